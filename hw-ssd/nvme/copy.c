@@ -15,6 +15,7 @@
 #include "data.h"
 #include "directives.h"
 #include "namespace.h"
+#include "metadata.h"
 #include "prp.h"
 #include "request.h"
 
@@ -54,7 +55,7 @@ static uint16_t take_source(const NvmeCtrl *ctrl, const NvmeRequest *req,
     if (!out->ns) {
         return nvme_ns_missing(ctrl, nsid);
     }
-    if (out->ns->block_bytes != req->ns->block_bytes) {
+    if (!nvme_metadata_same(out->ns, req->ns)) {
         return NVME_SC_INCOMPATIBLE_NS;
     }
     if (out->nblocks > nvme_copy_most(ctrl, req->ns)) {
@@ -62,6 +63,14 @@ static uint16_t take_source(const NvmeCtrl *ctrl, const NvmeRequest *req,
     }
     return nvme_ns_has(out->ns, out->first, out->nblocks) ? 0
                                                           : NVME_SC_LBA_RANGE;
+}
+
+static NvmePiSource source_of(const NvmeRange *r)
+{
+    return (NvmePiSource){
+        .lba = r->first,
+        .nblocks = (uint32_t)r->nblocks,
+    };
 }
 
 /* All source ranges; req->nblocks is their sum. */
@@ -80,6 +89,10 @@ static uint16_t take_sources(NvmeCtrl *ctrl, NvmeRequest *req,
         memcpy(&r, data + i * step, sizeof(r));
         status = take_source(ctrl, req, &r, has_nsid(format), &range[i]);
         sum += range[i].nblocks;
+        if (!status && req->metadata) {
+            nvme_metadata_copy_source(req, sqe, source_of(&range[i]),
+                                      data + i * step);
+        }
     }
     if (!status && sum > nvme_copy_most(ctrl, req->ns)) {
         status = NVME_SC_COMMAND_SIZE;
@@ -107,8 +120,12 @@ static uint16_t check_destination(const NvmeRequest *req,
 /* All of it has been read. */
 static uint16_t write_copy(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    uint16_t status = nvme_add_write(ctrl, req, nvme_drive_first(req),
-                                     nvme_drive_blocks(req), NVME_FROM_BUFFER);
+    uint16_t status = req->metadata ? nvme_metadata_copied(ctrl, req) : 0;
+
+    if (!status) {
+        status = nvme_add_write(ctrl, req, nvme_drive_first(req),
+                                nvme_drive_blocks(req), NVME_FROM_BUFFER);
+    }
 
     nvme_request_put_bufs(ctrl, req);
     return status;
@@ -145,11 +162,17 @@ uint16_t nvme_copy(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (!status && n > NVME_COPY_RANGES) {
         status = NVME_SC_COMMAND_SIZE;
     }
+    if (!status && req->ns->protection.meta_bytes) {
+        status = nvme_metadata_copy_begin(ctrl, req, sqe, n);
+    }
     if (!status) {
         status = take_sources(ctrl, req, sqe, range, n);
     }
     if (!status) {
         status = check_destination(req, range, n);
+    }
+    if (!status && req->metadata) {
+        status = nvme_metadata_copy_ready(ctrl, req);
     }
     if (!status) {
         status = nvme_take_directive(ctrl, req, sqe);

@@ -364,6 +364,36 @@ bool nvme_memory_ok(const NvmeConfig *cfg, GError **error)
            nvme_pmr_check_config(cfg, error);
 }
 
+static bool check_metadata(const NvmeConfig *cfg, const SsdInfo *info,
+                           GError **error)
+{
+    bool known = cfg->metadata == 0 || cfg->metadata == 8 ||
+                 cfg->metadata == 16 || cfg->metadata == 64;
+    bool guard =
+        cfg->pi_guard == 0 || cfg->pi_guard == 16 || cfg->pi_guard == 64;
+    bool used = cfg->pi || cfg->pi_first || cfg->metadata_extended ||
+                cfg->pi_guard == 64 || cfg->pi_storage_bits;
+
+    if (!known) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
+                    "metadata=%u: allowed 0, 8, 16, 64", cfg->metadata);
+    } else if (!guard) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
+                    "pi_guard=%u: allowed 16, 64", cfg->pi_guard);
+    } else if (used && !cfg->metadata) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
+                    "pi, pi_at, pi_guard, pi_sts and metadata_at need "
+                    "metadata=8, 16 or 64");
+    } else if (cfg->metadata && info->zones.n) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
+                    "metadata=%u: not with zones.enabled=on", cfg->metadata);
+        return false;
+    }
+    return known && guard && (!used || cfg->metadata) &&
+           check_number("pi", cfg->pi, 0, 3, error) &&
+           check_number("pi_sts", cfg->pi_storage_bits, 0, 48, error);
+}
+
 static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                          GError **error)
 {
@@ -384,6 +414,7 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
            check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
                         NVME_BACKLOG_MAX, error) &&
            nvme_memory_ok(cfg, error) &&
+           check_metadata(cfg, info, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
                         info->nblocks, error);
 }

@@ -10,6 +10,7 @@
 #include "nvme-internal.h"
 #include "data.h"
 #include "namespace.h"
+#include "metadata.h"
 #include "sg.h"
 #include "request.h"
 #include "zones.h"
@@ -39,7 +40,7 @@ static uint16_t fill(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list,
            (piece = payload_write_piece(ctrl->payload, &cursor, &bytes))) {
         if (from == NVME_FROM_ZEROES) {
             memset(piece, 0, bytes);
-        } else if (from == NVME_FROM_BUFFER) {
+        } else if (from != NVME_FROM_HOST) {
             memcpy(piece, req->buf + req->buf_done, bytes);
             req->buf_done += bytes;
             ctrl->run_bytes += bytes;
@@ -48,6 +49,29 @@ static uint16_t fill(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list,
         }
     }
     return status;
+}
+
+/* The metadata of a WRITE.  What the command has none for is not written. */
+static void fill_metadata(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list)
+{
+    NvmeMetadata *p = req->metadata;
+    PayloadEntry *cursor = list;
+    uint8_t *piece;
+    size_t bytes;
+
+    while ((piece = payload_write_meta(ctrl->payload, &cursor, &bytes))) {
+        if (p) {
+            memcpy(piece, p->meta + p->meta_done, bytes);
+            p->meta_done += bytes;
+        } else {
+            memset(piece, 0, bytes);
+        }
+    }
+}
+
+static bool is_of_host(NvmeDataFrom from)
+{
+    return from == NVME_FROM_HOST || from == NVME_FROM_HOST_BUFFER;
 }
 
 uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
@@ -65,8 +89,12 @@ uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
         NvmeStep *step = nvme_add_step(req, SSD_OP_WRITE, lba, n);
 
         step->entries = payload_write_new(ctrl->payload, lba, n);
-        step->inside = from != NVME_FROM_HOST;
+        step->inside = !is_of_host(from);
         status = fill(ctrl, req, step->entries, from);
+        if (G_UNLIKELY(ctrl->cfg.metadata) && from != NVME_FROM_MARKS) {
+            step->metadata_bytes = step->inside ? 0 : nvme_link_metadata(req);
+            fill_metadata(ctrl, req, step->entries);
+        }
         first += n;
         nblocks -= n;
     }
@@ -104,6 +132,9 @@ void nvme_read_done(NvmeCtrl *ctrl, PayloadRead *rd)
     if (reads_of(req)->ret) {
         ctrl->life.media_errors += !req->marked; /* by the host: no loss */
         status = NVME_SC_UNRECOVERED_READ;
+    } else if (G_UNLIKELY(req->metadata) &&
+               req->read_for != NVME_READ_TO_COPY) {
+        status = nvme_metadata_read(ctrl, req);
     } else if (req->compare) {
         status = memcmp(req->buf, req->compare, req->buf_bytes)
                      ? NVME_SC_COMPARE_FAILURE
@@ -123,13 +154,21 @@ void nvme_read_done(NvmeCtrl *ctrl, PayloadRead *rd)
 static inline void add_read(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
                             uint64_t nblocks, uint8_t *buf)
 {
-    nvme_add_step(req, SSD_OP_READ, lba, (uint32_t)nblocks)->inside =
-        req->read_for != NVME_READ_FOR_HOST;
+    NvmeStep *step = nvme_add_step(req, SSD_OP_READ, lba, (uint32_t)nblocks);
+    size_t before = (size_t)(buf - req->buf) >> ctrl->block_shift;
+    NvmeMetadata *p = req->metadata;
+
+    step->inside = req->read_for != NVME_READ_FOR_HOST;
+    if (G_UNLIKELY(p)) {
+        step->metadata_bytes = step->inside ? 0 : nvme_link_metadata(req);
+    }
     reads_of(req)[req->reads_left++] = (PayloadRead){
         .lba = lba,
         .nblocks = (uint32_t)nblocks,
         .buf = buf,
-        .held_bytes = (req->compare ? 2 : 1) * (nblocks << ctrl->block_shift),
+        .meta = p ? p->meta + before * ctrl->cfg.metadata : NULL,
+        .held_bytes = (req->compare ? 2 : 1) * (nblocks << ctrl->block_shift) +
+                      (p ? nblocks * ctrl->cfg.metadata : 0),
         .owner = req,
     };
 }

@@ -5,13 +5,15 @@
 
 #include "namespace.h"
 #include "nvme-internal.h"
+#include "metadata.h"
 
 /* What a write puts into its blocks. */
 typedef enum NvmeDataFrom {
     NVME_FROM_HOST,
     NVME_FROM_ZEROES,
-    NVME_FROM_MARKS,  /* uncorrectable */
-    NVME_FROM_BUFFER, /* req->buf */
+    NVME_FROM_MARKS,       /* uncorrectable */
+    NVME_FROM_BUFFER,      /* req->buf */
+    NVME_FROM_HOST_BUFFER, /* req->buf, which has been received */
 } NvmeDataFrom;
 
 /* The range of a command, in blocks of the drive from the beginning of its
@@ -26,7 +28,7 @@ static inline uint64_t nvme_drive_blocks(const NvmeRequest *req)
     return (uint64_t)req->nblocks << req->ns->drive_shift;
 }
 
-/* The fields that commands with one range share.  PRINFO is ignored: the
+/* The fields that commands with one range share.  PRINFO is ignored where the
  * namespace is not formatted for end-to-end data protection.  limited: by MDTS,
  * VSL or WUSL.  Status code. */
 static inline uint16_t nvme_take_range(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -45,7 +47,9 @@ static inline uint16_t nvme_take_range(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!nvme_ns_has(req->ns, req->lba, req->nblocks)) {
         return NVME_SC_LBA_RANGE;
     }
-    return 0;
+    return G_UNLIKELY(req->ns->protection.meta_bytes)
+               ? nvme_metadata_take(ctrl, req, sqe)
+               : 0;
 }
 
 /* The same of a command that reads, which MDTS limits: within one zone. */

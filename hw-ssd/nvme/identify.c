@@ -42,11 +42,14 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     bool fdp = nvme_has_fdp(ctrl);
 
     bool managed = ctrl->namespaces.managed;
+    /* By MPTR of any alignment, or by an SGL that it points to. */
+    uint32_t metadata = ctrl->cfg.metadata ? 1 << 17 | 1 << 19 : 0;
 
     /* 128-bit host identifier, NVM sets, endurance groups, FDP, granularity of
      * namespaces. */
     id->ctratt = nvme_le32(1 | 1U << 2 | 1U << 4 | (fdp ? 1U << 19 : 0) |
-                           (managed ? 1U << 7 : 0));
+                           (managed ? 1U << 7 : 0) |
+                           (ctrl->cfg.metadata ? 1U << 15 : 0)); /* ELBAS */
     /* Firmware, Device Self-test, Doorbell Buffer Config, Directives, Namespace
      * Management. */
     id->oacs = nvme_le16(1 << 2 | 1 << 4 | 1 << 8 |
@@ -73,7 +76,7 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     }
     id->ocfs = nvme_le16(nvme_copy_formats(ctrl));
     /* No alignment; bit buckets, and lists that describe more than the data. */
-    id->sgls = nvme_le32(ctrl->cfg.sgl ? 1 | 1 << 16 | 1 << 18 : 0);
+    id->sgls = nvme_le32(ctrl->cfg.sgl ? 1 | 1 << 16 | 1 << 18 | metadata : 0);
     id->fuses = nvme_le16(1); /* Compare and Write, of one mapping unit */
     /* Present unless power-loss protection keeps it from being volatile; Flush
      * takes FFFFFFFFh. */
@@ -140,16 +143,20 @@ static void put_formats(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
     unsigned unit = info->unit_bytes / ns->block_bytes - 1;
+    NvmeFormat format;
     unsigned n = 0;
     unsigned page = info->page_bytes / ns->block_bytes - 1;
 
     id->nsfeat = 1 << 1 | 1 << 4; /* NAWUPF and others; NPWG and others */
-    while (nvme_ns_format(ctrl, n)) {
-        id->lbaf[n].lbads = g_bit_nth_lsf(nvme_ns_format(ctrl, n), -1);
-        n++;
+    for (; nvme_ns_get_format(ctrl, n, &format); n++) {
+        id->lbaf[n].lbads = g_bit_nth_lsf(format.block_bytes, -1);
+        id->lbaf[n].ms = nvme_le16(format.protection.meta_bytes);
     }
     id->nlbaf = n - 1;
-    id->flbas = ns->format;
+    id->flbas = ns->format | ns->protection.extended << 4;
+    id->mc = ctrl->cfg.metadata ? 3 : 0;     /* extended, separate */
+    id->dpc = ctrl->cfg.metadata ? 0x1f : 0; /* types 1 to 3, first, last */
+    id->dps = ns->protection.type | ns->protection.first << 3;
     id->dlfeat = 1 << 3 | 1;      /* deallocated blocks read as zeroes, Write
                                      Zeroes takes the deallocate bit */
     id->nawun = nvme_le16(unit);
@@ -327,7 +334,8 @@ static uint16_t fill_endurance_groups(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 /*
  * Structures of the NVM Command Set (CNS 05h and 06h; Base 2.0), which Linux
  * reads whatever VS says.  The controller: Verify and Write Uncorrectable have
- * the limit of MDTS.  WZSL is 0, and so are DMRL, DMRSL and DMSL: Write Zeroes
+ * the limit of MDTS, and Write Zeroes of a drive with metadata.  Else WZSL is
+ * 0, and so are DMRL, DMRSL and DMSL: Write Zeroes
  * of any size, and 256 ranges of any size, are taken.
  */
 static uint16_t fill_nvm_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
@@ -336,16 +344,31 @@ static uint16_t fill_nvm_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     NvmeIdNvmController *id = data;
 
     id->vsl = ctrl->cfg.mdts;
+    id->wzsl = ctrl->cfg.metadata ? ctrl->cfg.mdts : 0;
     id->wusl = ctrl->cfg.mdts;
     return 0;
 }
 
-/* The namespace: no protection information, so no formats and tags of it. */
+/* The namespace: its storage tag, and the guards of the formats. */
 static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                    void *data)
 {
-    return nvme_ns_find(ctrl, sqe->dw[1]) ? 0
-                                          : nvme_ns_missing(ctrl, sqe->dw[1]);
+    const NvmeNamespace *ns = nvme_ns_find(ctrl, sqe->dw[1]);
+    NvmeIdNvmNamespace *id = data;
+    NvmeFormat format;
+
+    if (!ns) {
+        return nvme_ns_missing(ctrl, sqe->dw[1]);
+    }
+    id->lbstm = nvme_le64((1ULL << ns->protection.storage_bits) - 1);
+    id->pic = ctrl->cfg.metadata ? 1 << 2 : 0; /* tags are checked in reads */
+    for (unsigned i = 0; nvme_ns_get_format(ctrl, i, &format); i++) {
+        id->elbaf[i] =
+            nvme_le32(format.protection.guard64
+                          ? NVME_PIF_64B | format.protection.storage_bits
+                          : 0);
+    }
+    return 0;
 }
 
 /* Fields of namespaces of all command sets. */

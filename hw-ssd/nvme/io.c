@@ -11,6 +11,7 @@
 #include "directives.h"
 #include "fdp.h"
 #include "namespace.h"
+#include "metadata.h"
 #include "prp.h"
 #include "request.h"
 #include "uncorrectable.h"
@@ -36,17 +37,25 @@ static uint16_t write_range(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe, bool append)
 {
     uint16_t status = 0;
+    NvmeDataFrom from = NVME_FROM_HOST;
 
     if (nvme_is_zoned(ctrl)) {
         status = nvme_zone_check_write(ctrl, req, append);
     }
     if (!status) {
-        status = nvme_map(ctrl, &req->sg, sqe, req->bytes, false);
+        status = nvme_map(ctrl, &req->sg, sqe, nvme_link_bytes(req), false);
+    }
+    if (!status && G_UNLIKELY(req->metadata)) {
+        status = nvme_metadata_receive(ctrl, req);
+        from = NVME_FROM_HOST_BUFFER;
     }
     if (!status) {
         nvme_set_durability(ctrl, req, nvme_wants_fua(sqe));
         status = nvme_add_write(ctrl, req, nvme_drive_first(req),
-                                nvme_drive_blocks(req), NVME_FROM_HOST);
+                                nvme_drive_blocks(req), from);
+    }
+    if (G_UNLIKELY(req->metadata)) {
+        nvme_request_put_bufs(ctrl, req);
     }
     /* Last: a stream, or a zone, is opened by a Write that has its data. */
     if (!status) {
@@ -82,7 +91,7 @@ static uint16_t io_read(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     uint16_t status = nvme_take_read_range(ctrl, req, sqe);
 
     if (!status) {
-        status = nvme_map(ctrl, &req->sg, sqe, req->bytes, true);
+        status = nvme_map(ctrl, &req->sg, sqe, nvme_link_bytes(req), true);
     }
     if (!status) {
         req->buf_bytes = req->bytes;
@@ -97,13 +106,15 @@ static uint16_t io_compare(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     uint16_t status = nvme_take_read_range(ctrl, req, sqe);
 
     if (!status) {
-        status = nvme_map(ctrl, &req->sg, sqe, req->bytes, false);
+        status = nvme_map(ctrl, &req->sg, sqe, nvme_link_bytes(req), false);
     }
     if (!status) {
         req->buf_bytes = req->bytes;
         req->buf = payload_buf_get(ctrl->payload, req->buf_bytes);
         req->compare = payload_buf_get(ctrl->payload, req->buf_bytes);
-        status = nvme_sg_read(ctrl, &req->sg, req->compare, req->buf_bytes);
+        status = req->metadata ? nvme_metadata_receive(ctrl, req)
+                               : nvme_sg_read(ctrl, &req->sg, req->compare,
+                                              req->buf_bytes);
     }
     if (!status) {
         nvme_start_read(ctrl, req, nvme_wants_fua(sqe));
@@ -127,12 +138,25 @@ static void add_trims(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
     }
 }
 
+/* Zeroes with protection information are data. */
+static uint16_t write_zeroes_with_pi(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    uint16_t status;
+
+    nvme_metadata_zeroes(ctrl, req);
+    status = nvme_add_write(ctrl, req, nvme_drive_first(req),
+                            nvme_drive_blocks(req), NVME_FROM_ZEROES);
+    nvme_request_put_bufs(ctrl, req);
+    return status;
+}
+
 /* Whole units are deallocated, and so read as zeroes; the rest at either end
  * is written, to the stream of the directive. */
 static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
-    uint16_t status = nvme_take_range(ctrl, req, sqe, false);
+    /* WZSL: with metadata it may be data. */
+    uint16_t status = nvme_take_range(ctrl, req, sqe, ctrl->cfg.metadata > 0);
     uint64_t start, end, first, whole;
 
     if (!status) {
@@ -145,6 +169,9 @@ static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
     end = start + nvme_drive_blocks(req);
     first = nvme_whole_units(ctrl, start, end - start, &whole);
     nvme_set_durability(ctrl, req, nvme_wants_fua(sqe));
+    if (G_UNLIKELY(req->metadata)) {
+        return write_zeroes_with_pi(ctrl, req);
+    }
     if (!whole) {
         return nvme_add_write(ctrl, req, start, end - start, NVME_FROM_ZEROES);
     }
@@ -245,7 +272,8 @@ static const NvmeCommand io_commands[] = {
      .run = io_read,
      .effects = NVME_EFFECT_SUPPORTED,
      .work = NVME_WORK_READ,
-     .help = "FUA; PRINFO is ignored, here and in the others"},
+     .help = "FUA; PRINFO and tags where the namespace has protection "
+             "information, else ignored, here and in the others"},
     {.opcode = NVME_IO_WRITE,
      .name = "Write",
      .run = io_write,
@@ -281,7 +309,8 @@ static const NvmeCommand io_commands[] = {
          NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_NOT_ZONED,
      .work = NVME_WORK_WRITE,
      .help = "whole mapping units are deallocated, with the Deallocate bit "
-             "or without, the rest is written; directives"},
+             "or without, the rest is written; with PRACT and without the bit "
+             "all is written, with protection information; directives"},
     {.opcode = NVME_IO_DSM,
      .name = "Dataset Management",
      .run = io_dsm,

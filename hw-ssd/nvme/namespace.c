@@ -14,11 +14,30 @@
 
 /* A drive has at most twice as many. */
 #define GRANULES 4096
+#define METADATA_ALIGN 4096
+
+static uint64_t metadata_base(uint64_t nblocks, uint32_t block_bytes)
+{
+    return (nblocks * block_bytes + METADATA_ALIGN - 1) / METADATA_ALIGN *
+           METADATA_ALIGN;
+}
+
+uint64_t nvme_store_bytes(uint64_t nblocks, uint32_t block_bytes,
+                          uint16_t metadata)
+{
+    return metadata ? metadata_base(nblocks, block_bytes) + nblocks * metadata
+                    : nblocks * block_bytes;
+}
 
 void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
 {
     NvmeNamespaces *all = &ctrl->namespaces;
 
+    if (ctrl->cfg.metadata) {
+        payload_set_metadata(
+            ctrl->payload, ctrl->cfg.metadata,
+            metadata_base(ctrl->cfg.nblocks, ctrl->block_bytes));
+    }
     all->n = n;
     all->managed = ctrl->cfg.namespaces != NULL;
     all->table = g_new0(NvmeNamespace, n);
@@ -75,7 +94,8 @@ bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
 
 /* ---- sizes --------------------------------------------------------------- */
 
-uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i)
+/* Size i of a logical block; 0: there is none. */
+static uint32_t block_size(const NvmeCtrl *ctrl, unsigned i)
 {
     if (ctrl->zones.n > 0) {
         return i == 0 ? ssd_info(ctrl->ssd)->unit_bytes : 0;
@@ -87,6 +107,67 @@ uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i)
                    ssd_info(ctrl->ssd)->unit_bytes % 4096 == 0
                ? 4096
                : 0;
+}
+
+static bool fits(const NvmeCtrl *ctrl, uint32_t block_bytes,
+                 const NvmeProtection *p)
+{
+    return p->meta_bytes <=
+               ctrl->cfg.metadata * (block_bytes / ctrl->block_bytes) &&
+           (!p->guard64 || block_bytes == 4096);
+}
+
+/* The sizes without metadata; then, if the drive has it, each size with each of
+ * those that fit. */
+bool nvme_ns_get_format(const NvmeCtrl *ctrl, unsigned i, NvmeFormat *format)
+{
+    static const NvmeProtection with[] = {
+        {.meta_bytes = 8},
+        {.meta_bytes = 16},
+        {.meta_bytes = 64},
+        {.meta_bytes = 16, .guard64 = true},
+        {.meta_bytes = 64, .guard64 = true},
+    };
+    uint32_t bytes;
+    unsigned n = 0;
+
+    *format = (NvmeFormat){.block_bytes = block_size(ctrl, i)};
+    while (block_size(ctrl, n)) {
+        n++;
+    }
+    for (unsigned k = 0; i >= n && (bytes = block_size(ctrl, k)); k++) {
+        for (unsigned m = 0; m < G_N_ELEMENTS(with); m++) {
+            if (fits(ctrl, bytes, &with[m]) && i == n++) {
+                *format = (NvmeFormat){bytes, with[m]};
+                format->protection.storage_bits =
+                    with[m].guard64 ? ctrl->cfg.pi_storage_bits : 0;
+                return true;
+            }
+        }
+    }
+    return format->block_bytes;
+}
+
+uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i)
+{
+    NvmeFormat format;
+
+    return nvme_ns_get_format(ctrl, i, &format) ? format.block_bytes : 0;
+}
+
+int nvme_ns_find_format(const NvmeCtrl *ctrl, uint32_t block_bytes,
+                        unsigned meta_bytes, bool guard64)
+{
+    NvmeFormat f;
+
+    for (unsigned i = 0; nvme_ns_get_format(ctrl, i, &f); i++) {
+        if (f.block_bytes == block_bytes &&
+            f.protection.meta_bytes == meta_bytes &&
+            f.protection.guard64 == guard64) {
+            return (int)i;
+        }
+    }
+    return -1;
 }
 
 uint64_t nvme_ns_granules(const NvmeCtrl *ctrl, uint64_t nblocks,
@@ -122,8 +203,12 @@ uint64_t nvme_ns_granule_bytes(const NvmeCtrl *ctrl)
 void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
                         unsigned format)
 {
+    NvmeFormat f;
+
+    nvme_ns_get_format(ctrl, format, &f);
     ns->format = (uint8_t)format;
-    ns->block_bytes = nvme_ns_format(ctrl, format);
+    ns->block_bytes = f.block_bytes;
+    ns->protection = f.protection;
     ns->block_shift = g_bit_nth_lsf(ns->block_bytes, -1);
     ns->drive_shift = ns->block_shift - ctrl->block_shift;
 }
@@ -136,6 +221,29 @@ void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns)
         ns->nblocks = ctrl->zones.n * ctrl->zones.size;
         ns->run = 0;
     }
+}
+
+/* DPS: type in bits 2:0, and bit 3, in the first bytes. */
+uint16_t nvme_ns_check_protection(const NvmeCtrl *ctrl, unsigned format,
+                                  bool extended, uint8_t dps)
+{
+    unsigned type = dps & 7;
+    NvmeFormat f;
+
+    if (!nvme_ns_get_format(ctrl, format, &f) ||
+        (extended && !f.protection.meta_bytes)) {
+        return NVME_SC_INVALID_FORMAT;
+    }
+    return type > 3 || dps >> 4 || (dps && !f.protection.meta_bytes)
+               ? NVME_SC_INVALID_FIELD
+               : 0;
+}
+
+void nvme_ns_set_protection(NvmeNamespace *ns, bool extended, uint8_t dps)
+{
+    ns->protection.extended = extended;
+    ns->protection.type = dps & 7;
+    ns->protection.first = ns->protection.type && dps & 8;
 }
 
 /* The first run of so many free granules; n_granules: there is none. */

@@ -21,8 +21,30 @@ static inline bool nvme_ns_valid(const NvmeCtrl *ctrl, uint32_t nsid)
     return nsid - 1 < ctrl->namespaces.n;
 }
 
-/* Bytes of a logical block of LBA format i; 0: there is no such format. */
+/* A LBA format: the protection is without type, first and extended, which are
+ * of a namespace. */
+typedef struct NvmeFormat {
+    uint32_t block_bytes;
+    NvmeProtection protection;
+} NvmeFormat;
+
+/* LBA format i; false: there is no such format. */
+bool nvme_ns_get_format(const NvmeCtrl *ctrl, unsigned i, NvmeFormat *format);
+
+/* Its bytes of a logical block; 0: there is none. */
 uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i);
+
+/* The first one with such blocks, metadata and guard; -1: none has them. */
+int nvme_ns_find_format(const NvmeCtrl *ctrl, uint32_t block_bytes,
+                        unsigned meta_bytes, bool guard64);
+
+/*
+ * May a namespace of the format have extended blocks (FLBAS bit 4), and this
+ * protection (DPS)?  Status code.  And set them, after the format.
+ */
+uint16_t nvme_ns_check_protection(const NvmeCtrl *ctrl, unsigned format,
+                                  bool extended, uint8_t dps);
+void nvme_ns_set_protection(NvmeNamespace *ns, bool extended, uint8_t dps);
 
 /* Granules that so many blocks of a format take; UINT64_MAX: more than the
  * drive has.  Granules that are free, or dirty. */
@@ -38,6 +60,7 @@ NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
 void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns);
 /* The granules of nsid are its blocks, in their order (nvme-state.c). */
 void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns);
+/* Without protection information, and with separate metadata. */
 void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
                         unsigned format);
 

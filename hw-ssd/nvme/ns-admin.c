@@ -191,6 +191,7 @@ static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
     }
     ns = nvme_ns_create(ctrl, nsid, all->wanted_blocks, all->wanted_format);
     ns->shared = all->wanted_shared;
+    nvme_ns_set_protection(ns, all->wanted_extended, all->wanted_dps);
     report_change(ctrl, SEL_CREATE, nsid, ns);
     nvme_fdp_give_list(ctrl, nsid);
     req->dw0 = nsid;
@@ -200,7 +201,7 @@ static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
 /* Fields that this drive knows only as 0. */
 static bool unsupported(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
 {
-    return id->dps || id->nmic > 1 || id->anagrpid ||
+    return id->nmic > 1 || id->anagrpid ||
            nvme_le16(id->nvmsetid) > NVME_ONLY_SET ||
            nvme_le16(id->endgid) > NVME_ONLY_GROUP;
 }
@@ -208,9 +209,15 @@ static bool unsupported(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
 static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
 {
     uint32_t nsid = 1;
+    uint16_t status;
 
-    if (id->flbas & 0x70 || !nvme_ns_format(ctrl, id->flbas & 0xf)) {
+    if (id->flbas & 0x60) {
         return NVME_SC_INVALID_FORMAT;
+    }
+    status = nvme_ns_check_protection(ctrl, id->flbas & 0xf, id->flbas & 0x10,
+                                      id->dps);
+    if (status) {
+        return status;
     }
     if (unsupported(ctrl, id) || !id->nsze ||
         nvme_le64(id->ncap) > nvme_le64(id->nsze)) {
@@ -249,6 +256,8 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     }
     all->wanted_blocks = nvme_le64(id.nsze);
     all->wanted_format = id.flbas & 0xf;
+    all->wanted_extended = id.flbas & 0x10;
+    all->wanted_dps = id.dps;
     all->wanted_shared = id.nmic & 1;
     need = nvme_ns_granules(ctrl, all->wanted_blocks, all->wanted_format);
     if (need <= n_free) {

@@ -14,7 +14,8 @@
 
 const char nvme_namespaces_help[] =
     "a number of equal ones (0..256), or a size for each (8G;4G;rest), with "
-    ":512 or :4096 for the bytes of a block";
+    ":512 or :4096 for the bytes of a block, which +8, +16 or +64 of metadata, "
+    ":pi=1..3, :guard=64, :first and :extended may follow";
 
 static bool refuse(const NvmeCtrl *ctrl, GError **error, const char *why)
 {
@@ -38,32 +39,88 @@ static uint64_t parse_bytes(const char *text, char **end)
     return v << shift;
 }
 
-/* ":4096", or nothing, up to the end.  false: anything else. */
-static bool parse_format(const NvmeCtrl *ctrl, const char *text,
-                         unsigned *format)
-{
-    *format = 0;
-    if (!*text) {
-        return true;
-    }
-    for (unsigned i = 0; nvme_ns_format(ctrl, i); i++) {
-        g_autofree char *name =
-            g_strdup_printf(":%" PRIu32, nvme_ns_format(ctrl, i));
+/* LBA format, and how a namespace uses its metadata. */
+typedef struct Form {
+    unsigned format;
+    bool extended;
+    uint8_t dps;
+} Form;
 
-        if (strcmp(text, name) == 0) {
-            *format = i;
-            return true;
-        }
-    }
-    return false;
+/* What NvmeConfig says.  false: the drive has no such format. */
+static bool form_of_drive(const NvmeCtrl *ctrl, Form *form)
+{
+    const NvmeConfig *cfg = &ctrl->cfg;
+    int i = nvme_ns_find_format(ctrl, ctrl->block_bytes, cfg->metadata,
+                                cfg->pi_guard == 64);
+
+    *form = (Form){
+        .format = (unsigned)i,
+        .extended = cfg->metadata_extended,
+        .dps = cfg->pi | (cfg->pi && cfg->pi_first ? 8 : 0),
+    };
+    return i >= 0;
 }
 
-static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, unsigned format,
+/* "pi=1", "guard=64", "first" or "extended". */
+static bool parse_word(const char *word, Form *form, bool *guard64)
+{
+    if (g_str_has_prefix(word, "pi=") && word[3] >= '0' && word[3] <= '3' &&
+        !word[4]) {
+        form->dps = (form->dps & 8) | (uint8_t)(word[3] - '0');
+    } else if (strcmp(word, "guard=64") == 0) {
+        *guard64 = true;
+    } else if (strcmp(word, "first") == 0) {
+        form->dps |= 8;
+    } else if (strcmp(word, "extended") == 0) {
+        form->extended = true;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* ":4096", ":4096+16:pi=1" or nothing, up to the end.  false: anything else, or
+ * the drive has no such format. */
+static bool parse_form(const NvmeCtrl *ctrl, const char *text, Form *form)
+{
+    g_auto(GStrv) word = NULL;
+    uint64_t bytes, meta = 0;
+    bool guard64 = false;
+    char *end;
+    int i;
+
+    if (!*text) {
+        return form_of_drive(ctrl, form);
+    }
+    *form = (Form){0};
+    word = g_strsplit(text, ":", -1); /* the first is empty */
+    bytes = text[0] == ':' ? g_ascii_strtoull(word[1], &end, 10) : 0;
+    if (bytes && *end == '+' && g_ascii_isdigit(end[1])) {
+        meta = g_ascii_strtoull(end + 1, &end, 10);
+    }
+    if (!bytes || *end || !g_ascii_isdigit(word[1][0])) {
+        return false;
+    }
+    for (unsigned k = 2; word[k]; k++) {
+        if (!parse_word(word[k], form, &guard64)) {
+            return false;
+        }
+    }
+    i = nvme_ns_find_format(ctrl, (uint32_t)MIN(bytes, UINT32_MAX),
+                            (unsigned)MIN(meta, UINT16_MAX), guard64);
+    form->format = (unsigned)i;
+    return i >= 0 && !nvme_ns_check_protection(ctrl, form->format,
+                                               form->extended, form->dps);
+}
+
+static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
                 GError **error)
 {
+    unsigned format = form.format;
     uint32_t block_bytes = nvme_ns_format(ctrl, format);
     uint64_t nblocks = bytes / block_bytes;
     g_autofree char *why = NULL;
+    NvmeNamespace *ns;
 
     if (nsid > ctrl->namespaces.n) {
         return refuse(ctrl, error, "allowed are at most 256");
@@ -80,7 +137,9 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, unsigned format,
             nvme_ns_granule_bytes(ctrl));
         return refuse(ctrl, error, why);
     }
-    nvme_ns_create(ctrl, nsid, nblocks, format)->attached = true;
+    ns = nvme_ns_create(ctrl, nsid, nblocks, format);
+    nvme_ns_set_protection(ns, form.extended, form.dps);
+    ns->attached = true;
     return true;
 }
 
@@ -89,7 +148,7 @@ static bool add_one(NvmeCtrl *ctrl, uint32_t nsid, const char *text,
                     GError **error)
 {
     uint64_t bytes;
-    unsigned format;
+    Form form;
     char *end;
 
     if (g_str_has_prefix(text, "rest")) {
@@ -99,15 +158,17 @@ static bool add_one(NvmeCtrl *ctrl, uint32_t nsid, const char *text,
     } else {
         bytes = parse_bytes(text, &end);
     }
-    if (bytes == UINT64_MAX || !parse_format(ctrl, end, &format)) {
-        g_autofree char *why = g_strdup_printf(
-            "allowed are %s%s", nvme_namespaces_help,
-            nvme_ns_format(ctrl, 1) ? ""
-                                    : "; this drive has one size of blocks");
+    if (bytes == UINT64_MAX || !parse_form(ctrl, end, &form)) {
+        g_autofree char *why =
+            g_strdup_printf("allowed are %s%s%s", nvme_namespaces_help,
+                            nvme_ns_find_format(ctrl, 4096, 0, false) > 0
+                                ? ""
+                                : "; this drive has one size of blocks",
+                            ctrl->cfg.metadata ? "" : "; metadata= is 0");
 
         return refuse(ctrl, error, why);
     }
-    return add(ctrl, nsid, bytes, format, error);
+    return add(ctrl, nsid, bytes, form, error);
 }
 
 /* true: the text is a number of equal namespaces, which are *n. */
@@ -120,8 +181,7 @@ static bool parse_number(const char *text, uint64_t *n, const char **rest)
     return g_ascii_isdigit(*text) && (*end == ':' || !*end);
 }
 
-static bool add_equal(NvmeCtrl *ctrl, uint64_t n, unsigned format,
-                      GError **error)
+static bool add_equal(NvmeCtrl *ctrl, uint64_t n, Form form, GError **error)
 {
     const NvmeNamespaces *all = &ctrl->namespaces;
 
@@ -133,7 +193,7 @@ static bool add_equal(NvmeCtrl *ctrl, uint64_t n, unsigned format,
     }
     for (uint64_t i = 0; i < n; i++) {
         if (!add(ctrl, (uint32_t)i + 1,
-                 all->n_granules / n * nvme_ns_granule_bytes(ctrl), format,
+                 all->n_granules / n * nvme_ns_granule_bytes(ctrl), form,
                  error)) {
             return false;
         }
@@ -141,7 +201,7 @@ static bool add_equal(NvmeCtrl *ctrl, uint64_t n, unsigned format,
     return true;
 }
 
-static void make_the_only_one(NvmeCtrl *ctrl)
+static void make_the_only_one(NvmeCtrl *ctrl, Form form)
 {
     NvmeNamespace *ns = &ctrl->namespaces.table[0];
 
@@ -150,7 +210,8 @@ static void make_the_only_one(NvmeCtrl *ctrl)
     ns->nblocks = ctrl->cfg.nblocks;
     ns->eui64 = ctrl->cfg.eui64;
     ns->run = UINT64_MAX;
-    nvme_ns_set_format(ctrl, ns, 0);
+    nvme_ns_set_format(ctrl, ns, form.format);
+    nvme_ns_set_protection(ns, form.extended, form.dps);
     nvme_ns_set_zones(ctrl, ns);
 }
 
@@ -158,19 +219,25 @@ bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)
 {
     const char *text = ctrl->cfg.namespaces;
     g_auto(GStrv) part = NULL;
-    unsigned format;
+    Form form;
     const char *rest;
     uint64_t n;
 
+    if (!form_of_drive(ctrl, &form)) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
+                    "pi_guard=64: allowed with logical_block_size=4096 and "
+                    "metadata=16, 64");
+        return false;
+    }
     if (!text) {
-        make_the_only_one(ctrl);
+        make_the_only_one(ctrl, form);
         return true;
     }
     if (!ctrl->namespaces.n_granules) {
         return refuse(ctrl, error, "the drive is smaller than a mapping unit");
     }
-    if (parse_number(text, &n, &rest) && parse_format(ctrl, rest, &format)) {
-        return add_equal(ctrl, n, format, error);
+    if (parse_number(text, &n, &rest) && parse_form(ctrl, rest, &form)) {
+        return add_equal(ctrl, n, form, error);
     }
     part = g_strsplit(text, ";", -1);
     for (uint32_t i = 0; part[i] || i == 0; i++) {

@@ -15,6 +15,7 @@
 #include "state.h"
 
 #define MAGIC "VSSDNS\0\0"
+#define MAGIC_METADATA "VSSDNSM\0" /* of a drive that has some */
 #define SINCE 3 /* version of a stream */
 
 typedef struct Head {
@@ -42,7 +43,35 @@ typedef struct Record {
     } work[NVME_N_WORKS];
 } Record;
 
-static bool save_one(State *s, const NvmeNamespace *ns)
+/* Only a drive with metadata has it in its streams: as FLBAS and DPS. */
+static bool save_protection(State *s, const NvmeCtrl *ctrl,
+                            const NvmeNamespace *ns)
+{
+    const NvmeProtection *p = &ns->protection;
+    uint64_t v = (uint64_t)p->extended << 8 | p->first << 3 | p->type;
+
+    return !ctrl->cfg.metadata || state_u64(s, &v);
+}
+
+static bool load_protection(State *s, const NvmeCtrl *ctrl, NvmeNamespace *ns)
+{
+    uint64_t v = 0;
+
+    if (!ctrl->cfg.metadata) {
+        return true;
+    }
+    if (!state_u64(s, &v)) {
+        return false;
+    }
+    if (v >> 9 ||
+        nvme_ns_check_protection(ctrl, ns->format, v >> 8 & 1, (uint8_t)v)) {
+        return state_fail(s, "it is damaged: a namespace");
+    }
+    nvme_ns_set_protection(ns, v >> 8 & 1, (uint8_t)v);
+    return true;
+}
+
+static bool save_one(State *s, const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
     Record r = {
         .nsid = ns->nsid,
@@ -61,7 +90,7 @@ static bool save_one(State *s, const NvmeNamespace *ns)
         r.work[i].commands = ns->count.commands[i];
         r.work[i].bytes = ns->count.bytes[i];
     }
-    return state_record(s, &r, sizeof(r), 0);
+    return state_record(s, &r, sizeof(r), 0) && save_protection(s, ctrl, ns);
 }
 
 static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
@@ -113,7 +142,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         ns->run = UINT64_MAX;
         nvme_ns_set_zones(ctrl, ns);
     }
-    return true;
+    return load_protection(s, ctrl, ns);
 }
 
 /* Each granule belongs to a namespace that exists, or to none. */
@@ -203,7 +232,7 @@ static bool save_all(State *s, NvmeCtrl *ctrl)
         return false;
     }
     for (uint32_t i = 0; i < all->n; i++) {
-        if (all->table[i].exists && !save_one(s, &all->table[i])) {
+        if (all->table[i].exists && !save_one(s, ctrl, &all->table[i])) {
             return false;
         }
     }
@@ -226,18 +255,39 @@ bool nvme_ns_state(State *s, NvmeCtrl *ctrl)
 
 /* ---- beside a saved drive ------------------------------------------------ */
 
+static bool walk_metadata(State *s, const NvmeCtrl *ctrl)
+{
+    uint64_t own = ctrl->cfg.metadata | ctrl->cfg.pi_storage_bits << 16;
+    uint64_t v = own;
+
+    return !ctrl->cfg.metadata ||
+           (state_u64(s, &v) &&
+            (v == own ||
+             state_fail(s,
+                        "it was saved with metadata=%u,pi_sts=%u, this "
+                        "drive has another",
+                        (unsigned)(v & 0xffff), (unsigned)(v >> 16 & 0xff))));
+}
+
 static bool walk_file(State *s, NvmeCtrl *ctrl)
 {
+    bool own = ctrl->cfg.metadata;
     char magic[8];
 
-    memcpy(magic, MAGIC, sizeof(magic));
+    memcpy(magic, own ? MAGIC_METADATA : MAGIC, sizeof(magic));
     if (!state_bytes(s, magic, sizeof(magic))) {
         return false;
     }
-    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
+    if (memcmp(magic, own ? MAGIC : MAGIC_METADATA, sizeof(magic)) == 0) {
+        return state_fail(s, own ? "it was saved without metadata=, this drive "
+                                   "has it"
+                                 : "it was saved with metadata=, this drive is "
+                                   "without it");
+    }
+    if (memcmp(magic, own ? MAGIC_METADATA : MAGIC, sizeof(magic)) != 0) {
         return state_fail(s, "it has no table of namespaces");
     }
-    return state_version(s) && nvme_ns_state(s, ctrl);
+    return state_version(s) && walk_metadata(s, ctrl) && nvme_ns_state(s, ctrl);
 }
 
 bool nvme_save_namespaces(const NvmeCtrl *ctrl, FILE *out, GError **error)

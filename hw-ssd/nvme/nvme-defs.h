@@ -191,6 +191,7 @@ enum {
     NVME_SC_NS_THIN = 0x11b,
     NVME_SC_CONTROLLER_LIST = 0x11c,
     NVME_SC_COMMAND_SET = 0x129,
+    NVME_SC_INVALID_PI = 0x181,
     NVME_SC_READ_ONLY = 0x182,
     NVME_SC_COMMAND_SIZE = 0x183,
     NVME_SC_INVALID_CID = 0x184,
@@ -209,12 +210,24 @@ enum {
 
     NVME_SC_WRITE_FAULT = 0x280,
     NVME_SC_UNRECOVERED_READ = 0x281,
+    NVME_SC_GUARD = 0x282,
+    NVME_SC_APP_TAG = 0x283,
+    NVME_SC_REF_TAG = 0x284,
     NVME_SC_COMPARE_FAILURE = 0x285,
+    NVME_SC_STORAGE_TAG = 0x288,
 
     NVME_SC_CODE_MASK = 0x7ff,
     NVME_SC_MORE = 0x2000,
     NVME_SC_DNR = 0x4000,
 };
+
+/* PRINFO (NVM Command Set 1.0): PRACT, PRCHK; and the check of the storage tag,
+ * which has a bit of its own. */
+#define NVME_PRACT         0x8
+#define NVME_PRCHK_GUARD   0x4
+#define NVME_PRCHK_APP     0x2
+#define NVME_PRCHK_REF     0x1
+#define NVME_PRCHK_STORAGE 0x10
 
 /* A NvmeSqEntry as dwords in the byte order of the host. */
 typedef struct NvmeSqe {
@@ -257,6 +270,7 @@ static inline uint64_t nvme_sqe_u64(const NvmeSqe *sqe, unsigned dw)
 
 #define NVME_SQE_DW(member) (offsetof(NvmeSqEntry, member) / 4)
 
+#define nvme_sqe_mptr(sqe) nvme_sqe_u64(sqe, NVME_SQE_DW(mptr))
 #define nvme_sqe_prp1(sqe) nvme_sqe_u64(sqe, NVME_SQE_DW(prp1))
 #define nvme_sqe_prp2(sqe) nvme_sqe_u64(sqe, NVME_SQE_DW(prp2))
 #define nvme_sqe_slba(sqe) nvme_sqe_u64(sqe, NVME_SQE_DW(cdw10))

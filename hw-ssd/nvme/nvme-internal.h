@@ -62,6 +62,49 @@ typedef struct NvmeSg {
     NvmeSeg small[NVME_SG_SMALL];
 } NvmeSg;
 
+/* ---- metadata and protection information (metadata.c) ----------------------
+ */
+
+/* Of a logical block of a namespace (NVM Command Set 1.0, Metadata Region and
+ * End-to-end Data Protection). */
+typedef struct NvmeProtection {
+    uint16_t meta_bytes;  /* 0: none */
+    bool guard64;         /* 64b guard; else 16b */
+    uint8_t storage_bits; /* STS, of the storage and reference space */
+    uint8_t type;         /* of protection information, 1..3; 0: none */
+    bool first;    /* in the first bytes of the metadata; else the last */
+    bool extended; /* the metadata follows its block; else MPTR */
+} NvmeProtection;
+
+/* What protection information is checked for, or made of. */
+typedef struct NvmePiTags {
+    uint64_t ref; /* of the first block */
+    uint64_t storage;
+    uint16_t app;
+    uint16_t app_mask;
+    uint8_t check; /* NVME_PRCHK_... */
+} NvmePiTags;
+
+/* The metadata of one command.  format, block_bytes: of the namespace when the
+ * command came. */
+typedef struct NvmeMetadata {
+    NvmeProtection format;
+    uint32_t block_bytes;
+    uint32_t room; /* of a block in meta */
+    uint8_t *meta; /* as the payload has it; payload_buf_get() */
+    size_t meta_bytes;
+    size_t meta_done; /* of them, written */
+    uint8_t *compare; /* the host's, or NULL; payload_buf_get() */
+    size_t compare_bytes;
+    uint64_t link_bytes; /* that the data pointer describes */
+    bool of_host;        /* the host has the metadata, or gets it */
+    bool act;            /* PRACT */
+    NvmePiTags tags;
+    NvmeSg sg; /* separate, and of_host: the host's metadata */
+    struct NvmePiSource *source; /* Copy: its ranges, or NULL */
+    unsigned n_sources;
+} NvmeMetadata;
+
 /* ---- requests ----------------------------------------------------------- */
 
 /* One command for the drive. */
@@ -71,6 +114,7 @@ typedef struct NvmeStep {
     bool close;      /* FLUSH: of the stream, which ends */
     bool inside;     /* READ, WRITE: no data of the host */
     uint16_t stream; /* only then; WRITE goes by the request's */
+    uint16_t metadata_bytes; /* READ, WRITE: of the host, with each block */
     uint32_t nblocks; /* of the drive, as lba */
     uint64_t lba;
     PayloadEntry *entries; /* WRITE: until it is submitted */
@@ -150,6 +194,7 @@ struct NvmeRequest {
     size_t buf_bytes;
     size_t buf_done;  /* NVME_READ_TO_COPY: of these, written */
     uint8_t *compare; /* the host's side; payload_buf_get() */
+    NvmeMetadata *metadata; /* g_new: of a namespace with metadata, or NULL */
     PayloadRead rd;
     PayloadBarrier bar;
 };
@@ -477,6 +522,7 @@ struct NvmeNamespace {
     uint32_t block_bytes; /* of a logical block: the LBA format */
     uint32_t block_shift;
     uint32_t drive_shift; /* a block is 1 << drive_shift blocks of the drive */
+    NvmeProtection protection;
     uint64_t nblocks;     /* NSZE */
     uint64_t serial;      /* no other namespace of the drive has or had it */
     uint64_t eui64;       /* 0: none */
@@ -513,6 +559,8 @@ typedef struct NvmeNamespaces {
     bool draining;          /* it waits for commands of deleted namespaces */
     uint64_t wanted_blocks; /* what it is to create */
     uint8_t wanted_format;
+    bool wanted_extended;
+    uint8_t wanted_dps;
     bool wanted_shared;
 } NvmeNamespaces;
 

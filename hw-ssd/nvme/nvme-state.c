@@ -271,12 +271,17 @@ static char *config_text(const NvmeCtrl *ctrl)
 {
     const NvmeConfig *c = &ctrl->cfg;
     g_autofree char *memory = memory_text(ctrl);
+    g_autofree char *metadata =
+        c->metadata ? g_strdup_printf("\nmetadata=%u,pi_sts=%u", c->metadata,
+                                      c->pi_storage_bits)
+                    : g_strdup("");
 
     return g_strdup_printf(
         "num_queues=%u\nnum_vectors=%u\nqueue_size=%u\nmdts=%u\neui64=%" PRIu64
-        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s%s%s",
+        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s%s%s%s",
         c->n_queues, c->n_vectors, c->queue_size, c->mdts, c->eui64, c->nblocks,
-        c->serial, c->model, c->firmware, c->sgl ? "\nsgl=on" : "", memory);
+        c->serial, c->model, c->firmware, c->sgl ? "\nsgl=on" : "", memory,
+        metadata);
 }
 
 /* A drive whose serial number nobody chose keeps the one that its guest knows. */
@@ -309,8 +314,8 @@ static bool walk_config(State *s, NvmeCtrl *ctrl)
     }
     for (unsigned i = 0; mine[i]; i++) {
         if (i >= g_strv_length(saved)) {
-            return state_fail(s, "it is damaged, or of another version of "
-                              "vssd");
+            return state_fail(s, "it was saved without %s, this drive has it",
+                              mine[i]);
         }
         if (strcmp(mine[i], saved[i]) != 0 && !take_serial(ctrl, saved[i])) {
             return state_fail(s, "it was saved with %s, this drive has %s",

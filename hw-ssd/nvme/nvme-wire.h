@@ -362,6 +362,39 @@ typedef struct NVME_PACKED NvmeIdNvmController {
 
 NVME_WIRE_SIZE(NvmeIdNvmController, 4096);
 
+/* CNS 05h: NVM Command Set 1.0, I/O Command Set specific Identify Namespace
+ * data structure.  elbaf: bits 6:0 storage tag size, 8:7 PI format. */
+typedef struct NVME_PACKED NvmeIdNvmNamespace {
+    uint64_t lbstm;
+    uint8_t pic;
+    uint8_t reserved9[3];
+    uint32_t elbaf[64];
+    uint8_t reserved268[3828];
+} NvmeIdNvmNamespace;
+
+NVME_WIRE_SIZE(NvmeIdNvmNamespace, 4096);
+NVME_WIRE_AT(NvmeIdNvmNamespace, elbaf, 12);
+
+#define NVME_PIF_64B (2U << 7)
+
+/* Protection information with a guard of 16 and of 64 bits (NVM Command Set
+ * 1.0, Protection Information Formats); big-endian.  space: storage tag and
+ * reference tag. */
+typedef struct NVME_PACKED NvmePi16 {
+    uint16_t guard;
+    uint16_t app;
+    uint8_t space[4];
+} NvmePi16;
+
+typedef struct NVME_PACKED NvmePi64 {
+    uint64_t guard;
+    uint16_t app;
+    uint8_t space[6];
+} NvmePi64;
+
+NVME_WIRE_SIZE(NvmePi16, 8);
+NVME_WIRE_SIZE(NvmePi64, 16);
+
 /* CNS 08h: Base 2.0, I/O Command Set Independent Identify Namespace data
  * structure. */
 typedef struct NVME_PACKED NvmeIdIndependent {
@@ -742,7 +775,9 @@ typedef struct NVME_PACKED NvmeCopyRange {
     uint16_t nlb; /* less 1 */
     uint8_t reserved18[4];
     uint16_t sopt;
-    uint8_t tags[8];
+    uint32_t lbrt; /* expected; these three */
+    uint16_t lbat;
+    uint16_t lbatm;
 } NvmeCopyRange;
 
 NVME_WIRE_SIZE(NvmeCopyRange, 32);
@@ -750,6 +785,10 @@ NVME_WIRE_AT(NvmeCopyRange, nlb, 16);
 NVME_WIRE_AT(NvmeCopyRange, sopt, 22);
 
 #define NVME_COPY_RANGE_LONG 40 /* of formats 1h and 3h: longer tags */
+/* Of such an entry: storage and reference tag, 80 bits, big-endian; the
+ * application tag, and its mask. */
+#define NVME_COPY_LONG_TAGS  26
+#define NVME_COPY_LONG_APP   36
 
 /* Feature 1Eh: Base 2.1, 5.1.25.1.21, Flexible Data Placement Events: a
  * descriptor. */

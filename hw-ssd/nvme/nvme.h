@@ -159,6 +159,15 @@ typedef struct NvmeConfig {
     uint8_t
         *pmr; /* memory of the persistent memory region, at BAR 4; likewise */
     uint64_t pmr_bytes; /* 64 KiB..1 TiB, a power of two; 0: there is none */
+    /* Metadata of a logical block: */
+    uint16_t metadata; /* bytes of each block of the drive: 0, 8, 16, 64; the
+                          store has nvme_store_bytes() then.  0: none, and the
+                          following are 0 */
+    uint8_t pi;        /* type of protection information, 0..3 */
+    bool pi_first;     /* in the first bytes; else the last */
+    bool metadata_extended;  /* in the buffer of the data; else MPTR */
+    uint8_t pi_guard;        /* bits, 16 or 64; 0: 16 */
+    uint8_t pi_storage_bits; /* storage tag of formats with 64 bits, 0..48 */
     uint64_t nblocks; /* that the namespaces have together, in blocks of the
                          drive; 1..SsdInfo.nblocks */
     const char *namespaces; /* NULL: one, of all blocks, for good; else the host
@@ -167,6 +176,13 @@ typedef struct NvmeConfig {
     bool namespaces_fixed;  /* with namespaces: the host does not manage them */
     uint64_t backlog;      /* bytes that may wait for the store */
 } NvmeConfig;
+
+/*
+ * Bytes of the store: all blocks, then from the next multiple of 4096 on their
+ * metadata, in the order of the blocks.  metadata: as in NvmeConfig.
+ */
+uint64_t nvme_store_bytes(uint64_t nblocks, uint32_t block_bytes,
+                          uint16_t metadata);
 
 /* The grammar of NvmeConfig.namespaces, for messages. */
 extern const char nvme_namespaces_help[];

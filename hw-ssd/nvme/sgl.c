@@ -111,8 +111,9 @@ static uint16_t take_segment(Walk *w, NvmeSglDescriptor *d)
     return 0;
 }
 
-uint16_t nvme_sgl_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
-                      uint64_t bytes, bool to_host)
+/* From its first descriptor on. */
+static uint16_t map(NvmeCtrl *ctrl, NvmeSg *sg, NvmeSglDescriptor d,
+                    uint64_t bytes, bool to_host)
 {
     Walk w = {
         .ctrl = ctrl,
@@ -121,15 +122,33 @@ uint16_t nvme_sgl_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
         .room = NVME_SGL_DESCRIPTORS,
         .to_host = to_host,
     };
-    NvmeSglDescriptor d = {
-        .addr = nvme_le64(nvme_sqe_prp1(sqe)),
-        .length = nvme_le32(sqe->dw[NVME_SQE_DW(prp2)]),
-        .id = sqe->dw[NVME_SQE_DW(prp2) + 1] >> 24,
-    };
     uint16_t status = is_segment(&d) ? 0 : take_data(&w, &d);
 
     while (!status && w.bytes && is_segment(&d)) {
         status = take_segment(&w, &d);
     }
     return !status && w.bytes ? NVME_SC_SGL_LENGTH : status;
+}
+
+uint16_t nvme_sgl_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
+                      uint64_t bytes, bool to_host)
+{
+    NvmeSglDescriptor d = {
+        .addr = nvme_le64(nvme_sqe_prp1(sqe)),
+        .length = nvme_le32(sqe->dw[NVME_SQE_DW(prp2)]),
+        .id = sqe->dw[NVME_SQE_DW(prp2) + 1] >> 24,
+    };
+
+    return map(ctrl, sg, d, bytes, to_host);
+}
+
+uint16_t nvme_sgl_map_metadata(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
+                               uint64_t bytes, bool to_host)
+{
+    NvmeSglDescriptor d;
+
+    if (nvme_dma_read(ctrl, addr, &d, sizeof(d))) {
+        return NVME_SC_DATA_TRANSFER;
+    }
+    return map(ctrl, sg, d, bytes, to_host);
 }

@@ -12,4 +12,8 @@
 uint16_t nvme_sgl_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
                       uint64_t bytes, bool to_host);
 
+/* The same of metadata: its only descriptor is at an address. */
+uint16_t nvme_sgl_map_metadata(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
+                               uint64_t bytes, bool to_host);
+
 #endif

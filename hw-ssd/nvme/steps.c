@@ -119,6 +119,7 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
         .inside = step->inside || req->internal,
         .in_cmb = G_UNLIKELY(ctrl->windows_on) ? nvme_cmb_parts(req) : 0,
         .stream = step->close || step->erase ? step->stream : req->stream,
+        .metadata_bytes = step->metadata_bytes,
         .nblocks = step->nblocks,
         .lba = step->lba,
     };

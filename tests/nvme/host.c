@@ -344,7 +344,9 @@ static void preload(Host *h)
     uint64_t unit = h->info->unit_bytes;
     uint64_t n = unit / h->info->block_bytes;
 
-    for (uint64_t at = 0; at + unit <= h->disk_bytes; at += unit) {
+    uint64_t end = h->drive_blocks * h->info->block_bytes;
+
+    for (uint64_t at = 0; at + unit <= end; at += unit) {
         bool data = h->disk[at] ||
                     memcmp(h->disk + at, h->disk + at + 1, unit - 1);
 
@@ -368,6 +370,12 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .cmb_legacy = o->cmb_legacy,
         .pmr = h->pmr,
         .pmr_bytes = o->pmr_bytes,
+        .metadata = o->metadata,
+        .pi = o->pi,
+        .pi_first = o->pi_first,
+        .metadata_extended = o->metadata_extended,
+        .pi_guard = o->pi_guard,
+        .pi_storage_bits = o->pi_storage_bits,
         .model = "vssd test drive",
         .firmware = "1.0",
         .pci_vid = 0x1b36,
@@ -389,13 +397,10 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
     return nvme_attach(h->ctrl, h->ssd, &cfg, error);
 }
 
-Host *host_new(const HostOptions *o)
+static Host *make(const HostOptions *o, GError **error)
 {
-    static const HostOptions defaults;
     Host *h = g_new0(Host, 1);
-    GError *error = NULL;
 
-    o = o ? o : &defaults;
     h->lent = o->lent;
     h->ram = h->lent ? h->lent->ram : lazy_alloc(1, HOST_RAM_BYTES);
     h->cmb_bytes = o->cmb_bytes;
@@ -411,7 +416,8 @@ Host *host_new(const HostOptions *o)
     h->info = ssd_info(h->ssd);
     h->nblocks = o->nblocks ? o->nblocks : h->info->nblocks;
     h->drive_blocks = o->namespaces ? h->info->nblocks : h->nblocks;
-    h->disk_bytes = h->drive_blocks * h->info->block_bytes;
+    h->disk_bytes =
+        nvme_store_bytes(h->drive_blocks, h->info->block_bytes, o->metadata);
     g_assert_true(!h->lent || h->disk_bytes <= h->lent->disk_bytes);
     h->disk = o->disk ? o->disk
               : h->lent ? h->lent->disk : g_malloc0(h->disk_bytes);
@@ -425,9 +431,31 @@ Host *host_new(const HostOptions *o)
     if (o->prepare) {
         o->prepare(h, o->opaque);
     }
-    attach(h, o, &error);
+    if (!attach(h, o, error)) {
+        host_free(h);
+        return NULL;
+    }
+    return h;
+}
+
+Host *host_new(const HostOptions *o)
+{
+    static const HostOptions defaults;
+    GError *error = NULL;
+    Host *h = make(o ? o : &defaults, &error);
+
     g_assert_no_error(error);
     return h;
+}
+
+bool host_try(const HostOptions *o, GError **error)
+{
+    Host *h = make(o, error);
+
+    if (h) {
+        host_free(h);
+    }
+    return h != NULL;
 }
 
 /* ---- saving ------------------------------------------------------------- */

@@ -146,10 +146,17 @@ typedef struct HostOptions {
     bool firmware_slot1_writable;
     uint32_t firmware_activation_ms;
     bool sgl;
-    uint64_t cmb_bytes; /* as NvmeConfig has them */
+    /* as NvmeConfig has them */
+    uint64_t cmb_bytes;
     const char *cmb_uses;
     bool cmb_legacy;
     uint64_t pmr_bytes;
+    uint16_t metadata;
+    uint8_t pi;
+    bool pi_first;
+    bool metadata_extended;
+    uint8_t pi_guard;
+    uint8_t pi_storage_bits;
     bool no_preload; /* the drive knows nothing of what is in it */
     /* NULL, or called before the drive gets its controller */
     void (*prepare)(struct Host *h, void *opaque);
@@ -158,6 +165,8 @@ typedef struct HostOptions {
 
 /* Power on, not enabled. */
 Host *host_new(const HostOptions *o);
+/* Is there such a drive?  false: *error says why not. */
+bool host_try(const HostOptions *o, GError **error);
 void host_free(Host *h);
 
 /* Hold the controller and bring it to rest; save it, at rest, and its drive. */
