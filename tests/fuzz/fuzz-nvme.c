@@ -26,6 +26,8 @@
 #define MOST_LEFT   (1U << 20) /* beyond the memory before */
 #define MOST_CPU_NS 5000000000ULL
 
+#define METADATA 8 /* bytes of a block, with protection information */
+
 bool fuzz_all_checks = true;
 
 /* ---- the target ---------------------------------------------------------- */
@@ -111,7 +113,9 @@ static void begin(Guest *g, const uint8_t *head)
     uint64_t nblocks;
     static HostMemory *memory;
 
-    memory = memory ? memory : host_memory_new(LEDGER_MOST_BLOCKS * 512);
+    memory = memory ? memory
+                    : host_memory_new(LEDGER_MOST_BLOCKS * (512 + METADATA) +
+                                      HOST_PAGE);
     g_assert_true(!fuzz_all_checks || host_memory_clean(memory));
     memset(g, 0, sizeof(*g));
     g->drive = fuzz_drive(head);
@@ -129,6 +133,8 @@ static void begin(Guest *g, const uint8_t *head)
         .backlog = shape & 0x80 ? NVME_BACKLOG_MIN : 0,
         .write_through = shape & 0x40,
         .sgl = true,
+        .metadata = head[HEAD_CONTENT] & 16 ? METADATA : 0,
+        .pi = head[HEAD_CONTENT] & 16 ? 1 : 0,
         .no_preload = true,
         .lent = memory,
         .prepare = prepare,

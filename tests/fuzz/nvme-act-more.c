@@ -110,7 +110,7 @@ void act_copy(Guest *g, const FuzzAction *x)
 {
     unsigned queue = act_io_queue(g, x->k);
     unsigned nranges = (x->k >> 2 & 3) + 1;
-    unsigned long_ranges = x->k >> 4 & 1;
+    unsigned long_ranges = x->k >> 4 & 1 && !g->o.pi;
     uint32_t nblocks = (uint32_t)g->h->nblocks;
     uint32_t len = 1 + byte_of(x->b, 2) % (COPY_MOST / 4);
     uint32_t from = (x->b & 0xffff) % nblocks;

@@ -7,6 +7,7 @@
 
 #include "lazymem.h"
 #include "nvme-ledger.h"
+#include "nvme-protect.h"
 #include "simtime.h"
 #include "ssd-report.h"
 
@@ -568,6 +569,9 @@ Sent *guest_send(Guest *g, Sent *s, unsigned queue, NvmeSqe *sqe, bool ring)
     s->sqid = (uint16_t)queue;
     s->opcode = nvme_sqe_opcode(sqe);
     s->fua |= g->cache_off;
+    if (queue && g->o.pi) {
+        fuzz_protect(sqe);
+    }
     if (g->honest) {
         begin(g, s);
     } else {

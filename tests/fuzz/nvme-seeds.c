@@ -351,7 +351,7 @@ static void write_namespaces(const char *dir, unsigned first, unsigned n)
 
         prng_seed(&l.rng, i, 0x4a5eed);
         add_head(&l, i / 2 % 30, i / 60 % 6);
-        l.bytes->data[HEAD_CONTENT] |= 8;
+        l.bytes->data[HEAD_CONTENT] |= i % 3 ? 8 : 8 | 16;
         l.bytes->data[HEAD_SHAPE] = (uint8_t)(2 + i % 2) << 4;
         for (unsigned k = 0; k < 3; k++) {
             namespaces(&l);
@@ -380,6 +380,7 @@ int main(int argc, char **argv)
 
         prng_seed(&l.rng, i, 0x5eed);
         add_head(&l, i / 2 % 30, i / 60 % 6);
+        l.bytes->data[HEAD_CONTENT] |= i % 8 == 4 ? 16 : 0;
         phases = 2 + below(&l, 4);
         for (unsigned k = 0; k < phases; k++) {
             phase(&l);
