@@ -211,10 +211,13 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
         error_setg_errno(errp, -image_bytes, "vssd: the image has no size");
         return false;
     }
-    *nblocks = image_bytes / info->block_bytes;
+    *nblocks =
+        vssd_metadata_blocks(image_bytes, info->block_bytes, s->metadata);
     if (*nblocks == 0) {
-        error_setg(errp, "vssd: the image is smaller than one block of %" PRIu32
-                         " bytes", info->block_bytes);
+        error_setg(errp,
+                   "vssd: the image is smaller than one block of %" PRIu32
+                   " bytes%s",
+                   info->block_bytes, s->metadata ? " and its metadata" : "");
         return false;
     }
     if (*nblocks > info->nblocks) {
@@ -225,6 +228,11 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
         return false;
     }
     return true;
+}
+
+static bool is_text(const char *text, const char *wanted)
+{
+    return text && strcmp(text, wanted) == 0;
 }
 
 static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
@@ -266,6 +274,12 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .cmb_legacy = s->legacy_cmb,
         .pmr = s->nvme_cfg.pmr,
         .pmr_bytes = s->nvme_cfg.pmr_bytes,
+        .metadata = s->metadata,
+        .pi = s->pi,
+        .pi_first = is_text(s->pi_at, "first"),
+        .metadata_extended = is_text(s->metadata_at, "extended"),
+        .pi_guard = s->pi_guard,
+        .pi_storage_bits = s->pi_sts,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_kept(s, &error) ||
@@ -307,9 +321,8 @@ static bool create_model(VssdDev *s, Error **errp)
     if (!vssd_recording_begin(s, errp) ||
         !namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||
-        !vssd_oplog_open(s, errp) ||
-        (!s->incoming &&
-         !vssd_store_preload(s, nblocks, &data_bytes, errp))) {
+        !vssd_metadata_open(s, nblocks, errp) || !vssd_oplog_open(s, errp) ||
+        (!s->incoming && !vssd_store_preload(s, nblocks, &data_bytes, errp))) {
         return false;
     }
     vssd_state_set_clock(s);
@@ -448,6 +461,16 @@ static void choose_identity(VssdDev *s)
                                     : g_strdup_printf("vssd-%.15s", sum);
 }
 
+static bool check_choice(const char *name, const char *value, const char *a,
+                         const char *b, Error **errp)
+{
+    if (!value || strcmp(value, a) == 0 || strcmp(value, b) == 0) {
+        return true;
+    }
+    error_setg(errp, "vssd: %s=%s: allowed %s, %s", name, value, a, b);
+    return false;
+}
+
 static bool check_properties(VssdDev *s, Error **errp)
 {
     if (s->num_queues < 1 || s->num_queues > VSSD_MAX_VECTORS - 1) {
@@ -466,6 +489,16 @@ static bool check_properties(VssdDev *s, Error **errp)
                    "vssd: trace= does not go with %s=: a trace does not "
                    "say where the parts of a command are",
                    s->cmb_bytes ? "cmb" : "pmr");
+        return false;
+    }
+    if (!check_choice("pi_at", s->pi_at, "first", "last", errp) ||
+        !check_choice("metadata_at", s->metadata_at, "separate", "extended",
+                      errp)) {
+        return false;
+    }
+    if (s->metadata && s->trace_path) {
+        error_setg(errp, "vssd: trace= does not go with metadata=: a trace "
+                         "knows no metadata");
         return false;
     }
     if (!s->num_vectors) {
@@ -652,6 +685,12 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
     DEFINE_PROP_BOOL("sgl", VssdDev, sgl, false),
+    DEFINE_PROP_UINT16("metadata", VssdDev, metadata, 0),
+    DEFINE_PROP_UINT8("pi", VssdDev, pi, 0),
+    DEFINE_PROP_STRING("pi_at", VssdDev, pi_at),
+    DEFINE_PROP_STRING("metadata_at", VssdDev, metadata_at),
+    DEFINE_PROP_UINT8("pi_guard", VssdDev, pi_guard, 16),
+    DEFINE_PROP_UINT8("pi_sts", VssdDev, pi_sts, 0),
     DEFINE_PROP_SIZE("backlog", VssdDev, backlog, NVME_BACKLOG),
     DEFINE_PROP_UINT8("fw_slots", VssdDev, fw_slots, 3),
     DEFINE_PROP_BOOL("fw_slot1_read_only", VssdDev, fw_slot1_read_only, true),

@@ -8,6 +8,7 @@
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
  *   nodes.c  the block nodes
  *   store.c  payload in a block node
+ *   metadata.c  where metadata is in it
  *   stats.c  statistics as QOM properties
  *   power.c  power cuts, as the machine sees them
  *   oplog.c  the drive's operation log
@@ -101,6 +102,12 @@ struct VssdDev {
     uint8_t mdts;
     uint64_t eui64;
     bool sgl;
+    uint16_t metadata; /* bytes of a block; 0: none */
+    uint8_t pi;
+    char *pi_at;       /* "first", "last"; NULL: last */
+    char *metadata_at; /* "separate", "extended"; NULL: separate */
+    uint8_t pi_guard;
+    uint8_t pi_sts;
     uint64_t backlog;
     uint8_t fw_slots;
     bool fw_slot1_read_only;
@@ -330,6 +337,15 @@ void vssd_store_finish(VssdDev *s, unsigned most_ms);
  * hold data.  *data_bytes: how many. */
 bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
                         Error **errp);
+
+/* ---- metadata.c --------------------------------------------------------- */
+
+/* Blocks of the drive for which the image has room, with their metadata. */
+uint64_t vssd_metadata_blocks(uint64_t image_bytes, uint32_t block_bytes,
+                              uint16_t metadata);
+
+/* Before the guest runs: is the image divided so?  A new one is. */
+bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp);
 
 /* ---- power.c ------------------------------------------------------------ */
 
