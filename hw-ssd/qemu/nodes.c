@@ -41,6 +41,10 @@ static bool count_nodes(VssdDev *s, Error **errp)
                          "node is one namespace");
         return false;
     }
+    if (s->n_nodes > 1 && s->metadata) {
+        error_setg(errp, "vssd: metadata=%u: not with drive2=ID", s->metadata);
+        return false;
+    }
     return true;
 }
 
