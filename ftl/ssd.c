@@ -18,6 +18,7 @@
 #include "fdp-config.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
+#include "gc/purge.h"
 #include "host/ahead.h"
 #include "host/host.h"
 #include "inspect/inspect.h"
@@ -147,8 +148,10 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         if (op->cause == NAND_CAUSE_META) {
             saved_erase_done(ssd, op);
         } else if (op->status == NAND_FAILED) {
+            purge_erased(ssd, block, false);
             failure_erase_done(ssd, block);
         } else {
+            purge_erased(ssd, block, true);
             ssd->copies->erase_done(ssd, block);
         }
         ssd_wake(ssd, WORK_BUFFER, 0);
@@ -723,6 +726,54 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
         stream_end(ssd, stream);
         ssd_settle(ssd);
     }
+}
+
+bool ssd_can_purge(const Ssd *ssd)
+{
+    return purge_is_possible(ssd);
+}
+
+void ssd_purge(Ssd *ssd, uint64_t now_ns)
+{
+    ssd_run(ssd, now_ns);
+    purge_begin(ssd);
+    ssd_settle(ssd);
+}
+
+void ssd_purge_stop(Ssd *ssd)
+{
+    purge_stop(ssd);
+}
+
+SsdPurge ssd_purge_progress(const Ssd *ssd)
+{
+    const Purge *p = &ssd->gc->purge;
+
+    return (SsdPurge){
+        .on = p->mark != NULL,
+        .failed = p->failed,
+        .total = p->total,
+        .left = p->left,
+    };
+}
+
+uint64_t ssd_purge_ns(const Ssd *ssd)
+{
+    return purge_estimate_ps(ssd) / PS_PER_NS;
+}
+
+uint64_t ssd_fill_ns(const Ssd *ssd)
+{
+    const NandConfig *n = &ssd->cfg->nand;
+    uint64_t bytes = ssd->l.user_units * ssd->cfg->unit_bytes;
+    uint64_t pages = bytes / n->page_bytes / ssd->l.n_planes + 1;
+
+    return pages * n->t_prog_ps / PS_PER_NS;
+}
+
+bool ssd_is_empty(const Ssd *ssd)
+{
+    return ssd->l2p.mapped_units == 0;
 }
 
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns)

@@ -773,6 +773,11 @@ uint32_t nand_die_load(const Nand *n, uint32_t plane)
     return n->die[nand_plane_die(&n->geo, plane)].load;
 }
 
+uint32_t nand_unit_planes(const Nand *n)
+{
+    return n->planes_per_unit;
+}
+
 uint32_t nand_host_reads(const Nand *n, uint32_t plane)
 {
     invariant(plane < n->geo.n_planes);

@@ -381,6 +381,9 @@ void nand_longest_read(const Nand *nand, uint32_t bytes, uint64_t *bus_ps,
 /* Operations queued or running in the whole array. */
 uint32_t nand_load(const Nand *nand);
 
+/* Planes that take turns (nand.lock). */
+uint32_t nand_unit_planes(const Nand *nand);
+
 /* Operations queued or running on the die of a plane. */
 uint32_t nand_die_load(const Nand *nand, uint32_t plane);
 

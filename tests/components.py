@@ -29,6 +29,7 @@ NVME_ORDER = [
     "dispatch", "admin", "io",                 # commands
     "cancel", "copy", "uncorrectable", "verify", "zone-send",
     "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features", "telemetry", "log-vendor", "ns-admin",
+    "format", "sanitize", "erase-job",         # erasing user data
     "zone-report", "directives", "data", "metadata", "pi",
     "fdp", "fdp-events", "power-states", "host-memory", "self-test", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",

@@ -9,6 +9,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc-unit.h"
 #include "gc/gc.h"
+#include "gc/purge.h"
 #include "gc/stripe-means.h"
 #include "gc/wear.h"
 #include "map/map-policy.h"
@@ -165,6 +166,7 @@ void gc_power_lost(Ssd *ssd)
         memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
     }
     copy_rows_power_lost(ssd);
+    purge_stop(ssd);
 }
 
 void gc_init(Ssd *ssd)
@@ -185,6 +187,7 @@ void gc_init(Ssd *ssd)
 
 void gc_destroy(Ssd *ssd)
 {
+    purge_stop(ssd);
     wear_destroy(ssd);
     age_trees_destroy(ssd);
     stripe_means_destroy(ssd);

@@ -14,6 +14,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/gc-unit.h"
+#include "gc/purge.h"
 #include "inspect/inspect.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
@@ -48,6 +49,7 @@ void copies_try_erase(Ssd *ssd, uint32_t block)
         return;
     }
     if (b->bad) {
+        purge_erased(ssd, block, true);
         block_retire(ssd, block);
         if (rain_is_on(ssd)) {
             lost_die_emptied(ssd, block_plane(ssd, block));
@@ -98,8 +100,9 @@ bool copies_are_last(const Ssd *ssd, uint32_t plane)
                      : !load->active && g->redo.head == NONE;
 
     invariant(plane < ssd->l.n_planes);
-    return ssd->l.rain && rests && g->n_staged > 0 && g->victim == NONE &&
-           g->next == NONE && load->reads == 0;
+    return (ssd->l.rain || purge_is_on(ssd)) && rests && g->n_staged > 0 &&
+           g->victim == NONE && g->next == NONE && load->reads == 0 &&
+           (ssd->l.rain || purge_is_last(ssd, plane));
 }
 
 /* Program a job's units to the page. */
@@ -127,7 +130,7 @@ void copies_send(Ssd *ssd, uint32_t j, uint64_t ppa, bool more)
         spare_copy(ssd, unit[i], first + i);
         stream_copied(ssd, unit[i]);
     }
-    if (ssd->l.rain && !job->copyback) {
+    if (job->n < ssd->l.units_per_program && !job->copyback) {
         spare_blank(ssd, first + job->n, ssd->l.units_per_program - job->n);
     }
     faulty_submit(ssd, &op);
@@ -180,6 +183,21 @@ uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g)
         }
     }
     return NONE;
+}
+
+uint32_t copies_next_class(const Ssd *ssd, uint32_t plane)
+{
+    const GcPlane *g = &ssd->gc->plane[plane];
+    uint32_t class = copies_ready_class(ssd, g);
+
+    if (class != NONE || !copies_are_last(ssd, plane)) {
+        return class;
+    }
+    for (class = 0; g->staged_of[class] == 0;) {
+        class++;
+    }
+    invariant(class < ssd->l.n_gc_classes);
+    return class;
 }
 
 /* The first units of the class that are staged make a page. */

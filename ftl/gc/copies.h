@@ -25,8 +25,8 @@ static inline bool copies_leave(const Ssd *ssd)
 /* Erase the victim, if it is empty and waits for nothing; retire a bad one. */
 void copies_try_erase(Ssd *ssd, uint32_t block);
 
-/* With ftl.rain: has the plane read its last victim, for now?  Then its last
- * units make a page with padding, since the blocks where they are keep others
+/* With ftl.rain, or in a purge: has the plane read its last victim, for now?
+ * Then its last units make a page with padding, since the blocks where they are keep others
  * from being erased.  A victim that gains a page (gc_gains()) still does. */
 bool copies_are_last(const Ssd *ssd, uint32_t plane);
 
@@ -40,6 +40,10 @@ void copies_drop_stale(Ssd *ssd, uint32_t plane);
 
 /* The class that has units for a page in memory, or NONE. */
 uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g);
+
+/* The same; or, if the plane has read its last victim, the class whose units
+ * make a page with padding. */
+uint32_t copies_next_class(const Ssd *ssd, uint32_t plane);
 
 /* ---- pages -------------------------------------------------------------- */
 

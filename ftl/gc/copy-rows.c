@@ -25,6 +25,7 @@
 #include "gc/copies.h"
 #include "gc/gc-private.h"
 #include "gc/gc-unit.h"
+#include "gc/purge.h"
 #include "media/media.h"
 #include "placement/placement.h"
 #include "row-wait.h"
@@ -64,7 +65,8 @@ static uint32_t pages_of(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     uint32_t units = ssd->gc->plane[plane].staged_of[class];
 
-    if (class < ssd->l.n_stream_classes && copies_are_last(ssd, plane)) {
+    if ((class < ssd->l.n_stream_classes || purge_is_on(ssd)) &&
+        copies_are_last(ssd, plane)) {
         units += ssd->l.units_per_program - 1;
     }
     return units / ssd->l.units_per_program;

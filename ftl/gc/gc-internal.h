@@ -69,6 +69,14 @@ typedef struct GcPlane {
     uint32_t scanned; /* blocks that the scan has looked at */
 } GcPlane;
 
+/* Every block that holds something is to be erased (purge.c). */
+typedef struct Purge {
+    OF_GC uint64_t *mark; /* blocks that are to be; NULL: there is no purge */
+    uint32_t left;        /* of them */
+    uint32_t total;       /* at the beginning */
+    bool failed;          /* an erase has */
+} Purge;
+
 typedef struct Gc {
     const GcPolicy *policy;
     OF_GC GcPlane *plane;
@@ -99,6 +107,7 @@ typedef struct Gc {
     OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... and
                                     ftl.read_reclaim */
     BackgroundStats background_stats;
+    Purge purge;
 } Gc;
 
 #endif

@@ -42,6 +42,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/gc-unit.h"
+#include "gc/purge.h"
 #include "gc/wear.h"
 #include "inspect/inspect.h"
 #include "journal/journal.h"
@@ -106,7 +107,6 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
 /* true: a page of staged units is on its way. */
 static bool try_program(Ssd *ssd, uint32_t plane)
 {
-    GcPlane *g = &ssd->gc->plane[plane];
     uint32_t class;
     uint64_t ppa;
     uint32_t to;
@@ -114,13 +114,13 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     if (ssd->l.superpages) {
         return copy_rows_program(ssd, plane);
     }
-    if (copies_ready_class(ssd, g) == NONE ||
+    if (copies_next_class(ssd, plane) == NONE ||
         (gc_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE &&
          !unit_goes_by_die(ssd))) {
         return false;
     }
     copies_drop_stale(ssd, plane);
-    class = copies_ready_class(ssd, g);
+    class = copies_next_class(ssd, plane);
     if (class == NONE) {
         return false;
     }
@@ -276,6 +276,10 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     if (block == NONE && room && g->wear_due) {
         *cause = NAND_CAUSE_WEAR;
         block = wear_victim(ssd, plane);
+    }
+    if (block == NONE && room && purge_is_on(ssd)) {
+        *cause = NAND_CAUSE_REFRESH;
+        block = purge_victim(ssd, plane);
     }
     if (block == NONE) {
         *cause = NAND_CAUSE_GC;
@@ -635,7 +639,7 @@ void gc_kick(Ssd *ssd, uint32_t plane)
          (slc_wants_fold(ssd, p) || slc_is_over(ssd, p))) ||
         ssd->gc->background.idle || ssd->gc->background.folds || g->wear_due ||
         meta_is_short(ssd, plane) || g->next != NONE || g->reclaim ||
-        copy_rows_wait(ssd, plane)) {
+        copy_rows_wait(ssd, plane) || purge_is_on(ssd)) {
         go_on(ssd, plane);
     }
 }

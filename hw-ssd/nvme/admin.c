@@ -10,6 +10,7 @@
 #include "directives.h"
 #include "events.h"
 #include "firmware.h"
+#include "format.h"
 #include "nvme-features.h"
 #include "identify.h"
 #include "keep-alive.h"
@@ -17,6 +18,7 @@
 #include "ns-admin.h"
 #include "queue.h"
 #include "request.h"
+#include "sanitize.h"
 #include "self-test.h"
 #include "steps.h"
 
@@ -340,6 +342,22 @@ static const NvmeCommand admin_commands[] = {
      .run = admin_doorbell_buffer,
      .effects = NVME_EFFECT_SUPPORTED,
      .help = "before or after the creation of queues"},
+    {.opcode = NVME_ADM_FORMAT,
+     .name = "Format NVM",
+     .run = nvme_format,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA |
+                NVME_EFFECT_CHANGES_NS | NVME_EFFECT_ALONE_NS |
+                NVME_EFFECT_SCOPE_NS | NVME_NOT_ZONED,
+     .help = "one namespace, or all that are attached; formats of the "
+             "namespace; User Data Erase erases the blocks of the array, "
+             "Cryptographic Erase ([sanitize.md](sanitize.md))"},
+    {.opcode = NVME_ADM_SANITIZE,
+     .name = "Sanitize",
+     .run = nvme_sanitize,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA |
+                NVME_EFFECT_ALONE | NVME_EFFECT_SCOPE_SUBSYSTEM | NVME_NOT_ZONED,
+     .help = "Block Erase, Overwrite, Crypto Erase, Exit Failure Mode "
+             "([sanitize.md](sanitize.md))"},
 };
 
 const NvmeCommandTable nvme_admin_commands = {

@@ -12,6 +12,9 @@
 #define NVME_EFFECT_CHANGES_NS         0x4
 #define NVME_EFFECT_CHANGES_NS_LIST    0x8
 #define NVME_EFFECT_CHANGES_CONTROLLER 0x10
+/* CSE: alone for its namespace; for all. */
+#define NVME_EFFECT_ALONE_NS           (1U << 16)
+#define NVME_EFFECT_ALONE              (2U << 16)
 #define NVME_EFFECT_SCOPE_NS           (1U << 20)
 #define NVME_EFFECT_SCOPE_CONTROLLER   (1U << 21)
 #define NVME_EFFECT_SCOPE_NVM_SET      (1U << 22)

@@ -14,6 +14,7 @@
 #include "copy.h"
 #include "data.h"
 #include "directives.h"
+#include "erase-job.h"
 #include "namespace.h"
 #include "metadata.h"
 #include "prp.h"
@@ -54,6 +55,9 @@ static uint16_t take_source(const NvmeCtrl *ctrl, const NvmeRequest *req,
     };
     if (!out->ns) {
         return nvme_ns_missing(ctrl, nsid);
+    }
+    if (nvme_is_formatting(ctrl, nsid)) {
+        return NVME_SC_FORMAT_IN_PROGRESS;
     }
     if (!nvme_metadata_same(out->ns, req->ns)) {
         return NVME_SC_INCOMPATIBLE_NS;

@@ -13,6 +13,7 @@
 #include "data.h"
 #include "directives.h"
 #include "doorbell.h"
+#include "erase-job.h"
 #include "events.h"
 #include "fdp.h"
 #include "fdp-events.h"
@@ -281,6 +282,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->powered = true;
     ctrl->life.power_cycles++;
     nvme_ns_power_on(ctrl);
+    nvme_erase_power_on(ctrl);
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
     nvme_fdp_power_on(ctrl);
     nvme_zones_power_on(ctrl);

@@ -10,6 +10,7 @@
 #include "dispatch.h"
 #include "events.h"
 #include "request.h"
+#include "sanitize.h"
 #include "steps.h"
 
 static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
@@ -66,6 +67,13 @@ static inline uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req,
         return NVME_SC_INVALID_OPCODE;
     }
     req->work = command->work;
+    if (G_UNLIKELY(nvme_sanitize_restricts(ctrl))) {
+        uint16_t status = nvme_sanitize_refuses(ctrl, req, sqe);
+
+        if (status) {
+            return status;
+        }
+    }
     if (G_UNLIKELY(sqe->dw[0] & (NVME_FUSE_BITS | NVME_PSDT_BITS)) &&
         !takes_sgl(ctrl, req, sqe)) {
         return NVME_SC_INVALID_FIELD;

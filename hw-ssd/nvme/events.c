@@ -21,18 +21,25 @@ static const uint8_t event_log_page[NVME_EVENT_TYPES] = {
 };
 
 #define TYPE_NOTICE 2
+#define TYPE_IO     6 /* I/O Command specific status */
 
-/* Of a notice: information, its bit in feature 0Bh, log page to read. */
+/* Of a notice: type, information, its bit in feature 0Bh (ALWAYS: it has none),
+ * log page to read. */
+#define ALWAYS 0xff
 static const struct {
+    uint8_t type;
     uint8_t info;
     uint8_t bit;
     uint8_t lid;
 } notices[NVME_N_NOTICES] = {
-    [NVME_NOTICE_FIRMWARE] = {0x01, 9, 0x03},
-    [NVME_NOTICE_TELEMETRY] = {0x02, 10, 0x08},
-    [NVME_NOTICE_LATENCY] = {0x04, 12, 0x0b},
-    [NVME_NOTICE_NAMESPACES] = {0x00, 8, 0x04},
-    [NVME_NOTICE_ZONES] = {0xef, 27, 0xbf},
+    [NVME_NOTICE_FIRMWARE] = {TYPE_NOTICE, 0x01, 9, 0x03},
+    [NVME_NOTICE_TELEMETRY] = {TYPE_NOTICE, 0x02, 10, 0x08},
+    [NVME_NOTICE_LATENCY] = {TYPE_NOTICE, 0x04, 12, 0x0b},
+    [NVME_NOTICE_NAMESPACES] = {TYPE_NOTICE, 0x00, 8, 0x04},
+    [NVME_NOTICE_SANITIZED] = {TYPE_IO, 0x01, ALWAYS, NVME_LOG_SANITIZE},
+    [NVME_NOTICE_DEALLOCATED] = {TYPE_IO, 0x02, ALWAYS, NVME_LOG_SANITIZE},
+    [NVME_NOTICE_LBA_STATUS] = {TYPE_NOTICE, 0x05, 13, NVME_LOG_LBA_STATUS},
+    [NVME_NOTICE_ZONES] = {TYPE_NOTICE, 0xef, 27, 0xbf},
 };
 
 /* There is a request, and the event waits for one. */
@@ -74,7 +81,7 @@ void nvme_deliver_events(NvmeCtrl *ctrl)
             n->pending[i] = false;
             n->masked[i] = true;
             report(ctrl,
-                   TYPE_NOTICE | (uint32_t)notices[i].info << 8 |
+                   notices[i].type | (uint32_t)notices[i].info << 8 |
                        (uint32_t)notices[i].lid << 16,
                    i == NVME_NOTICE_ZONES); /* NSID, of the only namespace */
         }
@@ -84,6 +91,7 @@ void nvme_deliver_events(NvmeCtrl *ctrl)
 void nvme_notice(NvmeCtrl *ctrl, unsigned notice)
 {
     bool wanted =
+        notices[notice].bit == ALWAYS ||
         ctrl->features.value[NVME_FEAT_EVENTS] >> notices[notice].bit & 1;
 
     if (wanted && !ctrl->notices.masked[notice]) {

@@ -7,6 +7,7 @@
 #include "nvme-internal.h"
 #include "copy.h"
 #include "firmware.h"
+#include "format.h"
 #include "health.h"
 #include "host-memory.h"
 #include "identify.h"
@@ -14,6 +15,7 @@
 #include "namespace.h"
 #include "power-states.h"
 #include "prp.h"
+#include "sanitize.h"
 #include "self-test.h"
 #include "zone-report.h"
 
@@ -50,9 +52,10 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->ctratt = nvme_le32(1 | 1U << 2 | 1U << 4 | (fdp ? 1U << 19 : 0) |
                            (managed ? 1U << 7 : 0) |
                            (ctrl->cfg.metadata ? 1U << 15 : 0)); /* ELBAS */
-    /* Firmware, Device Self-test, Doorbell Buffer Config, Directives, Namespace
-     * Management. */
-    id->oacs = nvme_le16(1 << 2 | 1 << 4 | 1 << 8 |
+    /* Format NVM, Firmware, Device Self-test, Doorbell Buffer Config, Directives,
+     * Namespace Management. */
+    id->oacs = nvme_le16((ctrl->zones.n > 0 ? 0 : 1 << 1) | 1 << 2 | 1 << 4 |
+                         1 << 8 |
                          (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
                          (managed && !ctrl->cfg.namespaces_fixed ? 1 << 3 : 0));
     id->nwpc = managed ? 7 : 0; /* all states */
@@ -77,6 +80,8 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->ocfs = nvme_le16(nvme_copy_formats(ctrl));
     /* No alignment; bit buckets, and lists that describe more than the data. */
     id->sgls = nvme_le32(ctrl->cfg.sgl ? 1 | 1 << 16 | 1 << 18 | metadata : 0);
+    id->fna = nvme_format_attributes(ctrl);
+    id->sanicap = nvme_le32(nvme_sanitize_capabilities(ctrl));
     id->fuses = nvme_le16(1); /* Compare and Write, of one mapping unit */
     /* Present unless power-loss protection keeps it from being volatile; Flush
      * takes FFFFFFFFh. */
@@ -205,6 +210,7 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->nuse = id->ncap; /* not thin */
     put_formats(ctrl, ns, id);
     id->nmic = ns->shared;
+    id->fpi = nvme_format_progress(ctrl, ns->nsid);
     id->nvmsetid = nvme_le16(NVME_ONLY_SET);
     id->endgid = nvme_le16(NVME_ONLY_GROUP);
     id->nsattr = ns->protect != NVME_PROTECT_NONE;
@@ -381,6 +387,7 @@ static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         return nvme_ns_missing(ctrl, sqe->dw[1]);
     }
     id->nmic = nvme_ns_find(ctrl, sqe->dw[1])->shared;
+    id->fpi = nvme_format_progress(ctrl, sqe->dw[1]);
     id->nsattr = nvme_ns_find(ctrl, sqe->dw[1])->protect != 0;
     id->nvmsetid = nvme_le16(NVME_ONLY_SET);
     id->endgid = nvme_le16(NVME_ONLY_GROUP);

@@ -20,6 +20,7 @@
 #include "nvme-features.h"
 #include "persistent-events.h"
 #include "prp.h"
+#include "sanitize.h"
 #include "self-test.h"
 #include "telemetry.h"
 #include "vendor-log.h"
@@ -207,6 +208,11 @@ static const LogPage log_pages[] = {
      .event = NONE,
      .group = true,
      .fdp = true},
+    {.id = NVME_LOG_SANITIZE,
+     .name = "Sanitize Status",
+     .bytes = sizeof(NvmeSanitizeLog),
+     .fill = nvme_fill_sanitize_log,
+     .event = NONE},
     {.id = 0xbf,
      .name = "Changed Zone List (with zones.enabled)",
      .bytes = sizeof(NvmeChangedZones),

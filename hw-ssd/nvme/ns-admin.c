@@ -32,8 +32,7 @@ bool nvme_ns_managed(const NvmeCtrl *ctrl)
     return ctrl->namespaces.managed;
 }
 
-/* Of the attached ones that the host sees. */
-static void changed(NvmeCtrl *ctrl, uint32_t nsid)
+void nvme_ns_changed(NvmeCtrl *ctrl, uint32_t nsid)
 {
     ctrl->namespaces.changed[(nsid - 1) / 64] |= 1ULL << (nsid - 1) % 64;
     nvme_notice(ctrl, NVME_NOTICE_NAMESPACES);
@@ -303,7 +302,7 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
             nvme_ns_delete(ctrl, ns);
         }
         if (seen) {
-            changed(ctrl, nsid);
+            nvme_ns_changed(ctrl, nsid);
         }
     }
     all->wanted_blocks = 0;
@@ -360,7 +359,7 @@ uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
         return ns->attached ? NVME_SC_NS_ATTACHED : NVME_SC_NS_NOT_ATTACHED;
     }
     ns->attached = sel == SEL_ATTACH;
-    changed(ctrl, req->nsid);
+    nvme_ns_changed(ctrl, req->nsid);
     return 0;
 }
 

@@ -28,6 +28,9 @@ uint16_t nvme_ns_set_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
 void nvme_ns_reset(NvmeCtrl *ctrl);
 void nvme_ns_power_on(NvmeCtrl *ctrl);
 
+/* A namespace that the host sees has changed: attached, size, format. */
+void nvme_ns_changed(NvmeCtrl *ctrl, uint32_t nsid);
+
 /* Log page 04h; it was read. */
 void nvme_ns_clear_changed(NvmeCtrl *ctrl);
 void nvme_ns_fill_changed(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,

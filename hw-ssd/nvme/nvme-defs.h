@@ -100,6 +100,9 @@ enum {
     NVME_ADM_DIRECTIVE_SEND = 0x19,
     NVME_ADM_DIRECTIVE_RECEIVE = 0x1a,
     NVME_ADM_DOORBELL_BUFFER = 0x7c,
+    NVME_ADM_FORMAT = 0x80,
+    NVME_ADM_SANITIZE = 0x84,
+    NVME_ADM_GET_LBA_STATUS = 0x86,
 };
 
 enum {
@@ -160,10 +163,13 @@ enum {
     NVME_SC_ATOMIC_UNIT = 0x014,
     NVME_SC_KEEP_ALIVE_EXPIRED = 0x019,
     NVME_SC_KEEP_ALIVE_INVALID = 0x01a,
+    NVME_SC_SANITIZE_FAILED = 0x01c,
+    NVME_SC_SANITIZE_IN_PROGRESS = 0x01d,
     NVME_SC_NS_PROTECTED = 0x020,
     NVME_SC_FDP_DISABLED = 0x029,
     NVME_SC_PLACEMENT_LIST = 0x02a, /* Invalid Placement Handle List */
     NVME_SC_LBA_RANGE = 0x080,
+    NVME_SC_FORMAT_IN_PROGRESS = 0x084,
 
     NVME_SC_CQ_INVALID = 0x100,
     NVME_SC_QID_INVALID = 0x101,
@@ -228,6 +234,10 @@ enum {
 #define NVME_PRCHK_APP     0x2
 #define NVME_PRCHK_REF     0x1
 #define NVME_PRCHK_STORAGE 0x10
+
+/* Log page identifiers that others than the table know. */
+#define NVME_LOG_LBA_STATUS 0x0e
+#define NVME_LOG_SANITIZE   0x81
 
 /* A NvmeSqEntry as dwords in the byte order of the host. */
 typedef struct NvmeSqe {

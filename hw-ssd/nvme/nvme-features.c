@@ -273,6 +273,12 @@ static uint16_t set_behavior(NvmeCtrl *ctrl, NvmeRequest *req,
     return status;
 }
 
+/* Where the No-Deallocate bit is not inhibited there is nothing to choose. */
+static bool has_sanitize_config(const NvmeCtrl *ctrl)
+{
+    return ctrl->cfg.no_nodas;
+}
+
 /* ---- the table ---------------------------------------------------------- */
 
 static const Feature features[] = {
@@ -385,6 +391,13 @@ static const Feature features[] = {
      .get = get_behavior,
      .set = set_behavior,
      .help = "kept until a reset; formats of Copy (CDFE) have an effect"},
+    {.id = 0x17,
+     .name = "Sanitize Config",
+     .slot = NVME_FEAT_SANITIZE,
+     .bits = 1,
+     .save = true,
+     .there = has_sanitize_config,
+     .help = "with sanitize_nodas=off: No-Deallocate Response Mode"},
     {.id = 0x1d,
      .name = "Flexible Data Placement",
      .slot = NVME_FEAT_ELSEWHERE,

@@ -296,7 +296,10 @@ enum {
     NVME_NOTICE_TELEMETRY,
     NVME_NOTICE_LATENCY,
     NVME_NOTICE_NAMESPACES, /* Namespace Attribute Changed */
-    NVME_NOTICE_ZONES,      /* Zone Descriptor Changed */
+    NVME_NOTICE_SANITIZED,   /* these two: of I/O command sets, not notices */
+    NVME_NOTICE_DEALLOCATED,
+    NVME_NOTICE_LBA_STATUS,
+    NVME_NOTICE_ZONES, /* Zone Descriptor Changed */
     NVME_N_NOTICES,
 };
 #define NVME_MOST_NOTICES 8
@@ -323,6 +326,7 @@ enum {
     NVME_FEAT_EVENTS,
     NVME_FEAT_HCTM,
     NVME_FEAT_KATO,
+    NVME_FEAT_SANITIZE,
 };
 #define NVME_FEATURE_SLOTS 16
 #define NVME_FEAT_ELSEWHERE (NVME_FEATURE_SLOTS - 1)
@@ -372,6 +376,68 @@ typedef struct NvmeFirmware {
     uint32_t short_piece; /* it has not the size of whole units */
     uint64_t have[NVME_FW_BYTES / NVME_FW_UNIT / 64]; /* units, as bits */
 } NvmeFirmware;
+
+/* ---- erase-job.c --------------------------------------------------------- */
+
+typedef enum NvmeErasePhase {
+    NVME_ERASE_NONE,
+    NVME_ERASE_DRAIN,
+    NVME_ERASE_TRIM,
+    NVME_ERASE_COMMIT,
+    NVME_ERASE_PURGE,
+    NVME_ERASE_FILL,
+    NVME_ERASE_SETTLE,
+    NVME_ERASE_ENDED,
+    NVME_ERASE_PHASES,
+} NvmeErasePhase;
+
+#define NVME_ERASE_MOST_PASSES 16
+
+/* Kept without power. */
+typedef struct NvmeEraseJob {
+    uint8_t phase;    /* NvmeErasePhase */
+    uint8_t sanitize; /* of all; else Format NVM */
+    uint8_t purges;   /* every block that holds something is erased */
+    uint8_t passes;   /* of an overwrite */
+    uint8_t pass;     /* so many are done */
+    uint8_t inverts;  /* the pattern, in every second pass */
+    uint8_t keeps;    /* the pattern stays */
+    uint8_t format;   /* Format NVM: the LBA format at the end */
+    uint16_t status;  /* ENDED */
+    uint16_t progress; /* the highest so far, of 65536 */
+    uint32_t nsid;
+    uint32_t pattern;
+    uint32_t dw10; /* of the command */
+    uint64_t next; /* FILL: the drive's block */
+} NvmeEraseJob;
+
+/* ---- sanitize.c ---------------------------------------------------------- */
+
+/* Sanitize Status, bits 2:0. */
+enum {
+    NVME_SANITIZE_NEVER,
+    NVME_SANITIZE_DONE,
+    NVME_SANITIZE_RUNS,
+    NVME_SANITIZE_FAILED,
+    NVME_SANITIZE_DEALLOCATED, /* though the host wanted it not */
+};
+
+/* Failure mode. */
+enum {
+    NVME_SANITIZE_FINE,
+    NVME_SANITIZE_RESTRICTED,
+    NVME_SANITIZE_UNRESTRICTED,
+};
+
+/* Kept without power. */
+typedef struct NvmeSanitize {
+    uint8_t status;
+    uint8_t failure;
+    uint8_t passes; /* completed, of an overwrite */
+    uint8_t reserved;
+    uint32_t dw10;          /* of the last command */
+    uint64_t clean_version; /* NvmeCtrl.next_version at the last success */
+} NvmeSanitize;
 
 /* ---- telemetry.c -------------------------------------------------------- */
 
@@ -825,6 +891,10 @@ struct NvmeCtrl {
     NvmeLife life;
     NvmeSelfTest self_test;
     NvmeRequest *self_test_req; /* its read, or NULL */
+    NvmeEraseJob erase;
+    NvmeRequest *erase_req;  /* its step, or NULL */
+    NvmeRequest *format_req; /* Format NVM that waits for it, or NULL */
+    NvmeSanitize sanitize;
     NvmeHostMemory host_memory;
     NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */

@@ -15,6 +15,7 @@
 #include "cmb.h"
 #include "completion.h"
 #include "ctrl.h"
+#include "erase-job.h"
 #include "fdp-handles.h"
 #include "firmware.h"
 #include "host-memory.h"
@@ -26,6 +27,7 @@
 #include "pmr.h"
 #include "request.h"
 #include "rest.h"
+#include "sanitize.h"
 #include "self-test.h"
 
 #include <inttypes.h>
@@ -168,7 +170,11 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(life.shutdown_clean, shutdown_clean),
     VALUE_AS(life.media_errors, media_errors),
     VALUE_OPTIONAL(self_test, self_test),
-    KEPT(self_test_req), /* NULL, at rest */
+    KEPT(self_test_req), /* NULL, at rest, and so are the next two */
+    KEPT(erase_req),
+    KEPT(format_req),
+    VALUE_OPTIONAL(erase, erase),
+    VALUE_OPTIONAL(sanitize, sanitize),
     VALUE_OPTIONAL(host_memory, host_memory),
     VALUE_OPTIONAL(pel, pel),
     {STATE_MEMBER(NvmeCtrl, pel_events), .kind = STATE_TABLE, .elem = 1,
@@ -641,7 +647,8 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
         !nvme_fdp_units_ok(ctrl) || ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
         !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
         !nvme_firmware_ok(ctrl) || !nvme_telemetry_ok(ctrl) ||
-        !nvme_pel_ok(ctrl) || !hist_valid(ctrl->lateness)) {
+        !nvme_pel_ok(ctrl) || !nvme_erase_ok(ctrl) ||
+        !nvme_sanitize_ok(ctrl) || !hist_valid(ctrl->lateness)) {
         return state_fail(s, "it is damaged: the controller");
     }
     if (ctrl->powered != ssd_powered(ctrl->ssd)) {

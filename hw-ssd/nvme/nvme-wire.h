@@ -704,6 +704,58 @@ typedef struct NVME_PACKED NvmePelThermal {
     uint8_t threshold;
 } NvmePelThermal;
 
+typedef struct NVME_PACKED NvmePelFormatStart {
+    uint32_t nsid;
+    uint8_t fna;
+    uint8_t reserved5[3];
+    uint32_t cdw10;
+} NvmePelFormatStart;
+
+NVME_WIRE_SIZE(NvmePelFormatStart, 12);
+
+typedef struct NVME_PACKED NvmePelFormatEnd {
+    uint32_t nsid;
+    uint8_t smallest_fpi;
+    uint8_t status; /* 0: it has succeeded */
+    uint16_t info;
+    uint32_t status_field;
+} NvmePelFormatEnd;
+
+NVME_WIRE_SIZE(NvmePelFormatEnd, 12);
+
+typedef struct NVME_PACKED NvmePelSanitizeStart {
+    uint32_t sanicap;
+    uint32_t cdw10;
+    uint32_t cdw11;
+} NvmePelSanitizeStart;
+
+NVME_WIRE_SIZE(NvmePelSanitizeStart, 12);
+
+typedef struct NVME_PACKED NvmePelSanitizeEnd {
+    uint16_t progress;
+    uint16_t status;
+    uint16_t info;
+    uint8_t reserved6[2];
+} NvmePelSanitizeEnd;
+
+NVME_WIRE_SIZE(NvmePelSanitizeEnd, 8);
+
+/* LID 81h: Base 2.0, Sanitize Status log page. */
+typedef struct NVME_PACKED NvmeSanitizeLog {
+    uint16_t sprog; /* of 65536; FFFFh: none is in progress */
+    uint16_t sstat;
+    uint32_t scdw10;
+    uint32_t overwrite_s; /* these six: FFFFFFFFh is no time */
+    uint32_t block_erase_s;
+    uint32_t crypto_erase_s;
+    uint32_t overwrite_nd_s; /* with additional media modification */
+    uint32_t block_erase_nd_s;
+    uint32_t crypto_erase_nd_s;
+    uint8_t reserved32[480];
+} NvmeSanitizeLog;
+
+NVME_WIRE_SIZE(NvmeSanitizeLog, 512);
+
 /* ---- directives (Base 2.2, 8.1.8) ---------------------------------------- */
 
 /* Identify directive, Return Parameters: bits by type of directive. */

@@ -157,7 +157,8 @@ static void fill_header(NvmeCtrl *ctrl, NvmePelHeader *h)
     static const uint8_t types[] = {
         NVME_PEL_SMART,   NVME_PEL_FIRMWARE, NVME_PEL_TIMESTAMP,
         NVME_PEL_RESET,   NVME_PEL_HARDWARE, NVME_PEL_TELEMETRY,
-        NVME_PEL_THERMAL,
+        NVME_PEL_THERMAL, NVME_PEL_FORMAT_START, NVME_PEL_FORMAT_END,
+        NVME_PEL_SANITIZE_START, NVME_PEL_SANITIZE_END,
     };
     NvmeTimestamp now;
 

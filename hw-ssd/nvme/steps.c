@@ -214,7 +214,8 @@ void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req)
         go_on(ctrl, req);
         return;
     }
-    if (req->barrier && !req->status && (req->sq || req->shutdown)) {
+    if (req->barrier && !req->status &&
+        (req->sq || req->shutdown || req->done)) {
         req->barrier = false;
         req->pending++;
         req->bar.owner = req;
@@ -256,6 +257,8 @@ static bool worth_retrying(uint16_t code)
     case NVME_SC_AER_LIMIT:
     case NVME_SC_QUEUE_DELETION:
     case NVME_SC_WRITE_FAULT:
+    case NVME_SC_SANITIZE_IN_PROGRESS:
+    case NVME_SC_FORMAT_IN_PROGRESS:
         return true;
     default:
         return false;

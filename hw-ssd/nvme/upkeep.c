@@ -7,8 +7,11 @@
  * Knows the times; the payload does the work.
  */
 #include "nvme-internal.h"
+#include "erase-job.h"
 #include "firmware.h"
+#include "format.h"
 #include "keep-alive.h"
+#include "sanitize.h"
 #include "self-test.h"
 #include "upkeep.h"
 
@@ -59,6 +62,11 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
     nvme_keep_alive_look(ctrl);
     any = nvme_self_test_look(ctrl);
     any |= nvme_firmware_look(ctrl);
+    if (G_UNLIKELY(nvme_erase_is_on(ctrl))) {
+        any |= nvme_erase_look(ctrl);
+        any |= nvme_format_look(ctrl);
+        any |= nvme_sanitize_look(ctrl);
+    }
     return any;
 }
 
@@ -67,6 +75,7 @@ uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
     uint64_t own_ns = MIN(ctrl->upkeep.keep_alive_ns, nvme_self_test_ns(ctrl));
 
     own_ns = MIN(own_ns, ctrl->activation_ns);
+    own_ns = MIN(own_ns, nvme_erase_ns(ctrl));
     return MIN(MIN(ctrl->upkeep.housekeep_ns, ctrl->upkeep.retry_ns), own_ns);
 }
 

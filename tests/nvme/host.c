@@ -388,6 +388,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .nblocks = h->drive_blocks,
         .namespaces = o->namespaces,
         .namespaces_fixed = o->namespaces_fixed,
+        .no_nodas = o->no_nodas,
         .backlog = o->backlog ? o->backlog : NVME_BACKLOG,
         .firmware_slots = o->firmware_slots ? o->firmware_slots : 3,
         .firmware_slot1_writable = o->firmware_slot1_writable,
