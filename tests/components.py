@@ -23,18 +23,18 @@ BESIDE = ["inspect", "state"]
 
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
-    "report", "nvme-state", "kept-state", "fdp-state", "ns-state", "zone-state", "rest", "ctrl",    # the controller as a whole
+    "report", "nvme-state", "kept-state", "fdp-state", "ns-state", "zone-state", "erase-state", "rest", "ctrl",    # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",
     "dispatch", "admin", "io",                 # commands
     "cancel", "copy", "uncorrectable", "verify", "zone-send",
     "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features", "telemetry", "log-vendor", "ns-admin",
-    "format", "sanitize", "erase-job",         # erasing user data
+    "format", "sanitize", "erase-job", "lba-status",
     "zone-report", "directives", "data", "metadata", "pi",
     "fdp", "fdp-events", "power-states", "host-memory", "self-test", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
-    "zones", "error-log", "timestamp", "fdp-handles", "namespace", "prp",
+    "zones", "lba-track", "error-log", "timestamp", "fdp-handles", "namespace", "prp",
     "sgl", "sg", "cmb", "pmr", "window",
     "payload/payload-state", "payload/payload", "payload/destage",
     "payload/trims", "payload/zeroes", "payload/entries", "payload/marks",

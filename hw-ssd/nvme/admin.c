@@ -14,6 +14,7 @@
 #include "nvme-features.h"
 #include "identify.h"
 #include "keep-alive.h"
+#include "lba-status.h"
 #include "log-pages.h"
 #include "ns-admin.h"
 #include "queue.h"
@@ -358,6 +359,12 @@ static const NvmeCommand admin_commands[] = {
                 NVME_EFFECT_ALONE | NVME_EFFECT_SCOPE_SUBSYSTEM | NVME_NOT_ZONED,
      .help = "Block Erase, Overwrite, Crypto Erase, Exit Failure Mode "
              "([sanitize.md](sanitize.md))"},
+    {.opcode = NVME_ADM_GET_LBA_STATUS,
+     .name = "Get LBA Status",
+     .run = nvme_get_lba_status,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_SCOPE_NS,
+     .help = "blocks of failed reads and of Write Uncorrectable, the last 64 "
+             "ranges; a scan reads the range inside the drive; one at a time"},
 };
 
 const NvmeCommandTable nvme_admin_commands = {

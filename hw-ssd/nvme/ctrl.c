@@ -20,6 +20,7 @@
 #include "fdp-handles.h"
 #include "fetch.h"
 #include "firmware.h"
+#include "lba-status.h"
 #include "persistent-events.h"
 #include "pmr.h"
 #include "namespace.h"
@@ -283,6 +284,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->life.power_cycles++;
     nvme_ns_power_on(ctrl);
     nvme_erase_power_on(ctrl);
+    nvme_lba_status_power_lost(ctrl);
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
     nvme_fdp_power_on(ctrl);
     nvme_zones_power_on(ctrl);

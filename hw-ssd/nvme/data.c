@@ -9,6 +9,7 @@
  */
 #include "nvme-internal.h"
 #include "data.h"
+#include "lba-track.h"
 #include "namespace.h"
 #include "metadata.h"
 #include "sg.h"
@@ -90,6 +91,7 @@ uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
 
         step->entries = payload_write_new(ctrl->payload, lba, n);
         step->inside = !is_of_host(from);
+        step->marks = from == NVME_FROM_MARKS;
         status = fill(ctrl, req, step->entries, from);
         if (G_UNLIKELY(ctrl->cfg.metadata) && from != NVME_FROM_MARKS) {
             step->metadata_bytes = step->inside ? 0 : nvme_link_metadata(req);
@@ -122,6 +124,7 @@ void nvme_read_done(NvmeCtrl *ctrl, PayloadRead *rd)
 
     if (rd->marked) {
         note_mark(req, rd);
+        nvme_lba_note(ctrl, rd->bad_lba, 1);
     }
     if (rd->ret) { /* for the piece that ends last */
         reads_of(req)->ret = rd->ret;

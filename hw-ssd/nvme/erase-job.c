@@ -444,7 +444,8 @@ static double part_done(const NvmeCtrl *ctrl)
     if (job->phase == NVME_ERASE_SETTLE) {
         done += pass_ns;
     } else if (job->phase == NVME_ERASE_FILL) {
-        done += pass_ns * (double)job->next / (double)all_blocks(ctrl);
+        done += pass_ns * (double)job->next /
+                (double)MAX(all_blocks(ctrl), 1);
     }
     return done / all;
 }
@@ -466,8 +467,13 @@ bool nvme_erase_ok(const NvmeCtrl *ctrl)
            job->purges <= ssd_can_purge(ctrl->ssd) && job->inverts <= 1 &&
            job->keeps <= 1 && job->passes <= NVME_ERASE_MOST_PASSES &&
            job->pass <= job->passes &&
-           job->next <= all_blocks(ctrl) && job->format < 64 &&
-           (job->phase != NVME_ERASE_FILL || job->pass < job->passes) &&
+           job->next <= all_blocks(ctrl) &&
+           job->status <= NVME_SC_CODE_MASK &&
+           nvme_ns_format(ctrl, job->format) &&
+           (job->phase != NVME_ERASE_PURGE || job->purges) &&
+           ((job->phase != NVME_ERASE_FILL &&
+             job->phase != NVME_ERASE_SETTLE) ||
+            job->pass < job->passes) &&
            (job->sanitize || job->phase == NVME_ERASE_NONE ||
             job->nsid == NVME_NSID_ALL ||
             (job->nsid && job->nsid <= ctrl->namespaces.n));

@@ -44,4 +44,12 @@ void nvme_erase_power_on(NvmeCtrl *ctrl);
 /* Of a stream that was loaded. */
 bool nvme_erase_ok(const NvmeCtrl *ctrl);
 
+/*
+ * erase-state.c: a format or a sanitize operation in progress, and the last one
+ * that has ended, beside a saved drive; if there was one (kept-state.c).
+ */
+bool nvme_has_erasure(const NvmeCtrl *ctrl);
+bool nvme_save_erasure(const NvmeCtrl *ctrl, FILE *out, GError **error);
+bool nvme_load_erasure(NvmeCtrl *ctrl, FILE *in, GError **error);
+
 #endif

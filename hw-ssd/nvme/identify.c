@@ -52,10 +52,10 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->ctratt = nvme_le32(1 | 1U << 2 | 1U << 4 | (fdp ? 1U << 19 : 0) |
                            (managed ? 1U << 7 : 0) |
                            (ctrl->cfg.metadata ? 1U << 15 : 0)); /* ELBAS */
-    /* Format NVM, Firmware, Device Self-test, Doorbell Buffer Config, Directives,
-     * Namespace Management. */
+    /* Format NVM, Firmware, Device Self-test, Doorbell Buffer Config, Get LBA
+     * Status, Directives, Namespace Management. */
     id->oacs = nvme_le16((ctrl->zones.n > 0 ? 0 : 1 << 1) | 1 << 2 | 1 << 4 |
-                         1 << 8 |
+                         1 << 8 | 1 << 9 |
                          (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
                          (managed && !ctrl->cfg.namespaces_fixed ? 1 << 3 : 0));
     id->nwpc = managed ? 7 : 0; /* all states */
@@ -119,9 +119,11 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->ver = nvme_le32(NVME_VERSION_2_0);
     id->rtd3r = nvme_le32(10000000); /* 10 s at most, in us */
     id->rtd3e = nvme_le32(NVME_SHUTDOWN_MS * 1000);
-    /* Notices of firmware activation, of telemetry, of namespaces. */
+    /* Notices of firmware activation, of telemetry, of LBA status, of
+     * namespaces. */
     id->oaes =
-        nvme_le32(1 << 9 | 1 << 10 | (ctrl->namespaces.managed ? 1 << 8 : 0) |
+        nvme_le32(1 << 9 | 1 << 10 | 1 << 13 |
+                  (ctrl->namespaces.managed ? 1 << 8 : 0) |
                   (ctrl->zones.n > 0 ? 1U << 27 : 0));
     id->cntrltype = 1; /* I/O controller */
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;

@@ -8,6 +8,7 @@
  * forged: all is checked.
  */
 #include "nvme-internal.h"
+#include "erase-job.h"
 #include "fdp.h"
 #include "firmware.h"
 #include "nvme-features.h"
@@ -104,6 +105,7 @@ static const struct {
     /* saved features, firmware slots, the marks of Write Uncorrectable */
     {MAGIC_KEPT, has_more, save_more, load_more},
     {"VSSDFDP\0", nvme_fdp_has_state, nvme_save_fdp, nvme_load_fdp},
+    {"VSSDERA\0", nvme_has_erasure, nvme_save_erasure, nvme_load_erasure},
 };
 
 bool nvme_has_kept(const NvmeCtrl *ctrl)

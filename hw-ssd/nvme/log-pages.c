@@ -14,6 +14,7 @@
 #include "firmware.h"
 #include "health.h"
 #include "log-pages.h"
+#include "lba-status.h"
 #include "log-vendor.h"
 #include "namespace.h"
 #include "ns-admin.h"
@@ -166,6 +167,11 @@ static const LogPage log_pages[] = {
      .fill = nvme_fill_pel,
      .event = NONE,
      .help = " and events"},
+    {.id = NVME_LOG_LBA_STATUS,
+     .name = "LBA Status Information",
+     .bytes = LOG_MAX_BYTES,
+     .fill = nvme_fill_lba_status_log,
+     .event = NONE},
     {.id = 0x12,
      .name = "Feature Identifiers Supported and Effects",
      .bytes = sizeof(NvmeFeatureEffectsLog),

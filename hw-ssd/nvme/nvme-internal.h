@@ -113,6 +113,7 @@ typedef struct NvmeStep {
     bool zeroes;     /* TRIM: of Write Zeroes */
     bool close;      /* FLUSH: of the stream, which ends */
     bool inside;     /* READ, WRITE: no data of the host */
+    bool marks;      /* WRITE: of Write Uncorrectable */
     uint16_t stream; /* only then; WRITE goes by the request's */
     uint16_t metadata_bytes; /* READ, WRITE: of the host, with each block */
     uint32_t nblocks; /* of the drive, as lba */
@@ -327,6 +328,7 @@ enum {
     NVME_FEAT_HCTM,
     NVME_FEAT_KATO,
     NVME_FEAT_SANITIZE,
+    NVME_FEAT_LBA_STATUS,
 };
 #define NVME_FEATURE_SLOTS 16
 #define NVME_FEAT_ELSEWHERE (NVME_FEATURE_SLOTS - 1)
@@ -438,6 +440,37 @@ typedef struct NvmeSanitize {
     uint32_t dw10;          /* of the last command */
     uint64_t clean_version; /* NvmeCtrl.next_version at the last success */
 } NvmeSanitize;
+
+/* ---- lba-track.c, lba-status.c ------------------------------------------- */
+
+#define NVME_LBA_RANGES 64
+
+typedef struct NvmeLbaRange {
+    uint64_t lba; /* of the drive */
+    uint64_t end;
+} NvmeLbaRange;
+
+typedef struct NvmeLbaTrack {
+    uint32_t n;
+    uint16_t generation;
+    uint8_t fresh; /* the host has not been told of all */
+    uint8_t reserved;
+    uint64_t told_ns; /* 0: never */
+    NvmeLbaRange range[NVME_LBA_RANGES];
+} NvmeLbaTrack;
+
+/* Get LBA Status that reads, in blocks of the drive from the beginning of its
+ * namespace. */
+typedef struct NvmeLbaScan {
+    NvmeRequest *command; /* NULL: none does */
+    NvmeRequest *read;    /* in the drive, of n blocks; or NULL */
+    uint64_t next;
+    uint64_t n;
+    uint64_t end;
+    uint64_t fine_end; /* up to there by block */
+    uint16_t status;
+    NvmeSqe sqe; /* of the command */
+} NvmeLbaScan;
 
 /* ---- telemetry.c -------------------------------------------------------- */
 
@@ -895,6 +928,8 @@ struct NvmeCtrl {
     NvmeRequest *erase_req;  /* its step, or NULL */
     NvmeRequest *format_req; /* Format NVM that waits for it, or NULL */
     NvmeSanitize sanitize;
+    NvmeLbaTrack lba_track;
+    NvmeLbaScan lba_scan;
     NvmeHostMemory host_memory;
     NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */

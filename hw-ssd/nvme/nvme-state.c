@@ -20,6 +20,7 @@
 #include "firmware.h"
 #include "host-memory.h"
 #include "keep-alive.h"
+#include "lba-track.h"
 #include "nvme-features.h"
 #include "ns-state.h"
 #include "nvme-state.h"
@@ -170,11 +171,13 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(life.shutdown_clean, shutdown_clean),
     VALUE_AS(life.media_errors, media_errors),
     VALUE_OPTIONAL(self_test, self_test),
-    KEPT(self_test_req), /* NULL, at rest, and so are the next two */
-    KEPT(erase_req),
-    KEPT(format_req),
+    KEPT(self_test_req), /* NULL, at rest */
     VALUE_OPTIONAL(erase, erase),
+    KEPT(erase_req), /* these two: NULL, at rest */
+    KEPT(format_req),
     VALUE_OPTIONAL(sanitize, sanitize),
+    VALUE_OPTIONAL(lba_track, lba_track),
+    KEPT(lba_scan), /* none, at rest */
     VALUE_OPTIONAL(host_memory, host_memory),
     VALUE_OPTIONAL(pel, pel),
     {STATE_MEMBER(NvmeCtrl, pel_events), .kind = STATE_TABLE, .elem = 1,
@@ -648,7 +651,7 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
         !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
         !nvme_firmware_ok(ctrl) || !nvme_telemetry_ok(ctrl) ||
         !nvme_pel_ok(ctrl) || !nvme_erase_ok(ctrl) ||
-        !nvme_sanitize_ok(ctrl) || !hist_valid(ctrl->lateness)) {
+        !nvme_sanitize_ok(ctrl) || !nvme_lba_track_ok(ctrl) || !hist_valid(ctrl->lateness)) {
         return state_fail(s, "it is damaged: the controller");
     }
     if (ctrl->powered != ssd_powered(ctrl->ssd)) {
@@ -698,6 +701,7 @@ static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
     for (unsigned i = 0; ctrl->fdp_units && i < NVME_MAX_RUHS; i++) {
         earlier(&ctrl->fdp_units->began_ns[i], by_ns);
     }
+    earlier(&ctrl->lba_track.told_ns, by_ns);
     earlier(&ctrl->now_ns, by_ns);
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
         NvmeCq *cq = &ctrl->queues.cq[i];

@@ -740,6 +740,52 @@ typedef struct NVME_PACKED NvmePelSanitizeEnd {
 
 NVME_WIRE_SIZE(NvmePelSanitizeEnd, 8);
 
+/* LID 0Eh: Base 1.4, LBA Status Information: header, an element for a namespace,
+ * and a range of it. */
+typedef struct NVME_PACKED NvmeLbaLogHead {
+    uint32_t lslplen;
+    uint32_t nlslne;
+    uint32_t estulb;
+    uint8_t reserved12[2];
+    uint16_t lsgc;
+} NvmeLbaLogHead;
+
+typedef struct NVME_PACKED NvmeLbaLogElement {
+    uint32_t neid;
+    uint32_t nlrd;
+    uint8_t ratype;
+    uint8_t reserved9[7];
+} NvmeLbaLogElement;
+
+typedef struct NVME_PACKED NvmeLbaLogRange {
+    uint64_t rslba;
+    uint32_t rnlb;
+    uint8_t reserved12[4];
+} NvmeLbaLogRange;
+
+NVME_WIRE_SIZE(NvmeLbaLogHead, 16);
+NVME_WIRE_SIZE(NvmeLbaLogElement, 16);
+NVME_WIRE_SIZE(NvmeLbaLogRange, 16);
+
+/* Get LBA Status: Base 1.4, LBA Status Descriptor List: header, and a
+ * descriptor. */
+typedef struct NVME_PACKED NvmeLbaStatusHead {
+    uint32_t nlsd;
+    uint8_t cmpc;
+    uint8_t reserved5[3];
+} NvmeLbaStatusHead;
+
+typedef struct NVME_PACKED NvmeLbaStatusEntry {
+    uint64_t dslba;
+    uint32_t nlb;
+    uint8_t reserved12;
+    uint8_t status;
+    uint8_t reserved14[2];
+} NvmeLbaStatusEntry;
+
+NVME_WIRE_SIZE(NvmeLbaStatusHead, 8);
+NVME_WIRE_SIZE(NvmeLbaStatusEntry, 16);
+
 /* LID 81h: Base 2.0, Sanitize Status log page. */
 typedef struct NVME_PACKED NvmeSanitizeLog {
     uint16_t sprog; /* of 65536; FFFFh: none is in progress */

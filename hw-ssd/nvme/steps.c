@@ -10,6 +10,7 @@
 #include "cmb.h"
 #include "completion.h"
 #include "error-log.h"
+#include "lba-track.h"
 #include "namespace.h"
 #include "pool.h"
 #include "request.h"
@@ -66,6 +67,12 @@ static void step_end(NvmeCtrl *ctrl, NvmeStep *step, SsdStatus status)
 {
     bool ok = status == SSD_STATUS_OK;
 
+    if (ok && (step->op == SSD_OP_WRITE || step->op == SSD_OP_TRIM)) {
+        nvme_lba_forget(ctrl, step->lba, step->nblocks);
+    }
+    if (G_UNLIKELY(ok && step->marks)) {
+        nvme_lba_note(ctrl, step->lba, step->nblocks);
+    }
     if (step->op == SSD_OP_WRITE) {
         payload_write_end(ctrl->payload, step->lba, step->nblocks);
         if (!ok) {
@@ -401,6 +408,7 @@ void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
                                    c->status == SSD_STATUS_WRITE_FAULT;
         if (c->status == SSD_STATUS_UNRECOVERED_READ) {
             req->lba = nvme_ns_from_drive(req->ns, c->bad_lba);
+            nvme_lba_note(ctrl, c->bad_lba, 1);
         }
         request_fail(ctrl, req, status_of(c->status));
     }

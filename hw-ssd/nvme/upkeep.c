@@ -11,6 +11,7 @@
 #include "firmware.h"
 #include "format.h"
 #include "keep-alive.h"
+#include "lba-status.h"
 #include "sanitize.h"
 #include "self-test.h"
 #include "upkeep.h"
@@ -62,6 +63,7 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
     nvme_keep_alive_look(ctrl);
     any = nvme_self_test_look(ctrl);
     any |= nvme_firmware_look(ctrl);
+    any |= nvme_lba_status_look(ctrl);
     if (G_UNLIKELY(nvme_erase_is_on(ctrl))) {
         any |= nvme_erase_look(ctrl);
         any |= nvme_format_look(ctrl);
@@ -76,6 +78,7 @@ uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
 
     own_ns = MIN(own_ns, ctrl->activation_ns);
     own_ns = MIN(own_ns, nvme_erase_ns(ctrl));
+    own_ns = MIN(own_ns, nvme_lba_status_ns(ctrl));
     return MIN(MIN(ctrl->upkeep.housekeep_ns, ctrl->upkeep.retry_ns), own_ns);
 }
 

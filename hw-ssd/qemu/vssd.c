@@ -280,6 +280,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .metadata_extended = is_text(s->metadata_at, "extended"),
         .pi_guard = s->pi_guard,
         .pi_storage_bits = s->pi_sts,
+        .no_nodas = !s->sanitize_nodas,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_kept(s, &error) ||
@@ -695,6 +696,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("fw_slots", VssdDev, fw_slots, 3),
     DEFINE_PROP_BOOL("fw_slot1_read_only", VssdDev, fw_slot1_read_only, true),
     DEFINE_PROP_UINT32("fw_activation_ms", VssdDev, fw_activation_ms, 0),
+    DEFINE_PROP_BOOL("sanitize_nodas", VssdDev, sanitize_nodas, true),
     DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
     DEFINE_PROP_STRING("trace", VssdDev, trace_path),

@@ -227,6 +227,35 @@ void act_directive(Guest *g, const FuzzAction *x)
                op[i].operation, x->b, 0);
 }
 
+/* Commands that erase user data: an honest guest does not send them, since its
+ * later commands would end early. */
+static void act_erase(Guest *g, const FuzzAction *x)
+{
+    if (g->honest) {
+        return;
+    }
+    if (x->k & 1) {
+        send_admin(g, NVME_ADM_FORMAT, 0, nsid_of(x->b), 0, x->a, 0, 0, 0);
+    } else {
+        send_admin(g, NVME_ADM_SANITIZE, (uint8_t)(x->a & 7), 0, 0, x->a, x->b,
+                   0, 0);
+    }
+}
+
+static void act_lba_status(Guest *g, const FuzzAction *x)
+{
+    NvmeSqe sqe = host_sqe(NVME_ADM_GET_LBA_STATUS, nsid_of(x->b), 0);
+    Sent *s = guest_slot(g, SENT_OTHER, 0);
+
+    if (s) {
+        guest_map(g, s, &sqe, 4096);
+        sqe.dw[10] = x->a;
+        sqe.dw[12] = g->honest ? 1023 : x->b >> 8;
+        sqe.dw[13] = (x->k & 0x10 ? 0x10U : 0x11U) << 24 | byte_of(x->b, 1);
+        guest_send(g, s, 0, &sqe, true);
+    }
+}
+
 /* Other commands: k 3:0 which; b: NSID 1:0, CDW11 31:8. */
 void act_admin(Guest *g, const FuzzAction *x)
 {
@@ -246,6 +275,13 @@ void act_admin(Guest *g, const FuzzAction *x)
     case 5:
     case 6:
         send_admin(g, NVME_ADM_FIRMWARE_COMMIT, 0, 0, 0, x->a & 0x3f, 0, 0, 0);
+        break;
+    case 12:
+    case 13:
+        act_erase(g, x);
+        break;
+    case 14:
+        act_lba_status(g, x);
         break;
     default:
         send_admin(g, NVME_ADM_KEEP_ALIVE, 0, nsid_of(x->b), 0, x->a, 0, 0, 0);

@@ -96,3 +96,60 @@ def test_saved_feature(guest: Guest, disks: list[str]) -> None:
     assert "203" in guest.run(get)
     assert "203" in guest.run(f"{get} -s 2")
     guest.run(f"nvme set-feature {disks[1]} -f 8 --value=0 --save")
+
+
+def sanitize_log(guest: Guest, disk: str) -> tuple[int, int]:
+    """Progress and status."""
+    log = as_json(guest, f"sanitize-log {disk}")
+    page = next(iter(log.values())) if len(log) == 1 else log
+    assert isinstance(page, dict)
+    return int(page["sprog"]), int(page["sstat"])
+
+
+def test_format(guest: Guest, disks: list[str]) -> None:
+    """With an erase, and with a new key: nothing is left."""
+    disk = disks[1]
+    for erase in (1, 2):
+        guest.run(f"yes marker | dd of={disk} bs=1M count=4 oflag=direct"
+                  " iflag=fullblock 2>/dev/null")
+        guest.run(f"nvme format {disk} --ses={erase} --force")
+        text = guest.run(f"dd if={disk} bs=1M count=4 iflag=direct"
+                         " 2>/dev/null | grep -c marker || true")
+        assert text.strip() == "0"
+
+
+def test_sanitize(guest: Guest, disks: list[str]) -> None:
+    """Block Erase and Crypto Erase end with success, Overwrite leaves its
+    pattern if it is to stay."""
+    disk = disks[1]
+
+    def wait() -> int:
+        while True:
+            progress, status = sanitize_log(guest, disk)
+            if status & 7 != 2:
+                return status & 7
+            assert progress < 0xffff
+            time.sleep(0.2)
+
+    for options, left in (("-a 2", 0), ("-a 4", 0),
+                          ("-a 3 -n 1 -p 0x5a5a5a5a -d", 0x5a)):
+        guest.run(f"yes marker | dd of={disk} bs=1M count=4 oflag=direct"
+                  " iflag=fullblock 2>/dev/null")
+        guest.run(f"nvme sanitize {disk} {options} --force")
+        assert wait() == 1
+        first = guest.run(f"dd if={disk} bs=4096 count=1 iflag=direct"
+                          " 2>/dev/null | od -An -tx1 -N1")
+        assert int(first, 16) == left
+    guest.run(f"nvme sanitize {disk} -a 2 --force")
+    assert wait() == 1
+
+
+def test_lba_status(guest: Guest, disks: list[str]) -> None:
+    """Blocks of Write Uncorrectable are reported."""
+    disk = disks[1]
+    guest.run(f"nvme write-uncor {disk} -s 64 -c 7")
+    text = guest.run(f"nvme get-lba-status {disk} -n 1 -s 0 -m 1023 -a 0x11"
+                     " -l 0")
+    assert "64" in text or "0x40" in text, text
+    assert guest.run(f"nvme lba-status-log {disk}")
+    guest.run(f"nvme write-zeroes {disk} -s 64 -c 7")

@@ -219,7 +219,7 @@ static void test_identify_controller(void)
     g_assert_cmpuint(d[77], ==, 7);
     g_assert_cmphex(get_le32(d + 80), ==, host_read32(h, NVME_REG_VS));
     g_assert_cmpuint(d[111], ==, 1); /* CNTRLTYPE */
-    g_assert_cmphex(get_le16(d + 256), ==, 0x114);
+    g_assert_cmphex(get_le16(d + 256), ==, 0x316);
     g_assert_cmpuint(d[259], ==, 3);
     g_assert_cmphex(d[512], ==, 0x66);
     g_assert_cmphex(d[513], ==, 0x44);

@@ -94,8 +94,8 @@ static void test_header(void)
     g_assert_cmpuint(pel.header.generation, ==, 1);
     g_assert_cmpuint(pel.header.pcc, ==, 1);
     g_assert_cmpmem(pel.header.sn, 8, "TEST0001", 8);
-    g_assert_cmphex(pel.header.supported[0], ==, 0x3e);
-    g_assert_cmphex(pel.header.supported[1], ==, 0x30);
+    g_assert_cmphex(pel.header.supported[0], ==, 0xbe);
+    g_assert_cmphex(pel.header.supported[1], ==, 0x37);
     g_assert_cmpuint(pel.n, ==, 2); /* ready, and SMART */
     g_assert_cmphex(pel.event[0].head.type, ==, NVME_PEL_RESET);
     g_assert_cmphex(pel.event[1].head.type, ==, NVME_PEL_SMART);

@@ -459,8 +459,8 @@ static void test_drives(void)
         "ftl.map=dftl;ftl.map_cache=64KiB;ftl.op_percent=90",
         "nand.cell=tlc;nand.pages=24;nand.slc_blocks=4;ftl.op_percent=60",
         "nand.cell=tlc;nand.pages=24;ftl.slc_dynamic=10%;ftl.op_percent=60",
-        "streams.max=4;ftl.op_percent=80",
-        "ftl.wear=static",
+        "streams.max=2;streams.gc=merge;ftl.op_percent=100",
+        "ftl.wear=static;ftl.op_percent=90",
         "nand.copyback=on",
     };
 
