@@ -46,6 +46,7 @@
 #include "settle.h"
 #include "ssd-internal.h"
 #include "ssd-power.h"
+#include "ssd-purge.h"
 #include "ssd-report.h"
 #include "ssd-setup.h"
 #include "thermal/thermal.h"

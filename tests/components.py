@@ -28,8 +28,8 @@ NVME_ORDER = [
     "fused",
     "dispatch", "admin", "io",                 # commands
     "cancel", "copy", "uncorrectable", "verify", "zone-send",
-    "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features", "telemetry", "log-vendor", "ns-admin",
-    "format", "sanitize", "erase-job", "lba-status",
+    "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features", "telemetry", "log-vendor", "format", "ns-admin",
+    "sanitize", "erase-job", "lba-status",
     "zone-report", "directives", "data", "metadata", "pi",
     "fdp", "fdp-events", "power-states", "host-memory", "self-test", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",

@@ -194,7 +194,7 @@ uint32_t copies_next_class(const Ssd *ssd, uint32_t plane)
         return class;
     }
     for (class = 0; g->staged_of[class] == 0;) {
-        class++;
+        class ++;
     }
     invariant(class < ssd->l.n_gc_classes);
     return class;

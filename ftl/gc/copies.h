@@ -26,8 +26,9 @@ static inline bool copies_leave(const Ssd *ssd)
 void copies_try_erase(Ssd *ssd, uint32_t block);
 
 /* With ftl.rain, or in a purge: has the plane read its last victim, for now?
- * Then its last units make a page with padding, since the blocks where they are keep others
- * from being erased.  A victim that gains a page (gc_gains()) still does. */
+ * Then its last units make a page with padding, since the blocks where they are
+ * keep others from being erased.  A victim that gains a page (gc_gains()) still
+ * does. */
 bool copies_are_last(const Ssd *ssd, uint32_t plane);
 
 /* A read or a copy of the victim's has ended. */

@@ -13,8 +13,8 @@
  * make a page with padding: their blocks could not be erased otherwise.
  *
  * A block that was retired without an erase, since a program of it had failed,
- * is given up: the drive neither reads nor erases it again.  An erase that fails
- * makes the purge fail; it goes on.  A power cut ends a purge.
+ * is left out: the drive neither reads nor erases it again.  An erase that
+ * fails makes the purge fail; it goes on.  A power cut ends a purge.
  */
 #include "gc/purge.h"
 
@@ -34,8 +34,8 @@ bool purge_is_possible(const Ssd *ssd)
 
 uint64_t purge_estimate_ps(const Ssd *ssd)
 {
-    return (uint64_t)ssd->geo->blocks_per_plane *
-           nand_unit_planes(ssd->nand) * ssd->cfg->nand.t_erase_ps;
+    return (uint64_t)ssd->geo->blocks_per_plane * nand_unit_planes(ssd->nand) *
+           ssd->cfg->nand.t_erase_ps;
 }
 
 /* The next block of the plane that is still to be erased, from `from` on. */

@@ -18,7 +18,8 @@ static inline bool purge_is_on(const Ssd *ssd)
     return ssd->gc->purge.mark != NULL;
 }
 
-/* Begin, or begin again; end early.  The drive is ready; purge_is_possible(). */
+/* Begin, or begin again; end early.  The drive is ready; purge_is_possible().
+ */
 void purge_begin(Ssd *ssd);
 void purge_stop(Ssd *ssd);
 

@@ -317,7 +317,7 @@ static const StateRow ssd_rows[] = {
     VALUE_GROWN(3, gc.background, background),
     TABLE(gc.history, history, N_BLOCKS),
     VALUE(gc.background_stats, background_stats),
-    KEPT(gc.purge, gc_purge), /* begins anew (ssd_purge()) */
+    KEPT(gc.purge, gc_purge), /* begins again (ssd_purge()) */
     KEPT(thermal.on, heat_on),
     KEPT(thermal.heats, heats),
     KEPT(thermal.n_states, n_power_states),

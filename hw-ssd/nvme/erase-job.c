@@ -23,22 +23,23 @@
 #include "namespace.h"
 #include "request.h"
 #include "simtime.h"
+#include "ssd-purge.h"
 #include "steps.h"
 
 #define POLL_NS     NS_PER_MS
 #define CHUNK_BYTES (1U << 20) /* of a pass, at a time */
 #define STEP_BYTES  (128U << 10)
 
-/* ---- what is to be erased ------------------------------------------------- */
+/* ---- what is to be erased ------------------------------------------------ */
 
 /* The drive's blocks that a job may have to erase: whole mapping units. */
 static uint64_t all_blocks(const NvmeCtrl *ctrl)
 {
     const NvmeNamespaces *all = &ctrl->namespaces;
 
-    return all->managed ? (uint64_t)all->n_granules * all->granule_blocks
-                        : ctrl->cfg.nblocks / ctrl->unit_blocks *
-                              ctrl->unit_blocks;
+    return all->managed
+               ? (uint64_t)all->n_granules * all->granule_blocks
+               : ctrl->cfg.nblocks / ctrl->unit_blocks * ctrl->unit_blocks;
 }
 
 /* Is the granule of the job? */
@@ -88,7 +89,7 @@ static void add_granules(NvmeCtrl *ctrl, NvmeRequest *req)
     }
 }
 
-/* ---- steps ---------------------------------------------------------------- */
+/* ---- steps --------------------------------------------------------------- */
 
 static void fail(NvmeCtrl *ctrl, uint16_t status)
 {
@@ -165,7 +166,8 @@ static void send_step(NvmeCtrl *ctrl, NvmeRequest *req)
     nvme_request_part_done(ctrl, req);
 }
 
-/* The blocks behind the last whole unit of a drive that is no multiple of one. */
+/* The blocks behind the last whole unit of a drive that is no multiple of one.
+ */
 static void add_tail(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     uint64_t first = all_blocks(ctrl);
@@ -210,7 +212,7 @@ static void commit(NvmeCtrl *ctrl)
     send_step(ctrl, req);
 }
 
-/* ---- the passes of an overwrite ------------------------------------------- */
+/* ---- the passes of an overwrite ------------------------------------------ */
 
 static void fill_piece(uint8_t *p, size_t bytes, uint32_t pattern)
 {
@@ -268,7 +270,7 @@ static bool try_fill(NvmeCtrl *ctrl)
     return true;
 }
 
-/* ---- drain and purge ------------------------------------------------------ */
+/* ---- drain and purge ----------------------------------------------------- */
 
 /* Does a command touch what the job erases? */
 static bool concerns(const NvmeCtrl *ctrl, const NvmeRequest *r)
@@ -321,10 +323,10 @@ static bool purge(NvmeCtrl *ctrl)
     return true;
 }
 
-/* ---- the job -------------------------------------------------------------- */
+/* ---- the job ------------------------------------------------------------- */
 
-/* A controller that is held comes to rest: it ends a command, which a host waits
- * for; a sanitize operation goes on later. */
+/* A controller that is held comes to rest: it ends a command, which a host
+ * waits for; a sanitize operation goes on later. */
 static bool rests(const NvmeCtrl *ctrl)
 {
     return ctrl->held && !ctrl->format_req;
@@ -370,8 +372,7 @@ bool nvme_erase_look(NvmeCtrl *ctrl)
         ssd_purge_stop(ctrl->ssd);
         return false;
     }
-    ctrl->erase.progress =
-        MAX(ctrl->erase.progress, nvme_erase_progress(ctrl));
+    ctrl->erase.progress = MAX(ctrl->erase.progress, nvme_erase_progress(ctrl));
     return go_on(ctrl);
 }
 
@@ -410,7 +411,7 @@ void nvme_erase_power_on(NvmeCtrl *ctrl)
     }
 }
 
-/* ---- progress and time ---------------------------------------------------- */
+/* ---- progress and time --------------------------------------------------- */
 
 uint64_t nvme_erase_estimate_ns(const NvmeCtrl *ctrl, bool purges,
                                 unsigned passes)
@@ -444,8 +445,7 @@ static double part_done(const NvmeCtrl *ctrl)
     if (job->phase == NVME_ERASE_SETTLE) {
         done += pass_ns;
     } else if (job->phase == NVME_ERASE_FILL) {
-        done += pass_ns * (double)job->next /
-                (double)MAX(all_blocks(ctrl), 1);
+        done += pass_ns * (double)job->next / (double)MAX(all_blocks(ctrl), 1);
     }
     return done / all;
 }
@@ -457,7 +457,7 @@ uint32_t nvme_erase_progress(const NvmeCtrl *ctrl)
     return MAX(ctrl->erase.progress, (uint32_t)CLAMP(done, 0, 65535));
 }
 
-/* ---- a stream that was loaded --------------------------------------------- */
+/* ---- a stream that was loaded -------------------------------------------- */
 
 bool nvme_erase_ok(const NvmeCtrl *ctrl)
 {
@@ -466,8 +466,7 @@ bool nvme_erase_ok(const NvmeCtrl *ctrl)
     return job->phase < NVME_ERASE_PHASES && job->sanitize <= 1 &&
            job->purges <= ssd_can_purge(ctrl->ssd) && job->inverts <= 1 &&
            job->keeps <= 1 && job->passes <= NVME_ERASE_MOST_PASSES &&
-           job->pass <= job->passes &&
-           job->next <= all_blocks(ctrl) &&
+           job->pass <= job->passes && job->next <= all_blocks(ctrl) &&
            job->status <= NVME_SC_CODE_MASK &&
            nvme_ns_format(ctrl, job->format) &&
            (job->phase != NVME_ERASE_PURGE || job->purges) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * erase-state.c - a format or a sanitize operation in progress, and the result of
- * the last one, as a stream of bytes beside a saved drive.
+ * erase-state.c - a format or a sanitize operation in progress, and the result
+ * of the last one, as a stream of bytes beside a saved drive.
  *
  * A stream may be forged: all is checked before the controller may use it.
  */

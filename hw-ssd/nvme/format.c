@@ -5,13 +5,13 @@
  * The command checks its arguments, starts a job (erase-job.c), and completes
  * with it.  Until then commands for the namespaces end with Format In Progress.
  * A reset ends the command, not the job; a power cut interrupts the job, which
- * goes on when the power is back.  The format of a namespace changes at the end,
- * at one instant.
+ * goes on when the power is back.  The format of a namespace changes at the
+ * end, at one instant.
  *
- * A User Data Erase (SES 1) erases every block of the array that holds something,
- * so data of other namespaces moves.  A drive that cannot do so, and a
- * Cryptographic Erase (SES 2), drop the map alone: no command of the host leads
- * to the old cells then, which stands for the loss of the key.
+ * A User Data Erase (SES 1) erases every block of the array that holds
+ * something, so data of other namespaces moves.  A drive that cannot do so, and
+ * a Cryptographic Erase (SES 2), drop the map alone: no command of the host
+ * leads to the old cells then, which stands for the loss of the key.
  */
 #include "nvme-internal.h"
 #include "erase-job.h"
@@ -21,6 +21,7 @@
 #include "ns-admin.h"
 #include "persistent-events.h"
 #include "self-test.h"
+#include "ssd-purge.h"
 #include "ssd-report.h"
 #include "steps.h"
 
@@ -140,7 +141,7 @@ uint16_t nvme_format(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     return 0;
 }
 
-/* ---- the end -------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------- */
 
 /* The namespace keeps its place in the drive.  Of a last block that it had only
  * in part it has all now: its granules have room for it. */
@@ -204,7 +205,7 @@ bool nvme_format_look(NvmeCtrl *ctrl)
     return true;
 }
 
-/* ---- reports -------------------------------------------------------------- */
+/* ---- reports ------------------------------------------------------------- */
 
 uint8_t nvme_format_attributes(const NvmeCtrl *ctrl)
 {

@@ -4,8 +4,9 @@
  * (Base 1.4, Get LBA Status command; log page 0Eh; feature 15h).
  *
  * The command reports blocks that the controller tracks (lba-track.c), or first
- * reads the range through the drive, without the host link, and so finds others.
- * A piece of the range that cannot be read is read again block by block.
+ * reads the range through the drive, without the host link, and so finds
+ * others. A piece of the range that cannot be read is read again block by
+ * block.
  *
  * An event tells of new blocks, not more often than feature 15h says.
  */
@@ -28,10 +29,10 @@
 
 #define STATUS_MAY_BE_LOST 1 /* bits 2:0 */
 
-#define CHUNK_BYTES  (256U << 10)
-#define TICK_NS      (100 * NS_PER_MS) /* of LSIRI */
+#define CHUNK_BYTES (256U << 10)
+#define TICK_NS     (100 * NS_PER_MS) /* of LSIRI */
 
-/* ---- the list -------------------------------------------------------------- */
+/* ---- the list ------------------------------------------------------------ */
 
 /* The part of a tracked range that is of the namespace, in its blocks. */
 static bool part_of(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
@@ -102,7 +103,7 @@ static uint16_t answer(NvmeCtrl *ctrl, const NvmeNamespace *ns,
     return nvme_to_host_padded(ctrl, sqe, &data, sizeof(data), bytes);
 }
 
-/* ---- the scan -------------------------------------------------------------- */
+/* ---- the scan ------------------------------------------------------------ */
 
 static void scan_over(NvmeCtrl *ctrl, uint16_t status)
 {
@@ -129,8 +130,7 @@ static void read_done(NvmeCtrl *ctrl, NvmeRequest *req)
         s->fine_end = s->next + s->n; /* again, block by block */
         return;
     }
-    s->status =
-        req->status == NVME_SC_UNRECOVERED_READ ? 0 : req->status;
+    s->status = req->status == NVME_SC_UNRECOVERED_READ ? 0 : req->status;
     s->next += s->n;
 }
 
@@ -191,7 +191,7 @@ void nvme_lba_status_power_lost(NvmeCtrl *ctrl)
     }
 }
 
-/* ---- the command ----------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------- */
 
 uint16_t nvme_get_lba_status(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe)
@@ -219,16 +219,16 @@ uint16_t nvme_get_lba_status(NvmeCtrl *ctrl, NvmeRequest *req,
     return 0;
 }
 
-/* ---- events ---------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------- */
 
 static uint64_t event_ns(const NvmeCtrl *ctrl)
 {
     uint32_t interval =
         ctrl->features.value[NVME_FEAT_LBA_STATUS] & 0xffff; /* LSIRI */
 
-    return ctrl->lba_track.told_ns ? ctrl->lba_track.told_ns +
-                                         interval * TICK_NS
-                                   : 0;
+    return ctrl->lba_track.told_ns
+               ? ctrl->lba_track.told_ns + interval * TICK_NS
+               : 0;
 }
 
 static bool may_tell(const NvmeCtrl *ctrl)
@@ -255,7 +255,7 @@ uint64_t nvme_lba_status_ns(const NvmeCtrl *ctrl)
                                       : SSD_TIME_NEVER;
 }
 
-/* ---- the log --------------------------------------------------------------- */
+/* ---- the log ------------------------------------------------------------- */
 
 /* Tracked ranges of a namespace from the header on; how many. */
 static uint32_t put_ranges(const NvmeCtrl *ctrl, const NvmeNamespace *ns,

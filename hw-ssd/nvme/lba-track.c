@@ -4,8 +4,9 @@
  * those of reads that have failed, and those that the host has made
  * uncorrectable.
  *
- * Ranges of the drive's blocks, in their order, disjoint, and as few as fit: when
- * the list is full, the first one goes.  A write or a trim takes blocks out.
+ * Ranges of the drive's blocks, in their order, disjoint, and as few as fit:
+ * when the list is full, the first one goes.  A write or a trim takes blocks
+ * out.
  */
 #include "nvme-internal.h"
 #include "lba-track.h"
@@ -14,8 +15,7 @@
 static void remove_at(NvmeLbaTrack *t, uint32_t i)
 {
     t->n--;
-    memmove(&t->range[i], &t->range[i + 1],
-            (t->n - i) * sizeof(t->range[0]));
+    memmove(&t->range[i], &t->range[i + 1], (t->n - i) * sizeof(t->range[0]));
 }
 
 static void insert_at(NvmeLbaTrack *t, uint32_t i, uint64_t lba, uint64_t end)
@@ -86,8 +86,7 @@ bool nvme_lba_track_ok(const NvmeCtrl *ctrl)
 {
     const NvmeLbaTrack *t = &ctrl->lba_track;
 
-    if (t->n > NVME_LBA_RANGES || t->fresh > 1 ||
-        t->told_ns > ctrl->now_ns) {
+    if (t->n > NVME_LBA_RANGES || t->fresh > 1 || t->told_ns > ctrl->now_ns) {
         return false;
     }
     for (uint32_t i = 0; i < t->n; i++) {

@@ -297,7 +297,7 @@ enum {
     NVME_NOTICE_TELEMETRY,
     NVME_NOTICE_LATENCY,
     NVME_NOTICE_NAMESPACES, /* Namespace Attribute Changed */
-    NVME_NOTICE_SANITIZED,   /* these two: of I/O command sets, not notices */
+    NVME_NOTICE_SANITIZED,  /* these two: of I/O command sets, not notices */
     NVME_NOTICE_DEALLOCATED,
     NVME_NOTICE_LBA_STATUS,
     NVME_NOTICE_ZONES, /* Zone Descriptor Changed */
@@ -397,15 +397,15 @@ typedef enum NvmeErasePhase {
 
 /* Kept without power. */
 typedef struct NvmeEraseJob {
-    uint8_t phase;    /* NvmeErasePhase */
-    uint8_t sanitize; /* of all; else Format NVM */
-    uint8_t purges;   /* every block that holds something is erased */
-    uint8_t passes;   /* of an overwrite */
-    uint8_t pass;     /* so many are done */
-    uint8_t inverts;  /* the pattern, in every second pass */
-    uint8_t keeps;    /* the pattern stays */
-    uint8_t format;   /* Format NVM: the LBA format at the end */
-    uint16_t status;  /* ENDED */
+    uint8_t phase;     /* NvmeErasePhase */
+    uint8_t sanitize;  /* of all; else Format NVM */
+    uint8_t purges;    /* every block that holds something is erased */
+    uint8_t passes;    /* of an overwrite */
+    uint8_t pass;      /* so many are done */
+    uint8_t inverts;   /* the pattern, in every second pass */
+    uint8_t keeps;     /* the pattern stays */
+    uint8_t format;    /* Format NVM: the LBA format at the end */
+    uint16_t status;   /* ENDED */
     uint16_t progress; /* the highest so far, of 65536 */
     uint32_t nsid;
     uint32_t pattern;

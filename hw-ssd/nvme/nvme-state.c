@@ -650,8 +650,8 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
         !nvme_fdp_units_ok(ctrl) || ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
         !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
         !nvme_firmware_ok(ctrl) || !nvme_telemetry_ok(ctrl) ||
-        !nvme_pel_ok(ctrl) || !nvme_erase_ok(ctrl) ||
-        !nvme_sanitize_ok(ctrl) || !nvme_lba_track_ok(ctrl) || !hist_valid(ctrl->lateness)) {
+        !nvme_pel_ok(ctrl) || !nvme_erase_ok(ctrl) || !nvme_sanitize_ok(ctrl) ||
+        !nvme_lba_track_ok(ctrl) || !hist_valid(ctrl->lateness)) {
         return state_fail(s, "it is damaged: the controller");
     }
     if (ctrl->powered != ssd_powered(ctrl->ssd)) {

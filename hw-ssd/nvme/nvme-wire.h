@@ -740,8 +740,8 @@ typedef struct NVME_PACKED NvmePelSanitizeEnd {
 
 NVME_WIRE_SIZE(NvmePelSanitizeEnd, 8);
 
-/* LID 0Eh: Base 1.4, LBA Status Information: header, an element for a namespace,
- * and a range of it. */
+/* LID 0Eh: Base 1.4, LBA Status Information: header, an element for a
+ * namespace, and a range of it. */
 typedef struct NVME_PACKED NvmeLbaLogHead {
     uint32_t lslplen;
     uint32_t nlslne;

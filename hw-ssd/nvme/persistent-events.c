@@ -155,9 +155,9 @@ static void put_name(uint8_t *p, size_t n, const char *s)
 static void fill_header(NvmeCtrl *ctrl, NvmePelHeader *h)
 {
     static const uint8_t types[] = {
-        NVME_PEL_SMART,   NVME_PEL_FIRMWARE, NVME_PEL_TIMESTAMP,
-        NVME_PEL_RESET,   NVME_PEL_HARDWARE, NVME_PEL_TELEMETRY,
-        NVME_PEL_THERMAL, NVME_PEL_FORMAT_START, NVME_PEL_FORMAT_END,
+        NVME_PEL_SMART,          NVME_PEL_FIRMWARE,     NVME_PEL_TIMESTAMP,
+        NVME_PEL_RESET,          NVME_PEL_HARDWARE,     NVME_PEL_TELEMETRY,
+        NVME_PEL_THERMAL,        NVME_PEL_FORMAT_START, NVME_PEL_FORMAT_END,
         NVME_PEL_SANITIZE_START, NVME_PEL_SANITIZE_END,
     };
     NvmeTimestamp now;

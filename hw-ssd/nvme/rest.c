@@ -39,8 +39,8 @@ static bool queues_at_rest(const NvmeCtrl *ctrl)
 bool nvme_at_rest(const NvmeCtrl *ctrl)
 {
     return !ctrl->slots.in_use && !ctrl->requests.starved_first &&
-           !ctrl->life.shutdown_req && !ctrl->erase_req && !ctrl->lba_scan.command &&
-           !ctrl->drive_lost &&
+           !ctrl->life.shutdown_req && !ctrl->erase_req &&
+           !ctrl->lba_scan.command && !ctrl->drive_lost &&
            queues_at_rest(ctrl) && payload_at_rest(ctrl->payload) &&
            ssd_at_rest(ctrl->ssd);
 }

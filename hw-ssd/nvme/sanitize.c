@@ -6,14 +6,14 @@
  * The command starts a job (erase-job.c) and completes at once.  The operation
  * goes on over resets and without power.  It ends with an asynchronous event.
  *
- * A failed operation leaves the controller in a failure mode, in which user data
- * cannot be reached: until another one succeeds or, if the failed one allowed
- * that (AUSE), until the host leaves the mode (Exit Failure Mode).
+ * A failed operation leaves the controller in a failure mode, in which user
+ * data cannot be reached: until another one succeeds or, if the failed one
+ * allowed that (AUSE), until the host leaves the mode (Exit Failure Mode).
  *
  * No-Deallocate After Sanitize keeps the pattern of an overwrite.  After the
  * other two actions there is nothing to keep: blocks are deallocated.  With
- * sanitize_nodas=off the drive refuses the bit or, in the warning mode of feature
- * 17h, deallocates and says so.
+ * sanitize_nodas=off the drive refuses the bit or, in the warning mode of
+ * feature 17h, deallocates and says so.
  *
  * Knows which commands are processed meanwhile; erase-job.c does the work.
  */
@@ -25,6 +25,7 @@
 #include "sanitize.h"
 #include "self-test.h"
 #include "simtime.h"
+#include "ssd-purge.h"
 #include "ssd-report.h"
 
 enum {
@@ -58,7 +59,7 @@ uint32_t nvme_sanitize_capabilities(const NvmeCtrl *ctrl)
            (ctrl->cfg.no_nodas ? CAP_NDI : 0) | CAP_UNTOUCHED;
 }
 
-/* ---- the command ---------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------- */
 
 static bool has_action(const NvmeCtrl *ctrl, unsigned action)
 {
@@ -162,7 +163,7 @@ uint16_t nvme_sanitize(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     return status;
 }
 
-/* ---- the end -------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------- */
 
 static void settle_granules(NvmeCtrl *ctrl, bool keeps)
 {
@@ -182,9 +183,9 @@ static uint16_t sstat(const NvmeCtrl *ctrl)
     const NvmeSanitize *s = &ctrl->sanitize;
     bool done = s->status == NVME_SANITIZE_DONE ||
                 s->status == NVME_SANITIZE_DEALLOCATED;
-    bool erased = s->clean_version == ctrl->next_version &&
-                  (done || (s->status == NVME_SANITIZE_NEVER &&
-                            ssd_is_empty(ctrl->ssd)));
+    bool erased =
+        s->clean_version == ctrl->next_version &&
+        (done || (s->status == NVME_SANITIZE_NEVER && ssd_is_empty(ctrl->ssd)));
 
     return (uint16_t)(s->status | s->passes << 3 | (erased ? 1 << 8 : 0));
 }
@@ -231,10 +232,10 @@ bool nvme_sanitize_look(NvmeCtrl *ctrl)
     return true;
 }
 
-/* ---- other commands meanwhile --------------------------------------------- */
+/* ---- other commands meanwhile -------------------------------------------- */
 
-/* Base 2.0, Sanitize Operations: Admin Commands Allowed.  Of vendor-specific log
- * pages those that hold no user data. */
+/* Base 2.0, Sanitize Operations: Admin Commands Allowed.  Of vendor-specific
+ * log pages those that hold no user data. */
 static bool log_is_allowed(uint8_t lid)
 {
     static const uint8_t allowed[] = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05,
@@ -312,7 +313,7 @@ uint16_t nvme_sanitize_refuses(const NvmeCtrl *ctrl, const NvmeRequest *req,
                                   : NVME_SC_SANITIZE_FAILED;
 }
 
-/* ---- the log, and the state ----------------------------------------------- */
+/* ---- the log, and the state ---------------------------------------------- */
 
 static uint32_t seconds(const NvmeCtrl *ctrl, bool purges, unsigned passes)
 {

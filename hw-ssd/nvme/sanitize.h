@@ -12,8 +12,8 @@ uint16_t nvme_sanitize(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
 /* The job has ended; true: it had. */
 bool nvme_sanitize_look(NvmeCtrl *ctrl);
 
-/* Must a command end, because a sanitize operation or a format is in progress or
- * a sanitize operation has failed?  Status code; 0: it need not. */
+/* Must a command end, because a sanitize operation or a format is in progress
+ * or a sanitize operation has failed?  Status code; 0: it need not. */
 uint16_t nvme_sanitize_refuses(const NvmeCtrl *ctrl, const NvmeRequest *req,
                                const NvmeSqe *sqe);
 

@@ -54,7 +54,6 @@ static bool load_kept(VssdDev *s, FILE *file, GError **error)
  * was saved, any unit may hold data. */
 bool vssd_state_load_kept(VssdDev *s, GError **error)
 {
-    char magic[NVME_MAGIC_BYTES];
     FILE *file;
     bool ok;
 
@@ -69,9 +68,6 @@ bool vssd_state_load_kept(VssdDev *s, GError **error)
         ok = false;
     } else {
         ok = load_kept(s, file, error);
-    }
-    if (any) {
-        ok = load_erasure(s, file, error);
     }
     if (file) {
         fclose(file);

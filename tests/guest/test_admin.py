@@ -110,10 +110,10 @@ def test_format(guest: Guest, disks: list[str]) -> None:
     """With an erase, and with a new key: nothing is left."""
     disk = disks[1]
     for erase in (1, 2):
-        guest.run(f"yes marker | dd of={disk} bs=1M count=4 oflag=direct"
+        guest.run(f"yes marker | dd of={disk}n1 bs=1M count=4 oflag=direct"
                   " iflag=fullblock 2>/dev/null")
-        guest.run(f"nvme format {disk} --ses={erase} --force")
-        text = guest.run(f"dd if={disk} bs=1M count=4 iflag=direct"
+        guest.run(f"nvme format {disk}n1 --ses={erase} --force")
+        text = guest.run(f"dd if={disk}n1 bs=1M count=4 iflag=direct"
                          " 2>/dev/null | grep -c marker || true")
         assert text.strip() == "0"
 
@@ -133,11 +133,11 @@ def test_sanitize(guest: Guest, disks: list[str]) -> None:
 
     for options, left in (("-a 2", 0), ("-a 4", 0),
                           ("-a 3 -n 1 -p 0x5a5a5a5a -d", 0x5a)):
-        guest.run(f"yes marker | dd of={disk} bs=1M count=4 oflag=direct"
+        guest.run(f"yes marker | dd of={disk}n1 bs=1M count=4 oflag=direct"
                   " iflag=fullblock 2>/dev/null")
         guest.run(f"nvme sanitize {disk} {options} --force")
         assert wait() == 1
-        first = guest.run(f"dd if={disk} bs=4096 count=1 iflag=direct"
+        first = guest.run(f"dd if={disk}n1 bs=4096 count=1 iflag=direct"
                           " 2>/dev/null | od -An -tx1 -N1")
         assert int(first, 16) == left
     guest.run(f"nvme sanitize {disk} -a 2 --force")
@@ -147,9 +147,9 @@ def test_sanitize(guest: Guest, disks: list[str]) -> None:
 def test_lba_status(guest: Guest, disks: list[str]) -> None:
     """Blocks of Write Uncorrectable are reported."""
     disk = disks[1]
-    guest.run(f"nvme write-uncor {disk} -s 64 -c 7")
-    text = guest.run(f"nvme get-lba-status {disk} -n 1 -s 0 -m 1023 -a 0x11"
+    guest.run(f"nvme write-uncor {disk}n1 -s 64 -c 7")
+    text = guest.run(f"nvme get-lba-status {disk}n1 -s 0 -m 1023 -a 0x11"
                      " -l 0")
     assert "64" in text or "0x40" in text, text
     assert guest.run(f"nvme lba-status-log {disk}")
-    guest.run(f"nvme write-zeroes {disk} -s 64 -c 7")
+    guest.run(f"nvme write-zeroes {disk}n1 -s 64 -c 7")

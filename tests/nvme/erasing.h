@@ -5,6 +5,7 @@
 #define VSSD_TESTS_NVME_ERASING_H
 
 #include "admin.h"
+#include "ssd-purge.h"
 #include "ssd-report.h"
 
 #define MARK 0x5ec2e7da7a51eeULL /* no other data has it */
@@ -26,9 +27,8 @@ static inline void write_marks(Host *h, uint32_t nsid, uint64_t bytes,
 {
     for (uint64_t at = 0; at < bytes; at += 0x10000) {
         uint32_t n = (uint32_t)MIN(0x10000, bytes - at);
-        NvmeSqe sqe =
-            host_rw(h, NVME_IO_WRITE, at / block_bytes, n / block_bytes,
-                    HOST_DATA);
+        NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, at / block_bytes,
+                              n / block_bytes, HOST_DATA);
         uint8_t *p = host_ram(h, HOST_DATA, n);
 
         for (uint32_t i = 0; i < n; i += 8) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test-format.c - Format NVM: formats and erases, one namespace and all, what it
- * costs and leaves, commands meanwhile, resets and power cuts at each instant.
+ * test-format.c - Format NVM: formats and erases, one namespace and all, what
+ * it costs and leaves, commands meanwhile, resets and power cuts at each
+ * instant.
  */
 #include "erasing.h"
 #include "persistent-events.h"
@@ -70,8 +71,7 @@ static void all_are(Host *h, uint32_t nsid, uint64_t want)
         g_assert_cmphex(read_word(h, nsid, lba, bytes, &word), ==, 0);
         g_assert_cmphex(word, ==, want);
     }
-    g_assert_cmphex(read_word(h, nsid, n, bytes, &word), ==,
-                    NVME_SC_LBA_RANGE);
+    g_assert_cmphex(read_word(h, nsid, n, bytes, &word), ==, NVME_SC_LBA_RANGE);
 }
 
 /* Marks in the store are those of one namespace alone. */
@@ -80,7 +80,7 @@ static void half_is_left(Host *h)
     g_assert_cmpuint(marks_in_store(h), ==, bytes_of(h, 2) / 8);
 }
 
-/* ---- the format ------------------------------------------------------------ */
+/* ---- the format ---------------------------------------------------------- */
 
 static void test_formats(void)
 {
@@ -158,7 +158,7 @@ static void test_unmanaged(void)
     host_free(h);
 }
 
-/* ---- erases ---------------------------------------------------------------- */
+/* ---- erases -------------------------------------------------------------- */
 
 /* User Data Erase: all blocks of the array that held something; the data of the
  * other namespace moves. */
@@ -198,7 +198,7 @@ static void test_erase(void)
     host_free(h);
 }
 
-/* ---- arguments ------------------------------------------------------------- */
+/* ---- arguments ----------------------------------------------------------- */
 
 static void test_bad(void)
 {
@@ -213,9 +213,8 @@ static void test_bad(void)
     g_assert_cmphex(format(h, 0, 0), ==, NVME_SC_INVALID_NSID);
     g_assert_cmphex(format(h, 3, 0), ==, NVME_SC_INVALID_FIELD);
     g_assert_cmphex(format(h, 257, 0), ==, NVME_SC_INVALID_NSID);
-    g_assert_cmphex(admin_status(h, NVME_ADM_SET_FEATURES, 2,
-                                 ADMIN_DW(0x84, 1), 0),
-                    ==, 0);
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_SET_FEATURES, 2, ADMIN_DW(0x84, 1), 0), ==, 0);
     g_assert_cmphex(format(h, 2, 0), ==, NVME_SC_NS_PROTECTED);
     g_assert_cmphex(format(h, NVME_NSID_ALL, 0), ==, NVME_SC_NS_PROTECTED);
     g_assert_cmphex(format(h, 1, 0), ==, 0);
@@ -231,7 +230,7 @@ static void test_bad(void)
     host_free(h);
 }
 
-/* ---- meanwhile ------------------------------------------------------------- */
+/* ---- meanwhile ----------------------------------------------------------- */
 
 static void test_meanwhile(void)
 {
@@ -337,7 +336,8 @@ static void cut_at(const char *set, uint32_t dw10, uint64_t ns)
 static void test_cuts(void)
 {
     static const char *const sets[] = {
-        NULL, "ftl.recovery=scan;ftl.op_percent=60", "ftl.recovery=checkpoint;ftl.op_percent=60", "buffer.plp=on"};
+        NULL, "ftl.recovery=scan;ftl.op_percent=60",
+        "ftl.recovery=checkpoint;ftl.op_percent=60", "buffer.plp=on"};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(sets); i++) {
         for (uint32_t ses = 0; ses <= 2; ses++) {

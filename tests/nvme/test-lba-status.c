@@ -54,7 +54,7 @@ static Host *start(const HostOptions *o)
     return h;
 }
 
-/* ---- blocks that the host has made so -------------------------------------- */
+/* ---- blocks that the host has made so ------------------------------------ */
 
 static void test_marks(void)
 {
@@ -123,7 +123,7 @@ static void test_bad(void)
     host_free(h);
 }
 
-/* ---- media ------------------------------------------------------------------ */
+/* ---- media --------------------------------------------------------------- */
 
 static Host *faulty(const char *rule)
 {
@@ -171,7 +171,7 @@ static void test_media(void)
     host_free(h);
 }
 
-/* ---- the log and its event -------------------------------------------------- */
+/* ---- the log and its event ----------------------------------------------- */
 
 static void test_log(void)
 {

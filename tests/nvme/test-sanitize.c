@@ -84,7 +84,7 @@ static uint32_t used_blocks(Host *h)
     return n;
 }
 
-/* ---- actions --------------------------------------------------------------- */
+/* ---- actions ------------------------------------------------------------- */
 
 static void test_block_erase(void)
 {
@@ -170,7 +170,7 @@ static void test_overwrite(void)
     }
 }
 
-/* ---- commands -------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------ */
 
 static void test_bad(void)
 {
@@ -185,9 +185,8 @@ static void test_bad(void)
     admin_identify(h, 1);
     g_assert_cmphex(((const NvmeIdController *)admin_data(h))->sanicap, ==,
                     7 | 1 << 30);
-    g_assert_cmphex(admin_status(h, NVME_ADM_SET_FEATURES, 2,
-                                 ADMIN_DW(0x84, 1), 0),
-                    ==, 0);
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_SET_FEATURES, 2, ADMIN_DW(0x84, 1), 0), ==, 0);
     g_assert_cmphex(sanitize(h, ERASE, 0), ==, NVME_SC_NS_PROTECTED);
     host_free(h);
 }
@@ -295,7 +294,7 @@ static void test_inhibited(void)
     host_free(h);
 }
 
-/* ---- resets and power ------------------------------------------------------ */
+/* ---- resets and power ---------------------------------------------------- */
 
 static void test_resets(void)
 {
@@ -348,7 +347,8 @@ static void cut_at(const char *set, uint32_t dw10, uint64_t ns, uint64_t at_end)
 static void test_cuts(void)
 {
     static const char *const sets[] = {
-        NULL, "ftl.recovery=scan;ftl.op_percent=60", "ftl.recovery=checkpoint;ftl.op_percent=60", "buffer.plp=on"};
+        NULL, "ftl.recovery=scan;ftl.op_percent=60",
+        "ftl.recovery=checkpoint;ftl.op_percent=60", "buffer.plp=on"};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(sets); i++) {
         for (uint64_t ns = 0; ns < 40 * MS; ns += 2 * MS + 777) {
@@ -362,7 +362,7 @@ static void test_cuts(void)
     }
 }
 
-/* ---- a saved controller ---------------------------------------------------- */
+/* ---- a saved controller -------------------------------------------------- */
 
 static void test_moved(void)
 {
@@ -391,7 +391,7 @@ static void test_moved(void)
     host_free(h);
 }
 
-/* ---- failures -------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------ */
 
 static Host *failing(uint32_t dw10)
 {
@@ -447,7 +447,7 @@ static void test_unrestricted(void)
     host_free(h);
 }
 
-/* ---- drives ---------------------------------------------------------------- */
+/* ---- drives -------------------------------------------------------------- */
 
 /* Every way to keep blocks has to let them go. */
 static void test_drives(void)
