@@ -27,7 +27,9 @@ void ssd_purge_stop(Ssd *ssd);
 
 typedef struct SsdPurge {
     bool on;        /* began, and was not stopped */
-    bool failed;    /* an erase has failed: the block is retired */
+    bool failed; /* an erase has failed, its block is retired; or the drive has
+                  */
+    bool stands; /* nothing is under way in the array that could go on */
     uint32_t total; /* blocks, at the beginning */
     uint32_t left;  /* of them, not yet erased */
 } SsdPurge;

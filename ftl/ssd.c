@@ -6,6 +6,8 @@
  * Knows every event and hands it to the file it belongs to.  Nothing else in
  * the model moves time on.
  */
+#include <errno.h>
+
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/flush.h"
@@ -729,6 +731,19 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
     }
 }
 
+int ssd_expect_reads(Ssd *ssd, uint64_t now_ns, uint64_t lba)
+{
+    if (lba >= ssd->info.nblocks) {
+        return -EINVAL;
+    }
+    ssd_run(ssd, now_ns);
+    if (ssd_ready(ssd)) {
+        ahead_expect(ssd, lba);
+        ssd_settle(ssd);
+    }
+    return 0;
+}
+
 bool ssd_can_purge(const Ssd *ssd)
 {
     return purge_is_possible(ssd);
@@ -752,9 +767,11 @@ SsdPurge ssd_purge_progress(const Ssd *ssd)
 
     return (SsdPurge){
         .on = p->mark != NULL,
-        .failed = p->failed,
+        .failed = p->failed || ssd->media->given_up,
+        .stands = nand_load(ssd->nand) == 0 && controller_at_rest(ssd) &&
+                  !gc_row_waits(ssd),
         .total = p->total,
-        .left = p->left,
+        .left = ssd->media->given_up ? 0 : p->left,
     };
 }
 

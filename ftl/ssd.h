@@ -266,6 +266,10 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *cmd);
  */
 void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon);
 
+/* The host will read from that block on, in order: with host.read_ahead the
+ * drive reads ahead of the first READ.  -EINVAL: beyond the capacity. */
+int ssd_expect_reads(Ssd *ssd, uint64_t now_ns, uint64_t lba);
+
 /*
  * Earliest instant ssd_advance() may return something, or SSD_TIME_NEVER.
  * A lower bound: waking then and getting 0 is normal, and makes progress.

@@ -317,6 +317,28 @@ void ahead_note_read(Ssd *ssd, uint32_t cmd)
     move_window(ssd, i);
 }
 
+void ahead_expect(Ssd *ssd, uint64_t lba)
+{
+    Ahead *a = &ssd->host->ahead;
+    AheadStream *s;
+    uint32_t i;
+    bool is_new;
+
+    invariant(lba < ssd->info.nblocks);
+    i = stream_of(ssd, lba, &is_new);
+    if (i == NONE) {
+        return;
+    }
+    s = &a->stream[i];
+    if (is_new) {
+        drop_range(ssd, i, 0, UINT64_MAX);
+        *s = (AheadStream){.next_lba = lba};
+    }
+    s->reads = MAX(s->reads, ssd->cfg->read_ahead_after);
+    s->last_read = ssd->commands.last_serial;
+    move_window(ssd, i);
+}
+
 /* ---- the end of a read --------------------------------------------------- */
 
 /* The read of the unit that these commands wait for has ended. */

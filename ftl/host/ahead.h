@@ -31,6 +31,10 @@ static inline uint32_t ahead_window(const Ssd *ssd)
  * continues, or begin one, and read ahead. */
 void ahead_note_read(Ssd *ssd, uint32_t cmd);
 
+/* The host says that reads from this block on will come in order: read ahead of
+ * the first one. */
+void ahead_expect(Ssd *ssd, uint64_t lba);
+
 /* Serve a unit of a READ from its window.  true: the command has it, at
  * Cmd.data_ps, or waits for its read (Cmd.pending is one more).  false: it is
  * in no window; read it from NAND. */

@@ -27,6 +27,7 @@
 #include "steps.h"
 
 #define POLL_NS     NS_PER_MS
+#define STAND_NS    NS_PER_S   /* of a purge that makes no progress */
 #define CHUNK_BYTES (1U << 20) /* of a pass, at a time */
 #define STEP_BYTES  (128U << 10)
 
@@ -302,13 +303,29 @@ static bool is_drained(const NvmeCtrl *ctrl)
     return !ctrl->namespaces.job;
 }
 
+/* A purge that has no room to move data stands still.  It may have to wait for
+ * other commands, so it has some time. */
+static bool stands_still(NvmeCtrl *ctrl, const SsdPurge *p)
+{
+    if (!p->stands || p->left != ctrl->erase_left) {
+        ctrl->erase_since_ns = ctrl->now_ns;
+    }
+    ctrl->erase_left = p->left;
+    return ctrl->now_ns - ctrl->erase_since_ns > STAND_NS;
+}
+
 /* true: it has begun, or ended. */
 static bool purge(NvmeCtrl *ctrl)
 {
     SsdPurge p = ssd_purge_progress(ctrl->ssd);
 
     if (!p.on) {
+        ctrl->erase_since_ns = ctrl->now_ns;
         ssd_purge(ctrl->ssd, ctrl->now_ns);
+        return true;
+    }
+    if (p.left && stands_still(ctrl, &p)) {
+        fail(ctrl, NVME_SC_INTERNAL);
         return true;
     }
     if (p.left) {

@@ -23,6 +23,9 @@
 #define DSM_MAX_RANGES 256
 #define DSM_DEALLOCATE 0x4
 
+/* Context attributes of a range. */
+#define DSM_SEQUENTIAL_READ 0x100
+
 static uint16_t io_flush(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     if (!req->ns && req->nsid != NVME_NSID_ALL) {
@@ -228,6 +231,18 @@ static void deallocate(NvmeCtrl *ctrl, NvmeRequest *req, const DsmRange *range)
     req->bytes += whole << ctrl->block_shift;
 }
 
+/* The range will be read in order: the drive reads ahead of its beginning. */
+static void hint(NvmeCtrl *ctrl, const NvmeRequest *req, const NvmeDsmRange *r)
+{
+    uint64_t lba;
+
+    if (nvme_le32(r->attributes) & DSM_SEQUENTIAL_READ && nvme_le32(r->nlb)) {
+        nvme_ns_piece(req->ns, nvme_le64(r->slba) << req->ns->drive_shift, 1,
+                      &lba);
+        ssd_expect_reads(ctrl->ssd, ctrl->now_ns, lba);
+    }
+}
+
 /* The cost of the command follows from the blocks that it names, not from how
  * often it names them. */
 static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
@@ -254,6 +269,9 @@ static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         range[i] = (DsmRange){ lba, lba + nblocks };
     }
     if (!(sqe->dw[11] & DSM_DEALLOCATE)) {
+        for (unsigned i = 0; ctrl->cfg.dsm_hints && i < n; i++) {
+            hint(ctrl, req, &data[i]);
+        }
         return 0;
     }
     if (req->ns->protect) {
@@ -318,8 +336,9 @@ static const NvmeCommand io_commands[] = {
          NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_NOT_ZONED,
      .work = NVME_WORK_TRIM,
      .help =
-         "deallocate, whole mapping units; other attributes are hints without "
-         "effect; up to 256 ranges"},
+         "deallocate, whole mapping units; with dsm_hints=on a Sequential Read "
+         "Range is read ahead (host.read_ahead), other attributes are hints "
+         "without effect; up to 256 ranges"},
     {.opcode = NVME_IO_VERIFY,
      .name = "Verify",
      .run = nvme_verify,

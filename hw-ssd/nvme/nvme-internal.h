@@ -925,6 +925,8 @@ struct NvmeCtrl {
     NvmeSelfTest self_test;
     NvmeRequest *self_test_req; /* its read, or NULL */
     NvmeEraseJob erase;
+    uint32_t erase_left;     /* blocks of a purge, at the last look at it */
+    uint64_t erase_since_ns; /* it has stood still since */
     NvmeRequest *erase_req;  /* its step, or NULL */
     NvmeRequest *format_req; /* Format NVM that waits for it, or NULL */
     NvmeSanitize sanitize;

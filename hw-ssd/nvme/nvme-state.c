@@ -173,6 +173,8 @@ static const StateRow ctrl_rows[] = {
     VALUE_OPTIONAL(self_test, self_test),
     KEPT(self_test_req), /* NULL, at rest */
     VALUE_OPTIONAL(erase, erase),
+    KEPT(erase_left), /* no purge runs, at rest */
+    KEPT(erase_since_ns),
     KEPT(erase_req), /* these two: NULL, at rest */
     KEPT(format_req),
     VALUE_OPTIONAL(sanitize, sanitize),
@@ -702,6 +704,7 @@ static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
         earlier(&ctrl->fdp_units->began_ns[i], by_ns);
     }
     earlier(&ctrl->lba_track.told_ns, by_ns);
+    earlier(&ctrl->erase_since_ns, by_ns);
     earlier(&ctrl->now_ns, by_ns);
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
         NvmeCq *cq = &ctrl->queues.cq[i];

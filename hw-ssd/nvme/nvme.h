@@ -170,6 +170,7 @@ typedef struct NvmeConfig {
     uint8_t pi_storage_bits; /* storage tag of formats with 64 bits, 0..48 */
     uint64_t nblocks; /* that the namespaces have together, in blocks of the
                          drive; 1..SsdInfo.nblocks */
+    bool dsm_hints;   /* context attributes of Dataset Management act */
     bool no_nodas;    /* Sanitize: No-Deallocate After Sanitize is inhibited */
     const char *namespaces; /* NULL: one, of all blocks, for good; else the host
                                manages them, and a new drive has these:

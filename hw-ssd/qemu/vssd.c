@@ -281,6 +281,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .pi_guard = s->pi_guard,
         .pi_storage_bits = s->pi_sts,
         .no_nodas = !s->sanitize_nodas,
+        .dsm_hints = s->dsm_hints,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_kept(s, &error) ||
@@ -696,6 +697,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("fw_slots", VssdDev, fw_slots, 3),
     DEFINE_PROP_BOOL("fw_slot1_read_only", VssdDev, fw_slot1_read_only, true),
     DEFINE_PROP_UINT32("fw_activation_ms", VssdDev, fw_activation_ms, 0),
+    DEFINE_PROP_BOOL("dsm_hints", VssdDev, dsm_hints, false),
     DEFINE_PROP_BOOL("sanitize_nodas", VssdDev, sanitize_nodas, true),
     DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),

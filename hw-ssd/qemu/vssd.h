@@ -113,6 +113,7 @@ struct VssdDev {
     bool fw_slot1_read_only;
     uint32_t fw_activation_ms;
     bool sanitize_nodas;
+    bool dsm_hints;
     char *namespaces;         /* NULL: one, for good */
     uint32_t power_return_ms; /* 0: it stays off until a reset */
     char *trace_path; /* trace=FILE, or NULL */

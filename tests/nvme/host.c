@@ -389,6 +389,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .namespaces = o->namespaces,
         .namespaces_fixed = o->namespaces_fixed,
         .no_nodas = o->no_nodas,
+        .dsm_hints = o->dsm_hints,
         .backlog = o->backlog ? o->backlog : NVME_BACKLOG,
         .firmware_slots = o->firmware_slots ? o->firmware_slots : 3,
         .firmware_slot1_writable = o->firmware_slot1_writable,

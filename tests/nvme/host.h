@@ -141,6 +141,7 @@ typedef struct HostOptions {
     const char *namespaces; /* as NvmeConfig has it */
     bool namespaces_fixed;
     bool no_nodas;
+    bool dsm_hints;
     bool serial_by_default;
     bool write_through;
     uint8_t firmware_slots; /* 0: 3 */

@@ -5,6 +5,7 @@
  * and guest memory that changes while it is read.
  */
 #include "host.h"
+#include "ssd-report.h"
 
 static Host *ready(const HostOptions *o)
 {
@@ -881,6 +882,44 @@ static void test_store_too_slow(void)
     host_free(h);
 }
 
+/* Sequential Read Range: the drive reads ahead before the first read; not of a
+ * range without the attribute, nor with the hints off. */
+static void test_dsm_hints(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        Host *h = ready(&(HostOptions){.set = "host.read_ahead=256KiB",
+                                       .dsm_hints = i < 2});
+        NvmeSqe sqe = host_sqe(NVME_IO_DSM, 1, HOST_DATA);
+        SsdCounters before, after;
+
+        for (unsigned k = 0; k < 16; k++) {
+            g_assert_cmphex(
+                host_io(h, 1, NVME_IO_WRITE, k * 512, 512, HOST_DATA + 0x10000),
+                ==, 0);
+        }
+        g_assert_cmphex(host_flush(h, 1), ==, 0);
+        put_range(h, 0, 512, 2048);
+        put_le32(h->ram + HOST_DATA, i == 0 ? 0x100 : 0x200);
+        sqe.dw[11] = 1; /* IDR */
+        host_map(h, &sqe, HOST_DATA, 16);
+        ssd_get_counters(h->ssd, &before);
+        g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+        host_sleep(h, 10000000);
+        ssd_get_counters(h->ssd, &after);
+        if (i == 0) {
+            g_assert_cmpuint(after.nand_reads - before.nand_reads, >=,
+                             (128U << 10) / h->info->page_bytes);
+            before = after;
+            g_assert_cmphex(
+                host_io(h, 1, NVME_IO_READ, 512, 8, HOST_DATA + 0x10000), ==,
+                0);
+            ssd_get_counters(h->ssd, &after);
+        }
+        g_assert_cmpuint(after.nand_reads, ==, before.nand_reads);
+        host_free(h);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -888,6 +927,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/io/prinfo", test_prinfo);
     g_test_add_func("/nvme/io/write-zeroes", test_write_zeroes);
     g_test_add_func("/nvme/io/dsm", test_dsm);
+    g_test_add_func("/nvme/io/dsm-hints", test_dsm_hints);
     g_test_add_func("/nvme/io/odd-end", test_odd_end);
     g_test_add_func("/nvme/io/unmapped", test_unmapped);
     g_test_add_func("/nvme/io/compare", test_compare);

@@ -391,6 +391,50 @@ static void test_moved(void)
     host_free(h);
 }
 
+/* Beside a saved drive: the operation goes on where the next process has it. */
+static void test_kept(void)
+{
+    Host *h = filled(NULL);
+    FILE *f = tmpfile();
+    GError *error = NULL;
+    char magic[NVME_MAGIC_BYTES];
+
+    g_assert_false(nvme_has_erasure(h->ctrl));
+    g_assert_cmphex(sanitize(h, ERASE, 0), ==, 0);
+    host_sleep(h, 5 * MS);
+    nvme_power_cut(h->ctrl, h->now_ns);
+    g_assert_true(nvme_has_erasure(h->ctrl));
+    g_assert_true(nvme_save_erasure(h->ctrl, f, &error));
+    rewind(f);
+    g_assert_cmpuint(fread(magic, 1, sizeof(magic), f), ==, sizeof(magic));
+    g_assert_true(nvme_is_erasure(magic));
+    for (long at = 0; at < 60; at += 3) { /* a byte is another one */
+        int c;
+
+        fseek(f, at, SEEK_SET);
+        c = fgetc(f);
+        fseek(f, at, SEEK_SET);
+        fputc(c ^ 0x81, f);
+        rewind(f);
+        g_assert_false(nvme_load_erasure(h->ctrl, f, &error));
+        g_assert_nonnull(error);
+        g_clear_error(&error);
+        g_assert_false(nvme_has_erasure(h->ctrl));
+        fseek(f, at, SEEK_SET);
+        fputc(c, f);
+    }
+    rewind(f);
+    g_assert_true(nvme_load_erasure(h->ctrl, f, &error));
+    fclose(f);
+    nvme_power_on(h->ctrl, h->now_ns);
+    enable_again(h);
+    g_assert_cmpuint(status_of(h), ==, 2);
+    wait_end(h);
+    g_assert_cmpuint(used_blocks(h), ==, 0);
+    all_are(h, 0);
+    host_free(h);
+}
+
 /* ---- failures ------------------------------------------------------------ */
 
 static Host *failing(uint32_t dw10)
@@ -515,6 +559,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/sanitize/resets", test_resets);
     g_test_add_func("/nvme/sanitize/cuts", test_cuts);
     g_test_add_func("/nvme/sanitize/moved", test_moved);
+    g_test_add_func("/nvme/sanitize/kept", test_kept);
     g_test_add_func("/nvme/sanitize/restricted", test_restricted);
     g_test_add_func("/nvme/sanitize/unrestricted", test_unrestricted);
     g_test_add_func("/nvme/sanitize/drives", test_drives);
