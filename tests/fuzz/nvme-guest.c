@@ -76,7 +76,8 @@ const char *guest_unreached(void)
         NVME_ADM_GET_FEATURES,    NVME_ADM_ASYNC_EVENT,
         NVME_ADM_DIRECTIVE_SEND,  NVME_ADM_DIRECTIVE_RECEIVE,
         NVME_ADM_DOORBELL_BUFFER, NVME_ADM_NS_MANAGEMENT,
-        NVME_ADM_NS_ATTACHMENT,
+        NVME_ADM_NS_ATTACHMENT,   NVME_ADM_FORMAT,
+        NVME_ADM_SANITIZE,        NVME_ADM_GET_LBA_STATUS,
     };
     static const uint8_t logs[] = {0x01, 0x02, 0x03, 0x04, 0x05, 0x09, 0x20,
                                    0x21, 0x22, 0x23, 0xc0, 0xc1, 0xc2};

@@ -147,6 +147,19 @@ static void all_admin(Life *l)
     add(l, FUZZ_SET, 9, 1, 0xff);
 }
 
+/* Format NVM, Sanitize, Get LBA Status, and time for them. */
+static void erase(Life *l)
+{
+    for (unsigned i = 0; i < 6; i++) {
+        unsigned k = 12 + below(l, 3) + below(l, 2) * 16;
+        unsigned a = k & 1 ? below(l, 4) << 9 | below(l, 2) : below(l, 0x400);
+
+        add(l, FUZZ_ADMIN, k, a, below(l, 3));
+        add(l, FUZZ_STEPS, 63, 0, 0);
+        add(l, FUZZ_POLL, 0, 0, 0);
+    }
+}
+
 static void placement(Life *l)
 {
     static const uint8_t order[] = { 0, 1, 2, 4, 3, 5, 6, 7, 1, 2 };
@@ -292,6 +305,7 @@ static void phase(Life *l)
     case 5:
         if (!l->honest) {
             hostile(l);
+            erase(l);
         }
         break;
     case 6:
