@@ -23,15 +23,19 @@ BESIDE = ["inspect", "state"]
 
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
-    "report", "nvme-state", "kept-state", "fdp-state", "ns-state", "zone-state", "erase-state", "rest", "ctrl",    # the controller as a whole
+    "report", "nvme-state", "kept-state", "fdp-state", "ns-state",
+    "zone-state", "erase-state",
+    "rest", "ctrl",                            # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",
     "dispatch", "admin", "io",                 # commands
     "cancel", "copy", "uncorrectable", "verify", "zone-send",
-    "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features", "telemetry", "log-vendor", "format", "ns-admin",
-    "sanitize", "erase-job", "lba-status",
+    "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features",
+    "telemetry", "log-vendor",
+    "format", "ns-admin", "sanitize", "erase-job", "lba-status",
     "zone-report", "directives", "data", "metadata", "pi",
-    "fdp", "fdp-events", "power-states", "host-memory", "self-test", "firmware", "queue", "events",
+    "fdp", "fdp-events", "power-states", "host-memory", "self-test",
+    "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "zones", "lba-track", "error-log", "timestamp", "fdp-handles", "namespace", "prp",
