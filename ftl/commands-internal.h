@@ -49,10 +49,10 @@ typedef struct Cmd {
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
                            completions */
     bool waits;         /* for room */
-    bool linked; /* READ, WRITE, with buffer.mb_s: its turn in DRAM before
-                    it begins is known; a WRITE is over the link */
-    bool trimmed;       /* a unit of it was, before it was in NAND; TRIM with
-                           SsdCmd.erase: all of its units are unmapped */
+    bool linked;  /* READ, WRITE, with buffer.mb_s: its turn in DRAM before
+                     it begins is known; a WRITE is over the link */
+    bool trimmed; /* a unit of it was, before it was in NAND; TRIM with
+                     SsdCmd.erase: all of its units are unmapped */
     uint8_t phase;      /* CmdPhase */
     uint8_t status;     /* SsdStatus */
     uint32_t map_misses; /* READ, WRITE: of map_pending, reads of the map */

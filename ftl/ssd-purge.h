@@ -14,19 +14,19 @@ bool ssd_can_purge(const Ssd *ssd);
 
 /*
  * Begin to erase every block that holds something, valid data or not; a purge
- * that is under way begins again.  Valid data moves to other blocks.  Only while
- * ssd_can_purge() and ssd_ready().  It goes on in the background, beside commands,
- * and takes the time of its reads, programs and erases.  To leave nothing of
- * trimmed data in the array, the trims must be durable before.
+ * that is under way begins again.  Valid data moves to other blocks.  Only
+ * while ssd_can_purge() and ssd_ready().  It goes on in the background, beside
+ * commands, and takes the time of its reads, programs and erases.  To leave
+ * nothing of trimmed data in the array, the trims must be durable before.
  *
- * Ends when nothing is left: ask ssd_purge_progress().  ssd_purge_stop() ends it
- * early, as a power cut does; a saved drive has none.
+ * Ends when nothing is left: ask ssd_purge_progress().  ssd_purge_stop() ends
+ * it early, as a power cut does; a saved drive has none.
  */
 void ssd_purge(Ssd *ssd, uint64_t now_ns);
 void ssd_purge_stop(Ssd *ssd);
 
 typedef struct SsdPurge {
-    bool on;        /* began, and was not stopped */
+    bool on;     /* began, and was not stopped */
     bool failed; /* an erase has failed, its block is retired; or the drive has
                   */
     bool stands; /* nothing is under way in the array that could go on */
@@ -36,8 +36,8 @@ typedef struct SsdPurge {
 
 SsdPurge ssd_purge_progress(const Ssd *ssd);
 
-/* Estimates of an idle drive: an erase of all blocks; a write of all of the user
- * capacity. */
+/* Estimates of an idle drive: an erase of all blocks; a write of all of the
+ * user capacity. */
 uint64_t ssd_purge_ns(const Ssd *ssd);
 uint64_t ssd_fill_ns(const Ssd *ssd);
 

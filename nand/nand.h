@@ -282,10 +282,10 @@ typedef struct NandStats {
     uint64_t soft_decodes; /* reads for which retries were not enough */
     uint64_t level_hits;   /* reads that a recorded level served at once */
     uint64_t level_misses; /* that it did not */
-    uint64_t lost_pages;  /* that a torn program of their word line destroyed */
-    uint64_t backups;     /* pages copied before such programs */
-    TimeSum ecc_busy_ps;  /* summed over decoders, what is booked included */
-    TimeSum ecc_wait_ps;  /* of pages for their decoder */
+    uint64_t lost_pages; /* that a torn program of their word line destroyed */
+    uint64_t backups;    /* pages copied before such programs */
+    TimeSum ecc_busy_ps; /* summed over decoders, what is booked included */
+    TimeSum ecc_wait_ps; /* of pages for their decoder */
     uint64_t slc_programs; /* pages of blocks in SLC mode; copybacks, too */
     uint64_t slc_erases;   /* of blocks in SLC mode */
 } NandStats;

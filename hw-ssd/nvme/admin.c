@@ -356,7 +356,8 @@ static const NvmeCommand admin_commands[] = {
      .name = "Sanitize",
      .run = nvme_sanitize,
      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA |
-                NVME_EFFECT_ALONE | NVME_EFFECT_SCOPE_SUBSYSTEM | NVME_NOT_ZONED,
+                NVME_EFFECT_ALONE | NVME_EFFECT_SCOPE_SUBSYSTEM |
+                NVME_NOT_ZONED,
      .help = "Block Erase, Overwrite, Crypto Erase, Exit Failure Mode "
              "([sanitize.md](sanitize.md))"},
     {.opcode = NVME_ADM_GET_LBA_STATUS,

@@ -417,8 +417,7 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         60000, error) &&
            check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
                         NVME_BACKLOG_MAX, error) &&
-           nvme_memory_ok(cfg, error) &&
-           check_metadata(cfg, info, error) &&
+           nvme_memory_ok(cfg, error) && check_metadata(cfg, info, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
                         info->nblocks, error);
 }

@@ -54,10 +54,10 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
                            (ctrl->cfg.metadata ? 1U << 15 : 0)); /* ELBAS */
     /* Format NVM, Firmware, Device Self-test, Doorbell Buffer Config, Get LBA
      * Status, Directives, Namespace Management. */
-    id->oacs = nvme_le16((ctrl->zones.n > 0 ? 0 : 1 << 1) | 1 << 2 | 1 << 4 |
-                         1 << 8 | 1 << 9 |
-                         (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
-                         (managed && !ctrl->cfg.namespaces_fixed ? 1 << 3 : 0));
+    id->oacs =
+        nvme_le16((ctrl->zones.n > 0 ? 0 : 1 << 1) | 1 << 2 | 1 << 4 | 1 << 8 |
+                  1 << 9 | (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
+                  (managed && !ctrl->cfg.namespaces_fixed ? 1 << 3 : 0));
     id->nwpc = managed ? 7 : 0; /* all states */
     id->acl = NVME_ACL - 1;
     id->aerl = NVME_AERL - 1;
@@ -121,10 +121,9 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->rtd3e = nvme_le32(NVME_SHUTDOWN_MS * 1000);
     /* Notices of firmware activation, of telemetry, of LBA status, of
      * namespaces. */
-    id->oaes =
-        nvme_le32(1 << 9 | 1 << 10 | 1 << 13 |
-                  (ctrl->namespaces.managed ? 1 << 8 : 0) |
-                  (ctrl->zones.n > 0 ? 1U << 27 : 0));
+    id->oaes = nvme_le32(1 << 9 | 1 << 10 | 1 << 13 |
+                         (ctrl->namespaces.managed ? 1 << 8 : 0) |
+                         (ctrl->zones.n > 0 ? 1U << 27 : 0));
     id->cntrltype = 1; /* I/O controller */
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;

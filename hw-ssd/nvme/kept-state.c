@@ -16,7 +16,7 @@
 #include "state.h"
 
 #define MAGIC_BYTES 8
-#define MAGIC_KEPT "VSSDKEPT"
+#define MAGIC_KEPT  "VSSDKEPT"
 
 #define ROW(m) {STATE_MEMBER(NvmeCtrl, m), .kind = STATE_VALUE}
 
@@ -88,7 +88,8 @@ static bool load_more(NvmeCtrl *ctrl, FILE *in, GError **error)
     return true;
 }
 
-/* ---- all parts ------------------------------------------------------------ */
+/* ---- all parts ------------------------------------------------------------
+ */
 
 static bool has_namespaces(const NvmeCtrl *ctrl)
 {

@@ -13,7 +13,7 @@
 #include "namespace.h"
 
 /* A drive has at most twice as many. */
-#define GRANULES 4096
+#define GRANULES       4096
 #define METADATA_ALIGN 4096
 
 static uint64_t metadata_base(uint64_t nblocks, uint32_t block_bytes)

@@ -14,9 +14,9 @@
 
 #include "state.h"
 
-#define MAGIC "VSSDNS\0\0"
+#define MAGIC          "VSSDNS\0\0"
 #define MAGIC_METADATA "VSSDNSM\0" /* of a drive that has some */
-#define SINCE 3 /* version of a stream */
+#define SINCE          3           /* version of a stream */
 
 typedef struct Head {
     uint64_t managed;

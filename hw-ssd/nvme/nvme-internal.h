@@ -116,7 +116,7 @@ typedef struct NvmeStep {
     bool marks;      /* WRITE: of Write Uncorrectable */
     uint16_t stream; /* only then; WRITE goes by the request's */
     uint16_t metadata_bytes; /* READ, WRITE: of the host, with each block */
-    uint32_t nblocks; /* of the drive, as lba */
+    uint32_t nblocks;        /* of the drive, as lba */
     uint64_t lba;
     PayloadEntry *entries; /* WRITE: until it is submitted */
     uint64_t id;           /* WRITE: version; TRIM: payload_trim_begin()'s */
@@ -592,8 +592,8 @@ typedef struct NvmeFdpUnits {
 /* ---- namespaces (namespace.c) -------------------------------------------- */
 
 /* All of the drive is one NVM set, of one endurance group. */
-#define NVME_ONLY_SET       1
-#define NVME_ONLY_GROUP     1
+#define NVME_ONLY_SET   1
+#define NVME_ONLY_GROUP 1
 
 /* States of feature 84h (Base 1.4, 5.21.1.28). */
 typedef enum NvmeProtect {
@@ -622,9 +622,9 @@ struct NvmeNamespace {
     uint32_t block_shift;
     uint32_t drive_shift; /* a block is 1 << drive_shift blocks of the drive */
     NvmeProtection protection;
-    uint64_t nblocks;     /* NSZE */
-    uint64_t serial;      /* no other namespace of the drive has or had it */
-    uint64_t eui64;       /* 0: none */
+    uint64_t nblocks;        /* NSZE */
+    uint64_t serial;         /* no other namespace of the drive has or had it */
+    uint64_t eui64;          /* 0: none */
     uint32_t error_recovery; /* feature 05h */
     uint64_t base;           /* the drive's address of its first block */
     uint64_t run; /* so many of the drive's blocks follow each other there */

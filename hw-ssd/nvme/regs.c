@@ -49,7 +49,7 @@ static uint64_t cap(const NvmeCtrl *ctrl)
            1ULL << 37 |                           /* CSS: NVM command set */
            (ctrl->zones.n > 0 ? 1ULL << 43 : 0) | /* and others */
            nvme_cmb_cap(ctrl) | nvme_pmr_cap(ctrl) |
-           1ULL << 59 |                           /* CRMS: ready with media */
+           1ULL << 59 | /* CRMS: ready with media */
            (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
 }
 

@@ -59,8 +59,10 @@ static bool open_node(VssdDev *s, unsigned i, Error **errp)
         return false;
     }
     if (!blk_supports_write_perm(blk)) {
-        error_setg(errp, "vssd: the image of drive%u=%s is read-only: open it "
-                         "read-write", i + 1, blk_name(blk));
+        error_setg(errp,
+                   "vssd: the image of drive%u=%s is read-only: open it "
+                   "read-write",
+                   i + 1, blk_name(blk));
         return false;
     }
     *conf = s->conf; /* werror=, rerror=, write-cache= */
@@ -108,9 +110,10 @@ char *vssd_nodes_namespaces(VssdDev *s, Error **errp)
         int64_t bytes = blk_getlength(s->node[i].blk);
 
         if (bytes < block_bytes) {
-            error_setg(errp, "vssd: the image of drive%u=%s is smaller than one "
-                             "block of %" PRIu32 " bytes", i + 1,
-                       blk_name(s->node[i].blk), block_bytes);
+            error_setg(errp,
+                       "vssd: the image of drive%u=%s is smaller than one "
+                       "block of %" PRIu32 " bytes",
+                       i + 1, blk_name(s->node[i].blk), block_bytes);
             return NULL;
         }
         s->node[i].bytes = QEMU_ALIGN_DOWN(bytes, block_bytes);
@@ -135,8 +138,8 @@ bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error)
             nblocks * block_bytes != s->node[i].bytes || first < end) {
             g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                         "its namespace %u has not the size of the image of "
-                        "drive%u=%s, or its place", i + 1, i + 1,
-                        blk_name(s->node[i].blk));
+                        "drive%u=%s, or its place",
+                        i + 1, i + 1, blk_name(s->node[i].blk));
             return false;
         }
         s->node[i].start = first * block_bytes;
@@ -170,8 +173,7 @@ VssdPiece vssd_nodes_find(VssdDev *s, uint64_t offset, uint64_t bytes)
         .offset = offset - node->start,
         .bytes = bytes,
     };
-    piece.there = piece.offset < node->bytes
-                      ? MIN(bytes, node->bytes - piece.offset)
-                      : 0;
+    piece.there =
+        piece.offset < node->bytes ? MIN(bytes, node->bytes - piece.offset) : 0;
     return piece;
 }

@@ -397,17 +397,14 @@ static void test_kept(void)
     Host *h = filled(NULL);
     FILE *f = tmpfile();
     GError *error = NULL;
-    char magic[NVME_MAGIC_BYTES];
+    bool namespaces;
 
-    g_assert_false(nvme_has_erasure(h->ctrl));
+    g_assert_false(nvme_has_kept(h->ctrl));
     g_assert_cmphex(sanitize(h, ERASE, 0), ==, 0);
     host_sleep(h, 5 * MS);
     nvme_power_cut(h->ctrl, h->now_ns);
-    g_assert_true(nvme_has_erasure(h->ctrl));
-    g_assert_true(nvme_save_erasure(h->ctrl, f, &error));
-    rewind(f);
-    g_assert_cmpuint(fread(magic, 1, sizeof(magic), f), ==, sizeof(magic));
-    g_assert_true(nvme_is_erasure(magic));
+    g_assert_true(nvme_has_kept(h->ctrl));
+    g_assert_true(nvme_save_kept(h->ctrl, f, &error));
     for (long at = 0; at < 60; at += 3) { /* a byte is another one */
         int c;
 
@@ -416,15 +413,15 @@ static void test_kept(void)
         fseek(f, at, SEEK_SET);
         fputc(c ^ 0x81, f);
         rewind(f);
-        g_assert_false(nvme_load_erasure(h->ctrl, f, &error));
+        g_assert_false(nvme_load_kept(h->ctrl, f, &namespaces, &error));
         g_assert_nonnull(error);
         g_clear_error(&error);
-        g_assert_false(nvme_has_erasure(h->ctrl));
         fseek(f, at, SEEK_SET);
         fputc(c, f);
     }
     rewind(f);
-    g_assert_true(nvme_load_erasure(h->ctrl, f, &error));
+    g_assert_true(nvme_load_kept(h->ctrl, f, &namespaces, &error));
+    g_assert_false(namespaces);
     fclose(f);
     nvme_power_on(h->ctrl, h->now_ns);
     enable_again(h);
