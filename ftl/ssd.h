@@ -116,23 +116,23 @@ typedef struct SsdCmd {
                          spare area with each unit, and comes back in
                          SsdHostOps.  Not looked at if the drive has no host */
     SsdOp op;
-    bool fua;         /* WRITE: complete only once durable */
-    bool close;       /* FLUSH: of one stream, which ends with it; see below */
-    bool erase;     /* TRIM, with SsdInfo.zones: the stream, if there is one of
-                       that number, ends; the command completes when the
-                       blocks that the range leaves empty are erased */
-    bool inside;    /* READ, WRITE: the data stays in the drive, and nothing of
-                       it crosses the host link; all else is the same,
-                       and it overtakes no write before it */
-    bool internal;  /* READ, inside: for the controller's own use, and no
-                       statistic of the host counts it */
-    uint8_t in_cmb; /* SSD_IN_CMB_...: the drive does not fetch these parts over
-                       the link, and the host writes them by posted writes.
-                       Changes the latency alone */
-    uint16_t stream;         /* WRITE, and FLUSH with close: placement, below
-                                SsdInfo.host_streams; TRIM with erase */
-    uint16_t metadata_bytes; /* READ, WRITE: of the host, of each block; they
-                                cross the host link with it, and cost no more */
+    bool fua;        /* WRITE: complete only once durable */
+    bool close;      /* FLUSH: of one stream, which ends with it; see below */
+    bool inside;     /* READ, WRITE: the data stays in the drive, and nothing of
+                        it crosses the host link; all else is the same, and it
+                        overtakes no write before it */
+    bool internal;   /* READ, inside: for the controller's own use, and no
+                        statistic of the host counts it */
+    uint16_t stream; /* WRITE, and FLUSH with close: placement, below
+                        SsdInfo.host_streams; TRIM with erase */
+    uint8_t metadata_bytes; /* READ, WRITE: of the host, of each block; they
+                               cross the host link with it, and cost no more */
+    uint8_t in_cmb : 4; /* SSD_IN_CMB_...: the drive does not fetch these parts
+                           over the link, and the host writes them by posted
+                           writes.  Changes the latency alone */
+    bool erase : 1; /* TRIM, with SsdInfo.zones: the stream, if there is one of
+                       that number, ends; the command completes when the blocks
+                       that the range leaves empty are erased */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */
     uint64_t lba;
 } SsdCmd;

@@ -94,7 +94,8 @@ uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
         step->marks = from == NVME_FROM_MARKS;
         status = fill(ctrl, req, step->entries, from);
         if (G_UNLIKELY(ctrl->cfg.metadata) && from != NVME_FROM_MARKS) {
-            step->metadata_bytes = step->inside ? 0 : nvme_link_metadata(req);
+            step->metadata_bytes =
+                step->inside ? 0 : (uint8_t)nvme_link_metadata(req);
             fill_metadata(ctrl, req, step->entries);
         }
         first += n;
@@ -163,7 +164,8 @@ static inline void add_read(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
 
     step->inside = req->read_for != NVME_READ_FOR_HOST;
     if (G_UNLIKELY(p)) {
-        step->metadata_bytes = step->inside ? 0 : nvme_link_metadata(req);
+        step->metadata_bytes =
+            step->inside ? 0 : (uint8_t)nvme_link_metadata(req);
     }
     reads_of(req)[req->reads_left++] = (PayloadRead){
         .lba = lba,

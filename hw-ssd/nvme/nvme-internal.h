@@ -115,7 +115,7 @@ typedef struct NvmeStep {
     bool inside;     /* READ, WRITE: no data of the host */
     bool marks;      /* WRITE: of Write Uncorrectable */
     uint16_t stream; /* only then; WRITE goes by the request's */
-    uint16_t metadata_bytes; /* READ, WRITE: of the host, with each block */
+    uint8_t metadata_bytes; /* READ, WRITE: of the host, with each block */
     uint32_t nblocks;        /* of the drive, as lba */
     uint64_t lba;
     PayloadEntry *entries; /* WRITE: until it is submitted */
