@@ -600,12 +600,12 @@ void ssd_destroy(Ssd *ssd)
     meta_destroy(ssd);
     recovery_destroy(ssd);
     refresh_destroy(ssd);
-    nand_destroy(ssd->nand);
+    reset_destroy(ssd);
+    nand_destroy(ssd->nand); /* and the geometry */
     eventq_destroy(&ssd->events);
     numtable_free(&ssd->l2p.entry);
     hot_destroy(ssd);
     trim_destroy(ssd);
-    reset_destroy(ssd);
     lazy_free(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));
     lazy_free(ssd->buffer->slot, ssd->buffer->n_slot_records,
               sizeof(*ssd->buffer->slot));

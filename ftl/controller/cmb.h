@@ -9,6 +9,11 @@
 #ifndef VSSD_FTL_CONTROLLER_CMB_H
 #define VSSD_FTL_CONTROLLER_CMB_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_CONTROLLER
+#error "ftl/controller is above this component: docs/architecture.md"
+#endif
+
 #include "controller/controller.h"
 
 /* The doorbell and the entry; the PRP list; data of a write; the interrupt of a
