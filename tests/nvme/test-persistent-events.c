@@ -252,7 +252,7 @@ static void test_namespaces(void)
 
     manage(h, 1, 2, 0);
     read_log(h);
-    g_assert_cmphex(pel.header.supported[0], ==, 0x7e);
+    g_assert_cmphex(pel.header.supported[0], ==, 0xfe);
     g_assert_cmpuint(count(NVME_PEL_NAMESPACE), ==, 1);
     memcpy(&e, last(NVME_PEL_NAMESPACE), sizeof(e));
     g_assert_cmpuint(e.cdw10, ==, 1);
