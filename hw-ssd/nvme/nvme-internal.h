@@ -116,7 +116,7 @@ typedef struct NvmeStep {
     bool marks;      /* WRITE: of Write Uncorrectable */
     uint16_t stream; /* only then; WRITE goes by the request's */
     uint8_t metadata_bytes; /* READ, WRITE: of the host, with each block */
-    uint32_t nblocks;        /* of the drive, as lba */
+    uint32_t nblocks;       /* of the drive, as lba */
     uint64_t lba;
     PayloadEntry *entries; /* WRITE: until it is submitted */
     uint64_t id;           /* WRITE: version; TRIM: payload_trim_begin()'s */
