@@ -495,8 +495,8 @@ static void test_drives(void)
 {
     static const char *const sets[] = {
         "ftl.gc_unit=die;nand.planes=2;nand.multi_plane=on",
-        "ftl.superpage=4;ftl.gc_unit=superblock;nand.planes=2;"
-        "nand.multi_plane=on",
+        ("ftl.superpage=4;ftl.gc_unit=superblock;nand.planes=2;"
+         "nand.multi_plane=on"),
         "ftl.map=dftl;ftl.map_cache=64KiB;ftl.op_percent=90",
         "nand.cell=tlc;nand.pages=24;nand.slc_blocks=4;ftl.op_percent=60",
         "nand.cell=tlc;nand.pages=24;ftl.slc_dynamic=10%;ftl.op_percent=60",
