@@ -88,8 +88,7 @@ static bool load_more(NvmeCtrl *ctrl, FILE *in, GError **error)
     return true;
 }
 
-/* ---- all parts ------------------------------------------------------------
- */
+/* ---- all parts ----------------------------------------------------------- */
 
 static bool has_namespaces(const NvmeCtrl *ctrl)
 {
@@ -97,16 +96,16 @@ static bool has_namespaces(const NvmeCtrl *ctrl)
 }
 
 static const struct {
-    char magic[MAGIC_BYTES + 1]; /* that the stream begins with */
+    const char *mark; /* the first characters of the stream */
     bool (*has)(const NvmeCtrl *ctrl);
     bool (*save)(const NvmeCtrl *ctrl, FILE *out, GError **error);
     bool (*load)(NvmeCtrl *ctrl, FILE *in, GError **error);
 } parts[] = {
-    {"VSSDNS\0\0", has_namespaces, nvme_save_namespaces, nvme_load_namespaces},
+    {"VSSDNS", has_namespaces, nvme_save_namespaces, nvme_load_namespaces},
     /* saved features, firmware slots, the marks of Write Uncorrectable */
     {MAGIC_KEPT, has_more, save_more, load_more},
-    {"VSSDFDP\0", nvme_fdp_has_state, nvme_save_fdp, nvme_load_fdp},
-    {"VSSDERA\0", nvme_has_erasure, nvme_save_erasure, nvme_load_erasure},
+    {"VSSDFDP", nvme_fdp_has_state, nvme_save_fdp, nvme_load_fdp},
+    {"VSSDERA", nvme_has_erasure, nvme_save_erasure, nvme_load_erasure},
 };
 
 bool nvme_has_kept(const NvmeCtrl *ctrl)
@@ -130,21 +129,21 @@ bool nvme_save_kept(const NvmeCtrl *ctrl, FILE *out, GError **error)
 }
 
 /* Does a stream with that mark come next? */
-static bool is_next(FILE *in, const char *want)
+static bool is_next(FILE *in, const char *mark)
 {
     char magic[MAGIC_BYTES];
     long at = ftell(in);
     bool ok = at >= 0 && fread(magic, sizeof(magic), 1, in) == 1 &&
-              !memcmp(magic, want, sizeof(magic));
+              !memcmp(magic, mark, strlen(mark));
 
     return fseek(in, at, SEEK_SET) == 0 && ok;
 }
 
 bool nvme_load_kept(NvmeCtrl *ctrl, FILE *in, bool *namespaces, GError **error)
 {
-    *namespaces = is_next(in, parts[0].magic);
+    *namespaces = is_next(in, parts[0].mark);
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
-        if (is_next(in, parts[i].magic) && !parts[i].load(ctrl, in, error)) {
+        if (is_next(in, parts[i].mark) && !parts[i].load(ctrl, in, error)) {
             return false;
         }
     }
