@@ -50,7 +50,8 @@ typedef struct Form {
 static bool form_of_drive(const NvmeCtrl *ctrl, Form *form)
 {
     const NvmeConfig *cfg = &ctrl->cfg;
-    int i = nvme_ns_find_format(ctrl, ctrl->block_bytes, cfg->metadata,
+    /* Format 0: the drive's blocks, or larger ones with zones. */
+    int i = nvme_ns_find_format(ctrl, nvme_ns_format(ctrl, 0), cfg->metadata,
                                 cfg->pi_guard == 64);
 
     *form = (Form){
