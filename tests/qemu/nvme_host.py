@@ -196,7 +196,8 @@ class NvmeHost:
         self.reg_write(AQA, (ENTRIES - 1) << 16 | ENTRIES - 1)
         self.qtest.writeq(BAR0 + ASQ, ADMIN_SQ)
         self.qtest.writeq(BAR0 + ACQ, ADMIN_CQ)
-        self.reg_write(CC, 4 << 20 | 6 << 16 | 1)
+        sets = 6 << 4 if self.qtest.readq(BAR0) >> 43 & 1 else 0  # CAP, CC.CSS
+        self.reg_write(CC, 4 << 20 | 6 << 16 | sets | 1)
         self.wait_csts(CSTS_RDY)
         size = (ENTRIES - 1) << 16 | 1
         self.check(self.admin.run(5, prp1=IO_CQ, cdw=(size, 3)))
