@@ -150,8 +150,8 @@ def test_lba_status(guest: Guest, disks: list[str]) -> None:
     """Blocks of Write Uncorrectable are reported."""
     disk = disks[1]
     guest.run(f"nvme write-uncor {disk}n1 -s 64 -c 7")
-    text = guest.run(f"nvme get-lba-status {disk}n1 -s 0 -m 1023 -a 0x11"
-                     " -l 0")
+    text = guest.run(f"nvme get-lba-status {disk}n1 -n 1 -s 0 -m 1023"
+                     " -a 0x11 -l 0")
     assert re.search(r"0*40\b", text), text
     assert guest.run(f"nvme lba-status-log {disk}")
     guest.run(f"nvme write-zeroes {disk}n1 -s 64 -c 7")
