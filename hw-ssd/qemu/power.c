@@ -202,6 +202,22 @@ static void come_back(VssdDev *s)
     }
 }
 
+/*
+ * A guest that has just switched the slot off looks at presence once more.  If
+ * it finds the drive then, Linux switches the slot on, and drops the change of
+ * presence that comes afterwards, but not the button: it takes the drive out.
+ * So a slot that the guest listens to has to be ready twice, RETURN_RETRY_MS
+ * apart.
+ */
+static bool slot_stays_ready(VssdDev *s, PCIDevice *port)
+{
+    uint16_t ctl = pci_get_word(slot_cap(port) + PCI_EXP_SLTCTL);
+    bool before = s->slot_was_ready || !(ctl & PCI_EXP_SLTCTL_HPIE);
+
+    s->slot_was_ready = slot_is_ready(port);
+    return s->slot_was_ready && before;
+}
+
 static void return_cb(void *opaque)
 {
     VssdDev *s = opaque;
@@ -211,11 +227,12 @@ static void return_cb(void *opaque)
         return;
     }
     port = slot_of(s);
-    if (port && !slot_is_ready(port)) {
+    if (port && !slot_stays_ready(s, port)) {
         timer_mod_ns(s->power_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
                                          RETURN_RETRY_MS * SCALE_MS);
         return;
     }
+    s->slot_was_ready = false;
     come_back(s);
 }
 

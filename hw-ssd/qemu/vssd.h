@@ -182,6 +182,7 @@ struct VssdDev {
     /* power.c */
     bool power_off;          /* atomic */
     QEMUTimer *power_timer;  /* main loop: power comes back */
+    bool slot_was_ready;     /* main loop: when the timer last looked */
     QEMUBH *power_bh;        /* main loop: show that it has gone */
 
     /* state.c */
