@@ -130,6 +130,9 @@ def test_disk_that_does_not_boot(env: Env, tmp_path: Path) -> None:
     line = refused("run", "--disk", str(image), "--exec", "true", "--timeout",
                    "8")
     assert "did not come up" in line
+    kept = re.search(r"all of it: (\S+)\)", line)
+    assert kept and "EIP=" in Path(kept[1]).read_text()
+    Path(kept[1]).unlink()
     assert left_behind() == []
 
 

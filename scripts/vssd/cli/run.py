@@ -343,7 +343,8 @@ async def _execute(m: machine.Machine, timeout_s: float | None) -> int:
     if not up or not m.greeted.is_set():
         raise UserError("the guest did not come up to run the command"
                         f" ({m.end_reason or 'time is up'}); its console said:"
-                        f" {m.last_console_lines(3)}")
+                        f" {m.last_console_lines(3)}"
+                        f" (all of it: {await m.keep_evidence()})")
     if not await m.first(m.exit_status, m.ended, timeout_s=timeout_s):
         say(f"the command took longer than {timeout_s:g} s")
         return 124

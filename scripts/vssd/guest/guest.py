@@ -66,7 +66,12 @@ class Guest:
             return future.result(timeout_s)
         except FutureTimeout as e:
             future.cancel()
-            said = self.machine.last_console_lines(5) if self.machine else ""
+            said = ""
+            if self.machine:
+                path = asyncio.run_coroutine_threadsafe(
+                    self.machine.keep_evidence(), self.loop).result()
+                said = (f"{self.machine.last_console_lines(5)}"
+                        f" (all of it: {path})")
             raise UserError(f"no answer in {timeout_s:.0f} s; the console"
                             f" said: {said}") from e
 

@@ -26,6 +26,7 @@ from typing import Any
 
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError, one_line
+from ..proc import log_file
 
 HELLO = b"\0\0vssd-agent 1\n"
 OVMF_CODE = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
@@ -34,6 +35,8 @@ ICOUNT_SHIFT = 3  # an instruction takes 2^this ns
 PR_SET_PDEATHSIG = 1
 FOLLOW_S = 0.2
 UNSEEN_BYTES = 16 << 20
+HPET = 0xfed00000
+HPET_REGISTERS = (0x10, 0x20, 0xf0, 0x100, 0x108)  # with comparator 0
 
 
 @dataclass
@@ -488,6 +491,26 @@ class Machine:
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
         lines = [x.strip() for x in text.splitlines() if x.strip()]
         return " / ".join(lines[-count:]) or "nothing"
+
+    async def keep_evidence(self) -> Path:
+        """Write the console and the state of every CPU of a guest that hangs
+        into a file of the logs; its path."""
+        parts = [self.console_log.decode(errors="replace")]
+        asked = ["info registers -a", "info pic",
+                 *(f"info lapic {cpu}" for cpu in range(self.spec.smp)),
+                 *(f"xp /1gx 0x{HPET + at:x}" for at in HPET_REGISTERS)]
+        for line in asked:
+            try:
+                said = await asyncio.wait_for(
+                    self.qmp.execute("human-monitor-command",
+                                     {"command-line": line}), 20)
+            except Exception as e:  # QEMU may be what hangs
+                parts.append(f"\n--- {line}\nno answer: {e!r}")
+                break
+            parts.append(f"\n--- {line}\n{said}")
+        path = log_file(f"guest-{os.getpid()}")
+        path.write_text("\n".join(parts), encoding="utf-8")
+        return path
 
     # -- the agent ------------------------------------------------------
 
