@@ -13,6 +13,8 @@ Groups, in the order in which they run:
   qemu         the device, through QEMU's test interface
   guest        Linux guests, through firmware and directly, kernels of other
                versions and one with our patches; libvirt
+  mutants      small errors made on purpose, each of which a test of the model
+               has to find; only when it is named, or with --long
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from ..errors import UserError, one_line
 from ..guest import image, suite_kernel
 from ..paths import PROJECT, cache_dir
 from ..proc import log_file
-from . import lint
+from . import lint, mutants
 
 MESON_LINE = re.compile(
     r"^\s*\d+/\d+\s+(?P<name>.+?)\s+(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
@@ -284,6 +286,39 @@ def run_lint(group: str, parts: list[str], tally: Tally, _long: bool) -> None:
         tally.note(f"{group}: its programs", "FAIL", f": {e}")
 
 
+def run_mutants(group: str, parts: list[str], tally: Tally, _long: bool) -> None:
+    """Each error of the list, in a copy of the sources."""
+    try:
+        wanted = [m for m in mutants.load()
+                  if not parts or any(p in m.name for p in parts)]
+        tree = mutants.Tree() if wanted else None
+        broken = tree and tree.test(mutants.own_tests(wanted))
+    except UserError as e:
+        tally.note(f"{group}: the list", "FAIL", f": {e}")
+        return
+    if tree is None:
+        return
+    if broken:
+        tally.note(f"{group}: {broken} fails without any mutant", "FAIL")
+        return
+    killed = 0
+    for one in wanted:
+        try:
+            by = tree.killer(one)
+        except UserError as e:
+            tally.note(f"{group}: {one.name}", "FAIL", f": {e}")
+            continue
+        killed += by is not None
+        if by:
+            tally.note(f"{group}: {one.name}", "OK", f" (killed by {by})")
+        else:
+            print(f"     | survives: {one.name}", flush=True)
+    enough = killed >= mutants.KILLED_MIN * len(wanted)
+    tally.note(f"{group}: {killed} of {len(wanted)} killed",
+               "OK" if enough else "FAIL",
+               f" (at least {mutants.KILLED_MIN:.0%})")
+
+
 GROUPS = {
     "lint": run_lint,
     "gcc": run_meson,
@@ -292,7 +327,9 @@ GROUPS = {
     "scripts": run_pytest,
     "qemu": run_pytest,
     "guest": run_pytest,
+    "mutants": run_mutants,
 }
+LONG_GROUPS = {"mutants"}  # of --long, or when they are named
 
 
 def _cpu_s() -> float:
@@ -313,7 +350,8 @@ def main(args: argparse.Namespace) -> int:
                         " name of a test: letters, digits, - and _")
     packages.ensure(*packages.TEST)
     tally = Tally()
-    for name in groups or GROUPS:
+    for name in groups or [g for g in GROUPS
+                           if args.long or g not in LONG_GROUPS]:
         begin, used = time.monotonic(), _cpu_s()
         GROUPS[name](name, parts, tally, args.long)
         print(f"     | {name} took {time.monotonic() - begin:.0f} s, with"

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mutation tests: each small error of tests/mutants.toml is made in a copy of
+the sources, and a test has to fail (R. A. DeMillo et al., "Hints on Test Data
+Selection", Computer 11(4), 1978).
+
+A mutant replaces one piece of text, which its file has exactly once.  It names
+the tests that have to find it: those of the part that it is in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import tomlfile
+from ..build import packages, venv
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir, file_bytes, key_of
+from ..proc import run_logged, telling_line
+
+LIST = Path("tests/mutants.toml")
+PAGE = "docs/testing.md"
+KEYS = {"file", "old", "new", "wrong", "tests"}
+KILLED_MIN = 0.95
+SETUP = ("-Dbuildtype=debugoptimized", "-Db_lto=false")
+FOLDERS = ("core", "nand", "ftl", "hw-ssd", "sim", "tests", "tools", "profiles",
+           "docs", "scripts")
+TIME_FACTOR = "1"  # of the tests' time limits
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One small error."""
+
+    file: str
+    old: str
+    new: str
+    wrong: str               # the error, in a few words
+    tests: tuple[str, ...]   # of Meson; at least one
+
+    @property
+    def name(self) -> str:
+        """For the results."""
+        return f"{self.file}: {self.wrong}"
+
+
+def load(root: Path = PROJECT) -> list[Mutant]:
+    """The list; UserError names the first entry that does not fit."""
+    found = []
+    for row in tomlfile.load(root / LIST, PAGE).get("mutant", []):
+        if set(row) != KEYS or not row["tests"]:
+            raise UserError(f"{LIST}: {row.get('wrong', row)}: needs"
+                            f" {', '.join(sorted(KEYS))} ({PAGE})")
+        one = Mutant(row["file"], row["old"], row["new"], row["wrong"],
+                     tuple(row["tests"]))
+        mutated(one, root)
+        found.append(one)
+    return found
+
+
+def mutated(one: Mutant, root: Path) -> str:
+    """The text of the mutant's file, with the error."""
+    try:
+        text = (root / one.file).read_text(encoding="utf-8")
+    except OSError as e:
+        raise UserError(f"{LIST}: {one.file}: {e.strerror}") from e
+    count = text.count(one.old)
+    if count != 1 or one.old == one.new:
+        raise UserError(f"{LIST}: {one.name}: its file has the old text"
+                        f" {count} times, not once")
+    return text.replace(one.old, one.new)
+
+
+class Tree:
+    """A copy of the sources, built once without sanitizers."""
+
+    def __init__(self) -> None:
+        packages.ensure(packages.BUILD)
+        venv.ensure()
+        self.base = cache_dir() / f"mutants-{key_of(PROJECT)}"
+        self.source = self.base / "source"
+        self.build = self.base / "build"
+        self.env = dict(os.environ, **venv.path_env(), CC="gcc",
+                        VSSD_PROFILES=str(self.source / "profiles"))
+        self._copy()
+        if not (self.build / "build.ninja").exists():
+            shutil.rmtree(self.build, ignore_errors=True)
+            run_logged([venv.tool("meson"), "setup", *SETUP, self.build,
+                        self.source], "mutants-setup", "configuring the copy",
+                       env=self.env)
+        run_logged(["ninja", "-C", self.build], "mutants-build",
+                   "building the copy", env=self.env)
+        self.targets = self._targets()
+
+    def _copy(self) -> None:
+        """Bring the copy up to date; files that are the same stay as they
+        are, so that ninja builds what changed."""
+        names = subprocess.run(
+            ["git", "-C", str(PROJECT), "ls-files", "-z", "--cached",
+             "--others", "--exclude-standard"], check=True,
+            capture_output=True, text=True).stdout.split("\0")
+        wanted = {n for n in names if n and (PROJECT / n).is_file()
+                  and (n.split("/")[0] in FOLDERS or "/" not in n)}
+        for name in wanted:
+            data, to = file_bytes(name), self.source / name
+            if not to.is_file() or to.read_bytes() != data:
+                to.parent.mkdir(parents=True, exist_ok=True)
+                to.write_bytes(data)
+                to.chmod((PROJECT / name).stat().st_mode)
+        for path in self.source.rglob("*"):
+            if path.is_file() and str(path.relative_to(self.source)) \
+                    not in wanted:
+                path.unlink()
+
+    def _targets(self) -> dict[str, str]:
+        """The program of each test, by the test's name."""
+        text = subprocess.run(
+            [str(venv.tool("meson")), "introspect", "--tests",
+             str(self.build)], check=True, capture_output=True, text=True,
+            env=self.env).stdout
+        tests: list[dict[str, Any]] = json.loads(text)
+        return {t["name"]: os.path.relpath(t["cmd"][0], self.build)
+                for t in tests if t["cmd"][0].startswith(str(self.build))}
+
+    def test(self, names: tuple[str, ...]) -> str | None:
+        """Build and run these tests; the name of one that fails."""
+        unknown = [n for n in names if n not in self.targets]
+        if unknown:
+            raise UserError(f"{LIST}: there is no test {unknown[0]}")
+        targets = sorted({self.targets[n] for n in names})
+        built = subprocess.run(["ninja", "-C", str(self.build), *targets],
+                               capture_output=True, text=True, env=self.env,
+                               check=False)
+        if built.returncode != 0:
+            raise UserError("does not compile: " + telling_line(
+                built.stdout.splitlines()))
+        results = self.build / "meson-logs/testlog-quick.json"
+        results.unlink(missing_ok=True)
+        subprocess.run(
+            [str(venv.tool("meson")), "test", "-C", str(self.build),
+             "--no-rebuild", "--setup", "quick", "--maxfail", "1",
+             "--timeout-multiplier", TIME_FACTOR, *names], capture_output=True, check=False,
+            env=self.env)
+        for line in results.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            if row["result"] in ("FAIL", "ERROR", "TIMEOUT"):
+                name: str = row["name"]
+                return name.split("/")[-1].strip()
+        return None
+
+    def killer(self, one: Mutant) -> str | None:
+        """The test that fails with the mutant; None: it survives."""
+        path = self.source / one.file
+        before = path.read_text(encoding="utf-8")
+        path.write_text(mutated(one, self.source), encoding="utf-8")
+        try:
+            return self.test(one.tests)
+        finally:
+            path.write_text(before, encoding="utf-8")
+
+
+def own_tests(mutants: list[Mutant]) -> tuple[str, ...]:
+    """The tests that the mutants name."""
+    return tuple(sorted({t for m in mutants for t in m.tests}))

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * placing.c - which plane each allocation policy takes: by hand on an idle
+ * drive, and against a slow model of the policy's source on a busy one.
+ */
+#include <string.h>
+
+#include "gc/gc-internal.h"
+#include "media/media-internal.h"
+#include "nand.h"
+#include "placement/alloc-policy.h"
+#include "placement/placement.h"
+#include "prng.h"
+#include "ssd-config.h"
+#include "ssd-internal.h"
+#include "ssd-setup.h"
+#include "ssd.h"
+#include "ref.h"
+
+enum {
+    CHANNELS = 2,
+    CHIPS = 2,
+    DIES = 2,
+    PLANES = 2,
+    N_DIES = CHANNELS * CHIPS * DIES,
+    N_PLANES = N_DIES * PLANES,
+};
+
+static Ssd *drive(const char *alloc, const char *more)
+{
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=2;nand.chips=2;nand.dies=2;nand.planes=2;"
+        "nand.blocks=64;nand.pages=16;nand.page_size=4KiB;nand.read=50us;"
+        "nand.program=400us;nand.erase=1500us;buffer.size=256KiB;"
+        "host.complete_at=program;ftl.op_percent=100%%;"
+        "ftl.alloc=%s;%s",
+        alloc, more);
+    SsdConfig *cfg = ssd_config_new();
+    GError *error = NULL;
+
+    ssd_config_set(cfg, options, &error);
+    g_assert_no_error(error);
+    return ref_drive(cfg);
+}
+
+static uint64_t units(const Ssd *ssd)
+{
+    return ssd->l.user_units;
+}
+
+static int submit(Ssd *ssd, uint64_t now_ns, SsdOp op, uint64_t unit)
+{
+    uint32_t blocks = 4096 / ssd_info(ssd)->block_bytes;
+    SsdCmd cmd = {.op = op, .lba = unit * blocks, .nblocks = blocks};
+
+    return ssd_submit(ssd, now_ns, &cmd);
+}
+
+/* Until nothing is under way. */
+static void drain(Ssd *ssd, uint64_t *now_ns)
+{
+    SsdCompletion done[16];
+
+    while (ssd_next_event_ns(ssd) != SSD_TIME_NEVER) {
+        *now_ns = MAX(*now_ns, ssd_next_event_ns(ssd));
+        ssd_advance(ssd, *now_ns, done, G_N_ELEMENTS(done));
+    }
+}
+
+static uint32_t plane_of(const Ssd *ssd, uint64_t unit)
+{
+    uint64_t entry = ssd->nand_entry(ssd, unit);
+
+    g_assert_cmpuint(entry, !=, 0);
+    return block_plane(ssd, ppu_block(ssd, entry - 1));
+}
+
+/* Write the unit on an idle drive; the plane that it went to. */
+static uint32_t written_to(Ssd *ssd, uint64_t *now_ns, uint64_t unit)
+{
+    *now_ns += 1000;
+    g_assert_cmpint(submit(ssd, *now_ns, SSD_OP_WRITE, unit), ==, 0);
+    drain(ssd, now_ns);
+    return plane_of(ssd, unit);
+}
+
+/* ---- idle drives --------------------------------------------------------- */
+
+/* The tokens of Hu et al.: each visit moves the token of its channels, chips,
+ * dies and planes by one, so that the k-th visit of a die is in plane k % 2. */
+static void test_dynamic_idle(void)
+{
+    Ssd *ssd = drive("dynamic", "");
+    uint64_t now_ns = 0;
+
+    for (uint32_t i = 0; i < 3 * N_PLANES; i++) {
+        uint32_t channel = i % 2;
+        uint32_t chip = i / 2 % 2;
+        uint32_t die = i / 4 % 2;
+        uint32_t plane = i / 8 % 2;
+
+        g_assert_cmpuint(written_to(ssd, &now_ns, i), ==,
+                         ((channel * CHIPS + chip) * DIES + die) * PLANES +
+                             plane);
+    }
+    ssd_destroy(ssd);
+}
+
+static void test_stripe_idle(void)
+{
+    Ssd *ssd = drive("stripe", "");
+    uint64_t now_ns = 0;
+
+    for (uint32_t i = 0; i < 3 * N_PLANES; i++) {
+        g_assert_cmpuint(written_to(ssd, &now_ns, i * 7 % units(ssd)), ==,
+                         ssd->media->stripe_plane[i % N_PLANES]);
+    }
+    ssd_destroy(ssd);
+}
+
+static void test_static_idle(void)
+{
+    Ssd *ssd = drive("static", "");
+    uint64_t now_ns = 0;
+    Prng rng;
+
+    prng_seed(&rng, 3, 3);
+    for (uint32_t i = 0; i < 3 * N_PLANES; i++) {
+        uint64_t unit = prng_below(&rng, units(ssd));
+
+        g_assert_cmpuint(written_to(ssd, &now_ns, unit), ==,
+                         ssd->media->stripe_plane[unit % N_PLANES]);
+    }
+    ssd_destroy(ssd);
+}
+
+/* All planes as often, within five standard deviations, and a plane follows
+ * itself no more often than chance has it. */
+static void test_random_idle(void)
+{
+    enum { N = 3200 };
+    Ssd *ssd = drive("random", "");
+    uint32_t count[N_PLANES] = {0};
+    uint32_t same = 0;
+    uint32_t before = NONE;
+    uint64_t now_ns = 0;
+
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t plane = written_to(ssd, &now_ns, i % units(ssd));
+
+        count[plane]++;
+        same += plane == before;
+        before = plane;
+    }
+    for (uint32_t i = 0; i < N_PLANES; i++) {
+        g_assert_cmpuint(count[i], >, N / N_PLANES - 70);
+        g_assert_cmpuint(count[i], <, N / N_PLANES + 70);
+    }
+    g_assert_cmpuint(same, >, N / N_PLANES - 70);
+    g_assert_cmpuint(same, <, N / N_PLANES + 70);
+    ssd_destroy(ssd);
+}
+
+/* ---- busy drives --------------------------------------------------------- */
+
+/* Random commands, one of reads_per_write a write and the others reads,
+ * interval_ns apart in the mean; look() between any two. */
+static void under_load(Ssd *ssd, uint32_t reads_per_write, uint64_t interval_ns,
+                       void (*look)(Ssd *ssd, Prng *rng))
+{
+    SsdCompletion done[16];
+    uint64_t now_ns = 0;
+    Prng rng;
+
+    prng_seed(&rng, 5, 5);
+    g_assert_cmpint(ssd_preload(ssd, 0, ssd_info(ssd)->nblocks), ==, 0);
+    for (uint32_t i = 0; i < 20000; i++) {
+        SsdOp op =
+            prng_below(&rng, reads_per_write) ? SSD_OP_READ : SSD_OP_WRITE;
+
+        now_ns += prng_below(&rng, 2 * interval_ns);
+        ssd_advance(ssd, now_ns, done, G_N_ELEMENTS(done));
+        submit(ssd, now_ns, op, prng_below(&rng, units(ssd)));
+        look(ssd, &rng);
+    }
+    drain(ssd, &now_ns);
+    ssd_destroy(ssd);
+}
+
+typedef struct Tokens {
+    uint32_t channel;
+    uint32_t chip[CHANNELS];
+    uint32_t die[CHANNELS * CHIPS];
+    uint32_t plane[N_DIES];
+} Tokens;
+
+static Tokens tokens_of(const Ssd *ssd)
+{
+    const Placement *p = ssd->placement;
+    Tokens t = {.channel = p->channel_token};
+
+    memcpy(t.chip, p->chip_token, sizeof(t.chip));
+    memcpy(t.die, p->die_token, sizeof(t.die));
+    memcpy(t.plane, p->plane_token, sizeof(t.plane));
+    return t;
+}
+
+static uint32_t n_loaded; /* looks that found no idle chip */
+
+/* Twice the operations of the chip's dies, and one for a busy channel;
+ * UINT64_MAX: no plane of the chip accepts a page. */
+static uint64_t chip_cost(const Ssd *ssd, uint32_t channel, uint32_t chip)
+{
+    uint32_t first = (channel * CHIPS + chip) * DIES * PLANES;
+    uint64_t cost = nand_channel_busy(ssd->nand, channel);
+    bool accepts = false;
+
+    for (uint32_t i = 0; i < DIES * PLANES; i++) {
+        accepts |= plane_accepts(ssd, first + i);
+        cost += i % PLANES ? 0 : 2 * nand_die_load(ssd->nand, first + i);
+    }
+    return accepts ? cost : UINT64_MAX;
+}
+
+/* By all chips, each with its distance from the tokens: the least cost, of
+ * equal ones the nearest. */
+static uint32_t slow_dynamic(const Ssd *ssd, Tokens *t)
+{
+    uint64_t best_cost = UINT64_MAX;
+    uint32_t best = NONE;
+
+    for (uint32_t i = 0; i < CHANNELS * CHIPS; i++) {
+        uint32_t channel = (t->channel + i / CHIPS) % CHANNELS;
+        uint32_t chip = (t->chip[channel] + i % CHIPS) % CHIPS;
+        uint64_t cost = chip_cost(ssd, channel, chip);
+
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = channel * CHIPS + chip;
+        }
+    }
+    if (best == NONE) {
+        return NONE;
+    }
+    n_loaded += best_cost > 0;
+    t->channel = (best / CHIPS + 1) % CHANNELS;
+    t->chip[best / CHIPS] = (best + 1) % CHIPS;
+    for (uint32_t i = 0; i < DIES * PLANES; i++) {
+        uint32_t die = (t->die[best] + i / PLANES) % DIES;
+        uint32_t *token = &t->plane[best * DIES + die];
+        uint32_t plane = (*token + i % PLANES) % PLANES;
+
+        if (plane_accepts(ssd, (best * DIES + die) * PLANES + plane)) {
+            *token = (plane + 1) % PLANES;
+            t->die[best] = (die + 1) % DIES;
+            return (best * DIES + die) * PLANES + plane;
+        }
+    }
+    g_assert_not_reached();
+}
+
+static void look_dynamic(Ssd *ssd, Prng *rng)
+{
+    Tokens t = tokens_of(ssd);
+    uint32_t wanted = slow_dynamic(ssd, &t);
+    Tokens found;
+
+    (void)rng;
+    g_assert_cmpuint(alloc_dynamic.pick(ssd, 0), ==, wanted);
+    found = tokens_of(ssd);
+    g_assert_cmpint(memcmp(&t, &found, sizeof(t)), ==, 0);
+}
+
+static void test_dynamic_busy(void)
+{
+    n_loaded = 0;
+    /* Reads keep the chips busy; a page that waited would leave no plane that
+     * accepts one. */
+    under_load(drive("dynamic", ""), 16, 7000, look_dynamic);
+    g_assert_cmpuint(n_loaded, >, 1000);
+}
+
+static struct {
+    uint32_t own, sibling, waits, forced; /* looks, by the step that decided */
+} dl;
+
+/* Millionths: the share of the plane's invalid space that is not in free
+ * blocks. */
+static uint32_t indicator(const Ssd *ssd, uint32_t plane)
+{
+    uint32_t per = ssd->geo->blocks_per_plane;
+    uint64_t invalid = 0;
+    uint64_t in_free = 0;
+
+    for (uint32_t b = plane * per; b < (plane + 1) * per; b++) {
+        const Block *block = &ssd->media->block[b];
+
+        invalid += ssd->l.units_per_block - block->valid;
+        in_free += block->state == BLOCK_FREE ? ssd->l.units_per_block : 0;
+    }
+    return in_free >= invalid
+               ? 0
+               : (uint32_t)((invalid - in_free) * 1000000 / invalid);
+}
+
+/* DL_algo, section III: (1) the plane of the old version, (2) another of its
+ * die, (3) GC in the one with the highest indicator. */
+static void look_dl(Ssd *ssd, Prng *rng)
+{
+    uint64_t unit = prng_below(rng, units(ssd));
+    uint32_t home = plane_of(ssd, unit);
+    uint32_t other = home ^ 1;
+    bool clean = indicator(ssd, home) < ssd->cfg->dl_threshold_ppm;
+    bool other_clean = indicator(ssd, other) < ssd->cfg->dl_threshold_ppm;
+    uint32_t found;
+
+    found = alloc_dl.pick(ssd, unit);
+    if (clean && plane_accepts(ssd, home)) {
+        g_assert_cmpuint(found, ==, home);
+        dl.own++;
+    } else if (other_clean && plane_accepts(ssd, other)) {
+        g_assert_cmpuint(found, ==, other);
+        dl.sibling++;
+    } else if (clean || other_clean) {
+        g_assert_false(ssd->work.any & 1U << WORK_GC_FORCE);
+        if (found == NONE) {
+            g_assert_cmpuint(ssd->placement->alloc_waits_for, ==,
+                             clean ? home : other);
+            dl.waits++;
+        }
+    } else {
+        uint32_t worst = indicator(ssd, home) == indicator(ssd, other)
+                             ? MIN(home, other)
+                         : indicator(ssd, home) > indicator(ssd, other) ? home
+                                                                        : other;
+
+        g_assert_cmpuint(work_take(&ssd->work, WORK_GC_FORCE), ==, worst);
+        dl.forced++;
+    }
+    ssd->placement->alloc_waits_for = NONE;
+}
+
+static void test_dl_busy(void)
+{
+    memset(&dl, 0, sizeof(dl));
+    under_load(drive("dl", "ftl.dl_threshold=85%"), 2, 40000, look_dl);
+    under_load(drive("dl", "ftl.dl_threshold=97%"), 2, 40000, look_dl);
+    g_test_message("own %u, sibling %u, waits %u, forced %u", dl.own,
+                   dl.sibling, dl.waits, dl.forced);
+    g_assert_cmpuint(dl.own, >, 100);
+    g_assert_cmpuint(dl.sibling, >, 100);
+    g_assert_cmpuint(dl.waits, >, 10);
+    g_assert_cmpuint(dl.forced, >, 100);
+}
+
+/* Data that has no old version goes round the planes by address. */
+static void test_dl_first(void)
+{
+    Ssd *ssd = drive("dl", "");
+    uint64_t now_ns = 0;
+
+    for (uint32_t i = 0; i < 2 * N_PLANES; i++) {
+        uint64_t unit = i * 5 % units(ssd);
+
+        g_assert_cmpuint(written_to(ssd, &now_ns, unit), ==,
+                         ssd->media->stripe_plane[unit % N_PLANES]);
+    }
+    ssd_destroy(ssd);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/placing/dynamic-idle", test_dynamic_idle);
+    g_test_add_func("/placing/stripe-idle", test_stripe_idle);
+    g_test_add_func("/placing/static-idle", test_static_idle);
+    g_test_add_func("/placing/random-idle", test_random_idle);
+    g_test_add_func("/placing/dynamic-busy", test_dynamic_busy);
+    g_test_add_func("/placing/dl-busy", test_dl_busy);
+    g_test_add_func("/placing/dl-first", test_dl_first);
+    return g_test_run();
+}

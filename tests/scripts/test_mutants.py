@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The list of mutants fits the sources, and ./vssd test mutants says which
+survive."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from vssd import paths
+from vssd.cli import mutants
+from vssd.cli import test as cmd_test
+from vssd.cli.test import Tally
+from vssd.errors import UserError
+
+ENTRY = """[[mutant]]
+file = "{file}"
+old = '{old}'
+new = '{new}'
+wrong = "it is wrong"
+tests = [{tests}]
+"""
+
+
+def written(root: Path, **more: str) -> Path:
+    """A tree with one file and a list of one mutant."""
+    (root / "tests").mkdir()
+    (root / "a.c").write_text("x = 1;\ny = 1;\n", encoding="utf-8")
+    entry = {"file": "a.c", "old": "x = 1", "new": "x = 2",
+             "tests": '"alloc"', **more}
+    (root / mutants.LIST).write_text(ENTRY.format(**entry), encoding="utf-8")
+    return root
+
+
+def test_list() -> None:
+    """Each mutant's text is in its file once, and Meson has its tests."""
+    found = mutants.load()
+    assert len(found) >= 100
+    assert len({m.name for m in found}) == len(found)
+    known = "\n".join(p.read_text(encoding="utf-8")
+                      for p in (paths.PROJECT / "tests").rglob("meson.build"))
+    for name in mutants.own_tests(found):
+        assert re.search(rf"'{name.removeprefix('nvme-')}'", known), name
+
+
+@pytest.mark.parametrize(("more", "said"), [
+    ({"old": "= 1"}, "2 times"), ({"old": "z"}, "0 times"),
+    ({"new": "x = 1"}, "not once"), ({"file": "b.c"}, "b.c: No such file"),
+    ({"tests": ""}, "needs file")])
+def test_refused(tmp_path: Path, more: dict[str, str], said: str) -> None:
+    """An entry that does not fit is named."""
+    with pytest.raises(UserError, match=said):
+        mutants.load(written(tmp_path, **more))
+
+
+class Fake:
+    """A tree whose tests find some mutants."""
+
+    def __init__(self, killers: list[str | None]) -> None:
+        self.killers = iter(killers)
+
+    def test(self, _names: tuple[str, ...]) -> None:
+        """All pass without a mutant."""
+
+    def killer(self, _one: mutants.Mutant) -> str | None:
+        """The next of the list."""
+        return next(self.killers)
+
+
+@pytest.mark.parametrize(("alive", "failed"), [(1, 0), (2, 1)])
+def test_share(monkeypatch: pytest.MonkeyPatch,
+               capsys: pytest.CaptureFixture[str], alive: int,
+               failed: int) -> None:
+    """One survivor of twenty is allowed, two are not; each is named."""
+    one = mutants.Mutant("a.c", "1", "2", "it is wrong", ("alloc",))
+    monkeypatch.setattr(mutants, "load", lambda: [one] * 20)
+    monkeypatch.setattr(mutants, "Tree",
+                        lambda: Fake([None] * alive + ["alloc"] * 20))
+    tally = Tally()
+    cmd_test.run_mutants("mutants", [], tally, False)
+    assert len(tally.failed) == failed
+    assert capsys.readouterr().out.count("survives: a.c: it is wrong") == alive
