@@ -148,7 +148,7 @@ static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq, NvmeRequest *deletion)
             stand_in->nsid = r->nsid;
             stand_in->posted = true;
             stand_in->status = NVME_SC_ABORT_SQ_DELETED;
-            ctrl->life.n_io++;
+            ctrl->sub->life.n_io++;
             nvme_request_abort(ctrl, r);
             if (r->in_drive) {
                 r->deletion = deletion;

@@ -150,7 +150,7 @@ static void apply(NvmeCtrl *ctrl)
     } else {
         nvme_window_close(ctrl, NVME_AT_CMB);
     }
-    nvme_window_show(ctrl, NVME_AT_CMB, ctrl->powered && shown(ctrl));
+    nvme_window_show(ctrl, NVME_AT_CMB, ctrl->sub->powered && shown(ctrl));
 }
 
 uint32_t nvme_cmb_reg_read(const NvmeCtrl *ctrl, uint64_t offset)

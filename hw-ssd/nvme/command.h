@@ -60,9 +60,9 @@ static inline uint32_t nvme_command_effects(const NvmeCtrl *ctrl,
     if ((c->effects & NVME_ONLY_DIRECTIVES && !nvme_has_directives(ctrl)) ||
         (c->effects & NVME_ONLY_FDP && !nvme_has_fdp(ctrl)) ||
         (c->effects & NVME_ONLY_MANAGED &&
-         (!ctrl->namespaces.managed || ctrl->cfg.namespaces_fixed)) ||
-        (c->effects & NVME_ONLY_ZONED && !ctrl->zones.n) ||
-        (c->effects & NVME_NOT_ZONED && ctrl->zones.n)) {
+         (!ctrl->sub->namespaces.managed || ctrl->cfg.namespaces_fixed)) ||
+        (c->effects & NVME_ONLY_ZONED && !ctrl->sub->zones.n) ||
+        (c->effects & NVME_NOT_ZONED && ctrl->sub->zones.n)) {
         return 0;
     }
     return c->effects & ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP |

@@ -115,10 +115,10 @@ static void cq_put(NvmeCtrl *ctrl, NvmeCq *cq, NvmeRequest *req)
         .status = nvme_le16(req->status << 1 | cq->phase),
     };
     if (req->modelled) {
-        hist_add(ctrl->lateness, ctrl->now_ns - req->complete_ns);
+        hist_add(ctrl->sub->lateness, ctrl->sub->now_ns - req->complete_ns);
     }
     if (!cq->unsignalled++) {
-        cq->first_ns = ctrl->now_ns;
+        cq->first_ns = ctrl->sub->now_ns;
     }
     if (++cq->tail == cq->size) {
         cq->phase ^= 1;
@@ -226,7 +226,7 @@ static bool cq_due(const NvmeCtrl *ctrl, const NvmeCq *cq)
         (ctrl->features.value[NVME_FEAT_COALESCING] & 0xff) + 1;
 
     return !wait_ns || cq->unsignalled >= threshold ||
-           ctrl->now_ns - cq->first_ns >= wait_ns;
+           ctrl->sub->now_ns - cq->first_ns >= wait_ns;
 }
 
 /* A controller with a fatal status (CSTS.CFS) sends no interrupt any more. */
@@ -272,7 +272,7 @@ void nvme_raise_interrupts(NvmeCtrl *ctrl)
         }
         if (msix && !bitmap_test(sent, v)) {
             bitmap_set(sent, v);
-            ctrl->count.interrupts++;
+            ctrl->sub->count.interrupts++;
             ctrl->machine->msix(ctrl->opaque, v);
         }
     }

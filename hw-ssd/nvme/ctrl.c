@@ -48,17 +48,17 @@ static void read_done(void *opaque, PayloadRead *rd)
 {
     NvmeRequest *req = rd->owner;
 
-    nvme_read_done(opaque, rd);
-    nvme_request_part_done(opaque, req);
+    nvme_read_done(req->ctrl, rd);
+    nvme_request_part_done(req->ctrl, req);
 }
 
 static void barrier_done(void *opaque, PayloadBarrier *b, int ret)
 {
-    NvmeCtrl *ctrl = opaque;
     NvmeRequest *req = b->owner;
+    NvmeCtrl *ctrl = req->ctrl;
 
     if (ret) {
-        ctrl->life.media_errors++;
+        ctrl->sub->life.media_errors++;
         req->status = NVME_SC_WRITE_FAULT;
         nvme_check_health(ctrl);
     }
@@ -92,7 +92,7 @@ static void host_power_lost(void *opaque)
 {
     NvmeCtrl *ctrl = opaque;
 
-    ctrl->drive_lost = true;
+    ctrl->sub->drive_lost = true;
 }
 
 static void host_moving(void *opaque, uint32_t stream, uint64_t lpn,
@@ -127,6 +127,14 @@ const SsdHostOps *nvme_host_ops(void)
 
 /* ---- the run loop ------------------------------------------------------- */
 
+static void disable_all(NvmeSubsys *sub)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        nvme_disable(c);
+    }
+}
+
 static bool drain_drive(NvmeCtrl *ctrl)
 {
     SsdCompletion done[DONE_BATCH];
@@ -134,16 +142,19 @@ static bool drain_drive(NvmeCtrl *ctrl)
     bool any = false;
 
     do {
-        n = ssd_advance(ctrl->ssd, ctrl->now_ns, done, DONE_BATCH);
-        if (ctrl->drive_lost) {
-            nvme_disable(ctrl); /* nothing more reaches the guest */
+        n = ssd_advance(ctrl->ssd, ctrl->sub->now_ns, done, DONE_BATCH);
+        if (ctrl->sub->drive_lost) {
+            disable_all(ctrl->sub); /* nothing more reaches the guest */
         }
         for (size_t i = 0; i < n; i++) {
-            nvme_step_completed(ctrl, &done[i]);
+            nvme_step_completed(ctrl->sub, &done[i]);
         }
         any |= n > 0;
     } while (n == DONE_BATCH);
-    nvme_look_at_health(ctrl);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        nvme_look_at_health(c);
+    }
     nvme_telemetry_look(ctrl);
     nvme_pel_look(ctrl);
     return any;
@@ -164,59 +175,104 @@ static bool end_run(NvmeCtrl *ctrl)
     return fresh;
 }
 
-bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
+/* The controllers take turns: the next run begins behind the one that began
+ * this run. */
+static bool fetch_all(NvmeSubsys *sub, unsigned *budget)
 {
+    unsigned first = sub->next_ctrl;
+    bool again = false;
+
+    for (unsigned k = 0; k < sub->n_ctrls && *budget; k++) {
+        NvmeCtrl *c = sub->ctrl[(first + k) % sub->n_ctrls];
+
+        if (c && nvme_running(c)) {
+            again |= nvme_fetch(c, budget);
+        }
+    }
+    sub->next_ctrl = (first + 1) % sub->n_ctrls;
+    return again;
+}
+
+static void begin_run(NvmeSubsys *sub)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (nvme_running(c)) {
+            nvme_read_shadows(c);
+        }
+    }
+}
+
+static void end_runs(NvmeSubsys *sub)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (nvme_running(c)) {
+            sub->more |= end_run(c);
+        }
+    }
+}
+
+bool nvme_run(NvmeCtrl *any, uint64_t now_ns)
+{
+    NvmeSubsys *sub = any->sub;
+    NvmeCtrl *ctrl = &sub->first;
     unsigned budget = NVME_RUN_BUDGET;
     bool again, payload_more;
 
-    ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
-    ctrl->more = false;
-    ctrl->run_bytes = 0;
-    if (nvme_running(ctrl)) {
-        nvme_read_shadows(ctrl);
-    }
+    sub->now_ns = MAX(now_ns, sub->now_ns);
+    sub->more = false;
+    sub->run_bytes = 0;
+    begin_run(sub);
     do {
         again = drain_drive(ctrl);
-        nvme_look_ready(ctrl);
+        NVME_FOR_EACH_CTRL(sub, c)
+        {
+            nvme_look_ready(c);
+        }
         again |= nvme_upkeep(ctrl);
         payload_more = payload_kick(ctrl->payload);
         again |= nvme_feed_starved(ctrl);
-        if (G_UNLIKELY(ctrl->zones.work || ctrl->zones.report)) {
+        if (G_UNLIKELY(ctrl->sub->zones.work || ctrl->sub->zones.report)) {
             nvme_zones_look(ctrl);
         }
-        if (nvme_running(ctrl) && !ctrl->held && !nvme_firmware_busy(ctrl)) {
-            again |= nvme_fetch(ctrl, &budget);
+        if (!sub->held && !nvme_firmware_busy(ctrl)) {
+            again |= fetch_all(sub, &budget);
         }
-        if (ctrl->drive_lost && ctrl->powered) {
+        if (ctrl->sub->drive_lost && ctrl->sub->powered) {
             nvme_power_cut(ctrl, now_ns);
             return false;
         }
     } while (again && budget);
-    if (nvme_running(ctrl)) {
-        ctrl->more = end_run(ctrl);
-    }
-    ctrl->more |= !budget;
-    ctrl->more &= !ctrl->held;
-    ctrl->more |= payload_more;
-    ctrl->more |= nvme_upkeep(ctrl); /* when is it to be called again? */
-    return ctrl->more;
+    end_runs(sub);
+    ctrl->sub->more |= !budget;
+    ctrl->sub->more &= !ctrl->sub->held;
+    ctrl->sub->more |= payload_more;
+    ctrl->sub->more |= nvme_upkeep(ctrl); /* when is it to be called again? */
+    return ctrl->sub->more;
 }
 
 uint64_t nvme_next_event_ns(const NvmeCtrl *ctrl)
 {
-    if (ctrl->more || ctrl->drive_lost) {
-        return ctrl->now_ns;
+    uint64_t next_ns = ssd_next_event_ns(ctrl->ssd);
+
+    if (ctrl->sub->more || ctrl->sub->drive_lost) {
+        return ctrl->sub->now_ns;
     }
-    return MIN(MIN(ssd_next_event_ns(ctrl->ssd), nvme_upkeep_ns(ctrl)),
-               nvme_coalescing_deadline_ns(ctrl));
+    next_ns = MIN(next_ns, nvme_upkeep_ns(ctrl));
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        next_ns = MIN(next_ns, nvme_coalescing_deadline_ns(c));
+    }
+    return next_ns;
 }
 
 void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
                      int ret)
 {
-    ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
+    ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
     payload_store_done(ctrl->payload, req, ret);
-    ctrl->more = true;
+    ctrl->sub->more = true;
 }
 
 unsigned nvme_store_in_flight(const NvmeCtrl *ctrl)
@@ -231,98 +287,125 @@ bool nvme_pin_level(const NvmeCtrl *ctrl)
 
 uint64_t nvme_now_ns(const NvmeCtrl *ctrl)
 {
-    return ctrl->now_ns;
+    return ctrl->sub->now_ns;
 }
 
 const Hist *nvme_lateness(const NvmeCtrl *ctrl)
 {
-    return ctrl->lateness;
+    return ctrl->sub->lateness;
 }
 
 /* ---- power -------------------------------------------------------------- */
 
+/* Was a controller in use, and has not been shut down?  From now on none is. */
+static bool was_unsafe(NvmeSubsys *sub)
+{
+    bool unsafe = false;
+
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        unsafe |= !c->shutdown_clean;
+        c->shutdown_clean = true;
+    }
+    return unsafe;
+}
+
 void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
 {
-    if (!ctrl->powered) {
+    if (!ctrl->sub->powered) {
         return;
     }
-    ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
+    ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
     drain_drive(ctrl);
-    nvme_disable(ctrl);
+    disable_all(ctrl->sub);
     nvme_feed_starved(ctrl);
-    ssd_power_cut(ctrl->ssd, ctrl->now_ns);
+    ssd_power_cut(ctrl->ssd, ctrl->sub->now_ns);
     drain_drive(ctrl);
     nvme_feed_starved(ctrl);
     payload_power_cut(ctrl->payload);
-    if (!ctrl->life.shutdown_clean) {
-        ctrl->life.unsafe_shutdowns++;
+    if (was_unsafe(ctrl->sub)) {
+        ctrl->sub->life.unsafe_shutdowns++;
         nvme_pel_unsafe_shutdown(ctrl);
     }
-    ctrl->life.shutdown_clean = true;
-    ctrl->powered = false;
-    ctrl->drive_lost = false;
-    nvme_cmb_power(ctrl);
-    nvme_pmr_reset(ctrl);
+    ctrl->sub->powered = false;
+    ctrl->sub->drive_lost = false;
     payload_kick(ctrl->payload);
-    if (ctrl->machine->power_lost) {
-        ctrl->machine->power_lost(ctrl->opaque);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        nvme_cmb_power(c);
+        nvme_pmr_reset(c);
+        if (c->machine->power_lost) {
+            c->machine->power_lost(c->opaque);
+        }
     }
 }
 
 bool nvme_powered(const NvmeCtrl *ctrl)
 {
-    return ctrl->powered;
+    return ctrl->sub->powered;
 }
 
 void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
 {
-    if (ctrl->powered) {
+    if (ctrl->sub->powered) {
         return;
     }
-    ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
-    ctrl->powered = true;
-    ctrl->life.power_cycles++;
+    ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
+    ctrl->sub->powered = true;
+    ctrl->sub->life.power_cycles++;
     nvme_ns_power_on(ctrl);
     nvme_erase_power_on(ctrl);
     nvme_lba_status_power_lost(ctrl);
-    ssd_power_on(ctrl->ssd, ctrl->now_ns);
+    ssd_power_on(ctrl->ssd, ctrl->sub->now_ns);
     nvme_fdp_power_on(ctrl);
     nvme_zones_power_on(ctrl);
     nvme_zones_look(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
-    ctrl->regs.csts = 0;
-    nvme_cmb_power(ctrl);
-    nvme_reset(ctrl, ctrl->now_ns);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        c->regs.csts = 0;
+        nvme_cmb_power(c);
+        nvme_reset(c, c->sub->now_ns);
+    }
 }
 
 /* ---- life --------------------------------------------------------------- */
 
-NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
-                   void *opaque)
+static void init_ctrl(NvmeCtrl *ctrl, const NvmeMachine *machine, void *opaque)
 {
-    NvmeCtrl *ctrl = g_new0(NvmeCtrl, 1);
-
     ctrl->machine = machine;
     ctrl->opaque = opaque;
-    ctrl->payload = payload_new(store, opaque, &payload_client, ctrl);
     ctrl->commands[0] = &nvme_io_commands;
     ctrl->commands[1] = &nvme_admin_commands;
     ctrl->cq_client = &cq_client;
-    nvme_requests_init(ctrl);
-    ctrl->lateness = g_new(Hist, 1);
-    hist_init(ctrl->lateness);
-    ctrl->life.shutdown_clean = true;
-    ctrl->life.power_cycles = 1;
-    ctrl->firmware_image = g_malloc0(NVME_FW_BYTES);
-    ctrl->activation_ns = SSD_TIME_NEVER;
-    ctrl->pel_events = g_malloc0(NVME_PEL_BYTES);
-    ctrl->pel_context = g_malloc0(NVME_PEL_HEADER + NVME_PEL_BYTES);
-    ctrl->telemetry_data =
-        g_malloc0(NVME_TELEMETRY_LOGS * NVME_TELEMETRY_BYTES);
-    ctrl->upkeep.housekeep_ns = SSD_TIME_NEVER;
-    ctrl->upkeep.retry_ns = SSD_TIME_NEVER;
-    ctrl->upkeep.keep_alive_ns = SSD_TIME_NEVER;
+    ctrl->shutdown_clean = true;
+    ctrl->keep_alive_ns = SSD_TIME_NEVER;
     nvme_queue_init(ctrl);
+}
+
+NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
+                   void *opaque)
+{
+    NvmeSubsys *sub = g_new0(NvmeSubsys, 1);
+    NvmeCtrl *ctrl = &sub->first;
+
+    sub->ctrl[0] = ctrl;
+    sub->n_ctrls = 1;
+    ctrl->sub = sub;
+    init_ctrl(ctrl, machine, opaque);
+    ctrl->payload = payload_new(store, opaque, &payload_client, ctrl);
+    nvme_requests_init(ctrl);
+    ctrl->sub->lateness = g_new(Hist, 1);
+    hist_init(ctrl->sub->lateness);
+    ctrl->sub->life.power_cycles = 1;
+    ctrl->sub->firmware_image = g_malloc0(NVME_FW_BYTES);
+    ctrl->sub->activation_ns = SSD_TIME_NEVER;
+    ctrl->sub->pel_events = g_malloc0(NVME_PEL_BYTES);
+    ctrl->sub->pel_context = g_malloc0(NVME_PEL_HEADER + NVME_PEL_BYTES);
+    ctrl->sub->telemetry_data =
+        g_malloc0(NVME_TELEMETRY_LOGS * NVME_TELEMETRY_BYTES);
+    ctrl->sub->upkeep.housekeep_ns = SSD_TIME_NEVER;
+    ctrl->sub->upkeep.retry_ns = SSD_TIME_NEVER;
     return ctrl;
 }
 
@@ -464,15 +547,15 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->cfg.cmb_uses = NULL;
     nvme_slots_init(ctrl, info->queue_depth);
     nvme_streams_init(ctrl);
-    ctrl->powered = true;
-    ctrl->next_version = ssd_last_version(ssd);
+    ctrl->sub->powered = true;
+    ctrl->sub->next_version = ssd_last_version(ssd);
     nvme_reset(ctrl, ssd_now_ns(ssd));
     return true;
 }
 
 void nvme_free(NvmeCtrl *ctrl)
 {
-    ctrl->powered = false;
+    ctrl->sub->powered = false;
     if (ctrl->ssd) {
         nvme_queues_close(ctrl);
     }
@@ -481,12 +564,12 @@ void nvme_free(NvmeCtrl *ctrl)
     nvme_requests_destroy(ctrl);
     nvme_namespaces_free(ctrl);
     nvme_zones_free(ctrl);
-    g_free(ctrl->slots.slot);
-    g_free(ctrl->lateness);
-    g_free(ctrl->firmware_image);
+    g_free(ctrl->sub->slots.slot);
+    g_free(ctrl->sub->lateness);
+    g_free(ctrl->sub->firmware_image);
     nvme_fdp_free(ctrl);
-    g_free(ctrl->pel_events);
-    g_free(ctrl->pel_context);
-    g_free(ctrl->telemetry_data);
-    g_free(ctrl);
+    g_free(ctrl->sub->pel_events);
+    g_free(ctrl->sub->pel_context);
+    g_free(ctrl->sub->telemetry_data);
+    g_free(ctrl->sub);
 }

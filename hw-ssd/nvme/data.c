@@ -44,7 +44,7 @@ static uint16_t fill(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list,
         } else if (from != NVME_FROM_HOST) {
             memcpy(piece, req->buf + req->buf_done, bytes);
             req->buf_done += bytes;
-            ctrl->run_bytes += bytes;
+            ctrl->sub->run_bytes += bytes;
         } else {
             status = nvme_sg_read(ctrl, &req->sg, piece, bytes);
         }
@@ -81,7 +81,7 @@ uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
     uint16_t status = 0;
 
     if (payload_refuses(ctrl->payload)) {
-        ctrl->life.media_errors++;
+        ctrl->sub->life.media_errors++;
         return NVME_SC_WRITE_FAULT;
     }
     while (nblocks && !status) {
@@ -134,7 +134,7 @@ void nvme_read_done(NvmeCtrl *ctrl, PayloadRead *rd)
         return;
     }
     if (reads_of(req)->ret) {
-        ctrl->life.media_errors += !req->marked; /* by the host: no loss */
+        ctrl->sub->life.media_errors += !req->marked; /* by the host: no loss */
         status = NVME_SC_UNRECOVERED_READ;
     } else if (G_UNLIKELY(req->metadata) &&
                req->read_for != NVME_READ_TO_COPY) {

@@ -23,7 +23,7 @@ void nvme_streams_init(NvmeCtrl *ctrl)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
 
-    ctrl->streams = (NvmeStreams){
+    ctrl->sub->streams = (NvmeStreams){
         .max = info->ruhs || info->zones.n ? 0 : info->host_streams - 1,
     };
     nvme_fdp_init(ctrl);
@@ -31,18 +31,18 @@ void nvme_streams_init(NvmeCtrl *ctrl)
 
 static void close_stream(NvmeCtrl *ctrl, unsigned i)
 {
-    NvmeStreams *s = &ctrl->streams;
+    NvmeStreams *s = &ctrl->sub->streams;
 
     if (s->stream[i].id) {
         s->stream[i].id = 0;
         s->open--;
-        ssd_stream_close(ctrl->ssd, ctrl->now_ns, i + 1);
+        ssd_stream_close(ctrl->ssd, ctrl->sub->now_ns, i + 1);
     }
 }
 
 static void close_all(NvmeCtrl *ctrl)
 {
-    for (unsigned i = 0; i < ctrl->streams.max; i++) {
+    for (unsigned i = 0; i < ctrl->sub->streams.max; i++) {
         close_stream(ctrl, i);
     }
 }
@@ -50,8 +50,8 @@ static void close_all(NvmeCtrl *ctrl)
 void nvme_streams_reset(NvmeCtrl *ctrl)
 {
     close_all(ctrl);
-    ctrl->streams.enabled = false;
-    ctrl->streams.allocated = 0;
+    ctrl->sub->streams.enabled = false;
+    ctrl->sub->streams.allocated = 0;
 }
 
 /* How many the namespace may have open. */
@@ -86,7 +86,7 @@ static unsigned least_recent(const NvmeStreams *s)
 /* The drive's stream of an identifier; it is open from now on. */
 static uint16_t use_stream(NvmeCtrl *ctrl, uint16_t id)
 {
-    NvmeStreams *s = &ctrl->streams;
+    NvmeStreams *s = &ctrl->sub->streams;
     unsigned i = find_stream(s, id);
 
     if (i == s->max) {
@@ -112,15 +112,15 @@ uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
     unsigned type = sqe->dw[12] >> 20 & mask;
     uint16_t spec = sqe->dw[13] >> 16;
 
-    bool places = ctrl->fdp.ruhs && nvme_fdp_places(ctrl, req->ns);
+    bool places = ctrl->sub->fdp.ruhs && nvme_fdp_places(ctrl, req->ns);
 
-    if ((!ctrl->streams.enabled && !places) || type == NVME_DIR_IDENTIFY) {
-        if (ctrl->fdp.ruhs) {
+    if ((!ctrl->sub->streams.enabled && !places) || type == NVME_DIR_IDENTIFY) {
+        if (ctrl->sub->fdp.ruhs) {
             req->stream = nvme_fdp_place_default(ctrl, req);
         }
         return 0; /* both fields are ignored */
     }
-    if (type == NVME_DIR_STREAMS && ctrl->streams.enabled) {
+    if (type == NVME_DIR_STREAMS && ctrl->sub->streams.enabled) {
         req->stream = spec ? use_stream(ctrl, spec) : 0;
         return 0;
     }
@@ -151,11 +151,11 @@ static uint16_t identify_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
     NvmeDirectives d = { 0 };
 
     d.supported[0] = 1 << NVME_DIR_IDENTIFY |
-                     (ctrl->streams.max ? 1 << NVME_DIR_STREAMS : 0) |
+                     (ctrl->sub->streams.max ? 1 << NVME_DIR_STREAMS : 0) |
                      (nvme_fdp_on(ctrl) ? 1 << NVME_DIR_PLACEMENT : 0);
     d.enabled[0] = 1 << NVME_DIR_IDENTIFY |
-                   (ctrl->streams.enabled ? 1 << NVME_DIR_STREAMS : 0) |
-                   (ctrl->fdp.ruhs && nvme_fdp_places(ctrl, req->ns)
+                   (ctrl->sub->streams.enabled ? 1 << NVME_DIR_STREAMS : 0) |
+                   (ctrl->sub->fdp.ruhs && nvme_fdp_places(ctrl, req->ns)
                         ? 1 << NVME_DIR_PLACEMENT
                         : 0);
     d.persistent[0] = nvme_fdp_on(ctrl) ? 1 << NVME_DIR_PLACEMENT : 0;
@@ -168,11 +168,11 @@ static uint16_t identify_enable(NvmeCtrl *ctrl, NvmeRequest *req,
     bool on = sqe->dw[12] & 1;
     unsigned type = sqe->dw[12] >> 8 & 0xff;
 
-    if (type == NVME_DIR_STREAMS && ctrl->streams.max) {
+    if (type == NVME_DIR_STREAMS && ctrl->sub->streams.max) {
         if (!on) {
             nvme_streams_reset(ctrl);
         }
-        ctrl->streams.enabled = on;
+        ctrl->sub->streams.enabled = on;
         return 0;
     }
     if (type == NVME_DIR_PLACEMENT && nvme_fdp_on(ctrl)) {
@@ -190,7 +190,7 @@ static uint16_t identify_enable(NvmeCtrl *ctrl, NvmeRequest *req,
 static uint16_t streams_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
                                    const NvmeSqe *sqe)
 {
-    const NvmeStreams *s = &ctrl->streams;
+    const NvmeStreams *s = &ctrl->sub->streams;
     const SsdInfo *info = ssd_info(ctrl->ssd);
     uint64_t sgs = info->reclaim_bytes / info->program_bytes;
     NvmeStreamParameters d = {
@@ -212,7 +212,7 @@ static uint16_t streams_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
 static uint16_t streams_status(NvmeCtrl *ctrl, NvmeRequest *req,
                                const NvmeSqe *sqe)
 {
-    const NvmeStreams *s = &ctrl->streams;
+    const NvmeStreams *s = &ctrl->sub->streams;
     uint16_t d[1 + NVME_MAX_STREAMS] = { 0 }; /* how many, which */
     unsigned n = 0;
     uint16_t last = 0;
@@ -238,7 +238,7 @@ static uint16_t streams_status(NvmeCtrl *ctrl, NvmeRequest *req,
 static uint16_t streams_allocate(NvmeCtrl *ctrl, NvmeRequest *req,
                                  const NvmeSqe *sqe)
 {
-    NvmeStreams *s = &ctrl->streams;
+    NvmeStreams *s = &ctrl->sub->streams;
 
     if (s->allocated) {
         return NVME_SC_INVALID_FIELD;
@@ -255,9 +255,9 @@ static uint16_t streams_release_id(NvmeCtrl *ctrl, NvmeRequest *req,
                                    const NvmeSqe *sqe)
 {
     uint16_t id = sqe->dw[11] >> 16;
-    unsigned i = find_stream(&ctrl->streams, id);
+    unsigned i = find_stream(&ctrl->sub->streams, id);
 
-    if (id && i < ctrl->streams.max) {
+    if (id && i < ctrl->sub->streams.max) {
         close_stream(ctrl, i);
     }
     return 0; /* nor is it an error if it is not open */
@@ -266,9 +266,9 @@ static uint16_t streams_release_id(NvmeCtrl *ctrl, NvmeRequest *req,
 static uint16_t streams_release(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
-    if (ctrl->streams.allocated) {
+    if (ctrl->sub->streams.allocated) {
         close_all(ctrl);
-        ctrl->streams.allocated = 0;
+        ctrl->sub->streams.allocated = 0;
     }
     return 0;
 }
@@ -308,7 +308,7 @@ static uint16_t directive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (req->nsid != NVME_NSID_ALL && !req->ns) {
         return nvme_ns_missing(ctrl, req->nsid);
     }
-    if (type == NVME_DIR_STREAMS && !ctrl->streams.enabled) {
+    if (type == NVME_DIR_STREAMS && !ctrl->sub->streams.enabled) {
         return NVME_SC_INVALID_FIELD;
     }
     for (unsigned i = 0; i < G_N_ELEMENTS(operations); i++) {

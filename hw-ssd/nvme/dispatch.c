@@ -37,14 +37,14 @@ static inline NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
     req->nsid = sqe->dw[1];
     req->ns = nvme_ns_find(ctrl, req->nsid);
     req->admin = sq->id == 0;
-    req->fetch_ns = ctrl->now_ns;
+    req->fetch_ns = ctrl->sub->now_ns;
     if (req->admin) {
-        ctrl->count.commands_admin++;
+        ctrl->sub->count.commands_admin++;
         return req;
     }
-    ctrl->count.commands_io++;
-    if (ctrl->life.n_io++ == 0) {
-        ctrl->life.busy_since_ns = ctrl->now_ns;
+    ctrl->sub->count.commands_io++;
+    if (ctrl->sub->life.n_io++ == 0) {
+        ctrl->sub->life.busy_since_ns = ctrl->sub->now_ns;
     }
     return req;
 }

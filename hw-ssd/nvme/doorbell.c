@@ -142,7 +142,7 @@ void nvme_doorbell(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
     if (!nvme_running(ctrl)) {
         return;
     }
-    ctrl->count.doorbell_writes++;
+    ctrl->sub->count.doorbell_writes++;
     if (index % 2 == 0 && id < NVME_MAX_QUEUES && ctrl->queues.sq[id].live) {
         sq_doorbell(ctrl, &ctrl->queues.sq[id], value);
     } else if (index % 2 == 1 && id < NVME_MAX_QUEUES &&

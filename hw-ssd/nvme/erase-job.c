@@ -36,7 +36,7 @@
 /* The drive's blocks that a job may have to erase: whole mapping units. */
 static uint64_t all_blocks(const NvmeCtrl *ctrl)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     return all->managed
                ? (uint64_t)all->n_granules * all->granule_blocks
@@ -46,13 +46,13 @@ static uint64_t all_blocks(const NvmeCtrl *ctrl)
 /* Is the granule of the job? */
 static bool has_granule(const NvmeCtrl *ctrl, uint32_t i)
 {
-    const NvmeEraseJob *job = &ctrl->erase;
+    const NvmeEraseJob *job = &ctrl->sub->erase;
     const NvmeNamespace *ns;
 
     if (job->sanitize) {
         return true;
     }
-    ns = nvme_ns_existing(ctrl, ctrl->namespaces.owner[i]);
+    ns = nvme_ns_existing(ctrl, ctrl->sub->namespaces.owner[i]);
     return ns && (job->nsid == ns->nsid ||
                   (job->nsid == NVME_NSID_ALL && ns->attached));
 }
@@ -73,7 +73,7 @@ static void add_trims(NvmeRequest *req, uint64_t lba, uint64_t nblocks,
 
 static void add_granules(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     for (uint32_t i = 0; i < all->n_granules;) {
         uint32_t first = i++;
@@ -94,8 +94,8 @@ static void add_granules(NvmeCtrl *ctrl, NvmeRequest *req)
 
 static void fail(NvmeCtrl *ctrl, uint16_t status)
 {
-    ctrl->erase.status = status;
-    ctrl->erase.phase = NVME_ERASE_ENDED;
+    ctrl->sub->erase.status = status;
+    ctrl->sub->erase.phase = NVME_ERASE_ENDED;
     ssd_purge_stop(ctrl->ssd);
 }
 
@@ -107,7 +107,7 @@ static uint8_t after_erase(const NvmeEraseJob *job)
 
 static void advance(NvmeCtrl *ctrl)
 {
-    NvmeEraseJob *job = &ctrl->erase;
+    NvmeEraseJob *job = &ctrl->sub->erase;
 
     switch (job->phase) {
     case NVME_ERASE_TRIM:
@@ -136,10 +136,10 @@ static void advance(NvmeCtrl *ctrl)
 
 static void step_done(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    if (ctrl->erase_req != req) {
+    if (ctrl->sub->erase_req != req) {
         return; /* of a time before a power cut */
     }
-    ctrl->erase_req = NULL;
+    ctrl->sub->erase_req = NULL;
     if (req->status == NVME_SC_POWER_LOSS) {
         return; /* nvme_erase_power_on() follows */
     }
@@ -157,7 +157,7 @@ static NvmeRequest *begin_step(NvmeCtrl *ctrl)
     req->admin = true;
     req->done = step_done;
     req->pending = 1;
-    ctrl->erase_req = req;
+    ctrl->sub->erase_req = req;
     return req;
 }
 
@@ -178,7 +178,7 @@ static void add_tail(NvmeCtrl *ctrl, NvmeRequest *req)
     uint8_t *piece;
     size_t bytes;
 
-    if (ctrl->namespaces.managed || !n) {
+    if (ctrl->sub->namespaces.managed || !n) {
         return;
     }
     step = nvme_add_step(req, SSD_OP_WRITE, first, n);
@@ -194,7 +194,7 @@ static void trim(NvmeCtrl *ctrl)
 {
     NvmeRequest *req = begin_step(ctrl);
 
-    if (ctrl->namespaces.managed) {
+    if (ctrl->sub->namespaces.managed) {
         add_granules(ctrl, req);
     } else {
         add_trims(req, 0, all_blocks(ctrl), ctrl->unit_blocks);
@@ -224,7 +224,7 @@ static void fill_piece(uint8_t *p, size_t bytes, uint32_t pattern)
 
 static void add_fill(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba, uint32_t n)
 {
-    const NvmeEraseJob *job = &ctrl->erase;
+    const NvmeEraseJob *job = &ctrl->sub->erase;
     bool inverted = job->inverts && job->pass % 2;
     NvmeStep *step = nvme_add_step(req, SSD_OP_WRITE, lba, n);
     PayloadEntry *cursor;
@@ -242,7 +242,7 @@ static void add_fill(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba, uint32_t n)
 /* The next piece of the pass. */
 static void fill(NvmeCtrl *ctrl)
 {
-    uint64_t lba = ctrl->erase.next;
+    uint64_t lba = ctrl->sub->erase.next;
     uint64_t end =
         MIN(lba + (CHUNK_BYTES >> ctrl->block_shift), all_blocks(ctrl));
     uint32_t most = STEP_BYTES >> ctrl->block_shift;
@@ -260,7 +260,7 @@ static void fill(NvmeCtrl *ctrl)
 static bool try_fill(NvmeCtrl *ctrl)
 {
     if (payload_refuses(ctrl->payload)) {
-        ctrl->life.media_errors++;
+        ctrl->sub->life.media_errors++;
         fail(ctrl, NVME_SC_WRITE_FAULT);
         return true;
     }
@@ -276,20 +276,13 @@ static bool try_fill(NvmeCtrl *ctrl)
 /* Does a command touch what the job erases? */
 static bool concerns(const NvmeCtrl *ctrl, const NvmeRequest *r)
 {
-    return r != ctrl->format_req && r != ctrl->erase_req &&
-           (ctrl->erase.sanitize || !r->ns || r->opcode == NVME_IO_COPY ||
+    return r != ctrl->sub->format_req && r != ctrl->sub->erase_req &&
+           (ctrl->sub->erase.sanitize || !r->ns || r->opcode == NVME_IO_COPY ||
             nvme_is_formatting(ctrl, r->ns->nsid));
 }
 
-static bool is_drained(const NvmeCtrl *ctrl)
+static bool queues_are_drained(const NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->slots.n; i++) {
-        const NvmeRequest *r = ctrl->slots.slot[i].req;
-
-        if (r && concerns(ctrl, r)) {
-            return false;
-        }
-    }
     for (unsigned i = 1; i <= ctrl->queues.max_sqid; i++) {
         const NvmeSq *sq = &ctrl->queues.sq[i];
 
@@ -300,18 +293,36 @@ static bool is_drained(const NvmeCtrl *ctrl)
             }
         }
     }
-    return !ctrl->namespaces.job;
+    return true;
+}
+
+static bool is_drained(const NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->sub->slots.n; i++) {
+        const NvmeRequest *r = ctrl->sub->slots.slot[i].req;
+
+        if (r && concerns(ctrl, r)) {
+            return false;
+        }
+    }
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        if (!queues_are_drained(c)) {
+            return false;
+        }
+    }
+    return !ctrl->sub->namespaces.job;
 }
 
 /* A purge that has no room to move data stands still.  It may have to wait for
  * other commands, so it has some time. */
 static bool stands_still(NvmeCtrl *ctrl, const SsdPurge *p)
 {
-    if (!p->stands || p->left != ctrl->erase_left) {
-        ctrl->erase_since_ns = ctrl->now_ns;
+    if (!p->stands || p->left != ctrl->sub->erase_left) {
+        ctrl->sub->erase_since_ns = ctrl->sub->now_ns;
     }
-    ctrl->erase_left = p->left;
-    return ctrl->now_ns - ctrl->erase_since_ns > STAND_NS;
+    ctrl->sub->erase_left = p->left;
+    return ctrl->sub->now_ns - ctrl->sub->erase_since_ns > STAND_NS;
 }
 
 /* true: it has begun, or ended. */
@@ -320,8 +331,8 @@ static bool purge(NvmeCtrl *ctrl)
     SsdPurge p = ssd_purge_progress(ctrl->ssd);
 
     if (!p.on) {
-        ctrl->erase_since_ns = ctrl->now_ns;
-        ssd_purge(ctrl->ssd, ctrl->now_ns);
+        ctrl->sub->erase_since_ns = ctrl->sub->now_ns;
+        ssd_purge(ctrl->ssd, ctrl->sub->now_ns);
         return true;
     }
     if (p.left && stands_still(ctrl, &p)) {
@@ -335,7 +346,7 @@ static bool purge(NvmeCtrl *ctrl)
     if (p.failed) {
         fail(ctrl, NVME_SC_WRITE_FAULT);
     } else {
-        ctrl->erase.phase = after_erase(&ctrl->erase);
+        ctrl->sub->erase.phase = after_erase(&ctrl->sub->erase);
     }
     return true;
 }
@@ -346,17 +357,17 @@ static bool purge(NvmeCtrl *ctrl)
  * waits for; a sanitize operation goes on later. */
 static bool rests(const NvmeCtrl *ctrl)
 {
-    return ctrl->held && !ctrl->format_req;
+    return ctrl->sub->held && !ctrl->sub->format_req;
 }
 
 static bool go_on(NvmeCtrl *ctrl)
 {
-    switch (ctrl->erase.phase) {
+    switch (ctrl->sub->erase.phase) {
     case NVME_ERASE_DRAIN:
         if (!is_drained(ctrl)) {
             return false;
         }
-        ctrl->erase.phase = NVME_ERASE_TRIM;
+        ctrl->sub->erase.phase = NVME_ERASE_TRIM;
         return true;
     case NVME_ERASE_TRIM:
         trim(ctrl);
@@ -376,8 +387,8 @@ static bool go_on(NvmeCtrl *ctrl)
 
 static bool may_go_on(const NvmeCtrl *ctrl)
 {
-    return nvme_erase_is_on(ctrl) && !ctrl->erase_req && ctrl->powered &&
-           !ctrl->drive_lost && ssd_ready(ctrl->ssd);
+    return nvme_erase_is_on(ctrl) && !ctrl->sub->erase_req &&
+           ctrl->sub->powered && !ctrl->sub->drive_lost && ssd_ready(ctrl->ssd);
 }
 
 bool nvme_erase_look(NvmeCtrl *ctrl)
@@ -389,30 +400,31 @@ bool nvme_erase_look(NvmeCtrl *ctrl)
         ssd_purge_stop(ctrl->ssd);
         return false;
     }
-    ctrl->erase.progress = MAX(ctrl->erase.progress, nvme_erase_progress(ctrl));
+    ctrl->sub->erase.progress =
+        MAX(ctrl->sub->erase.progress, nvme_erase_progress(ctrl));
     return go_on(ctrl);
 }
 
 uint64_t nvme_erase_ns(const NvmeCtrl *ctrl)
 {
-    return nvme_erase_is_on(ctrl) && !ctrl->erase_req && ctrl->powered &&
-                   !rests(ctrl)
-               ? ctrl->now_ns + POLL_NS
+    return nvme_erase_is_on(ctrl) && !ctrl->sub->erase_req &&
+                   ctrl->sub->powered && !rests(ctrl)
+               ? ctrl->sub->now_ns + POLL_NS
                : SSD_TIME_NEVER;
 }
 
 void nvme_erase_start(NvmeCtrl *ctrl, const NvmeEraseJob *job)
 {
-    g_assert(!nvme_erase_is_on(ctrl) && !ctrl->erase_req);
-    ctrl->erase = *job;
-    ctrl->erase.phase = NVME_ERASE_DRAIN;
+    g_assert(!nvme_erase_is_on(ctrl) && !ctrl->sub->erase_req);
+    ctrl->sub->erase = *job;
+    ctrl->sub->erase.phase = NVME_ERASE_DRAIN;
 }
 
 void nvme_erase_power_on(NvmeCtrl *ctrl)
 {
-    NvmeEraseJob *job = &ctrl->erase;
+    NvmeEraseJob *job = &ctrl->sub->erase;
 
-    ctrl->erase_req = NULL;
+    ctrl->sub->erase_req = NULL;
     job->next = 0;
     switch (job->phase) {
     case NVME_ERASE_FILL:
@@ -442,14 +454,14 @@ static double purge_done(const NvmeCtrl *ctrl)
 {
     SsdPurge p = ssd_purge_progress(ctrl->ssd);
 
-    return ctrl->erase.phase == NVME_ERASE_PURGE && p.on && p.total
+    return ctrl->sub->erase.phase == NVME_ERASE_PURGE && p.on && p.total
                ? 1.0 - (double)p.left / p.total
                : 0;
 }
 
 static double part_done(const NvmeCtrl *ctrl)
 {
-    const NvmeEraseJob *job = &ctrl->erase;
+    const NvmeEraseJob *job = &ctrl->sub->erase;
     double purge_ns = (double)nvme_erase_estimate_ns(ctrl, job->purges, 0) + 1;
     double pass_ns = (double)nvme_erase_estimate_ns(ctrl, false, 1);
     unsigned erases = 1 + (job->passes && !job->keeps);
@@ -471,14 +483,14 @@ uint32_t nvme_erase_progress(const NvmeCtrl *ctrl)
 {
     double done = part_done(ctrl) * 65536;
 
-    return MAX(ctrl->erase.progress, (uint32_t)CLAMP(done, 0, 65535));
+    return MAX(ctrl->sub->erase.progress, (uint32_t)CLAMP(done, 0, 65535));
 }
 
 /* ---- a stream that was loaded -------------------------------------------- */
 
 bool nvme_erase_ok(const NvmeCtrl *ctrl)
 {
-    const NvmeEraseJob *job = &ctrl->erase;
+    const NvmeEraseJob *job = &ctrl->sub->erase;
 
     return job->phase < NVME_ERASE_PHASES && job->sanitize <= 1 &&
            job->purges <= ssd_can_purge(ctrl->ssd) && job->inverts <= 1 &&
@@ -492,5 +504,5 @@ bool nvme_erase_ok(const NvmeCtrl *ctrl)
             job->pass < job->passes) &&
            (job->sanitize || job->phase == NVME_ERASE_NONE ||
             job->nsid == NVME_NSID_ALL ||
-            (job->nsid && job->nsid <= ctrl->namespaces.n));
+            (job->nsid && job->nsid <= ctrl->sub->namespaces.n));
 }

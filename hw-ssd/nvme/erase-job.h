@@ -10,13 +10,13 @@
 
 static inline bool nvme_erase_is_on(const NvmeCtrl *ctrl)
 {
-    return ctrl->erase.phase != NVME_ERASE_NONE;
+    return ctrl->sub->erase.phase != NVME_ERASE_NONE;
 }
 
 /* Does the job format this namespace?  NVME_NSID_ALL: any. */
 static inline bool nvme_is_formatting(const NvmeCtrl *ctrl, uint32_t nsid)
 {
-    const NvmeEraseJob *job = &ctrl->erase;
+    const NvmeEraseJob *job = &ctrl->sub->erase;
 
     return job->phase != NVME_ERASE_NONE && !job->sanitize &&
            (job->nsid == nsid || job->nsid == NVME_NSID_ALL ||

@@ -15,7 +15,7 @@
 bool nvme_has_erasure(const NvmeCtrl *ctrl)
 {
     return nvme_erase_is_on(ctrl) ||
-           ctrl->sanitize.status != NVME_SANITIZE_NEVER;
+           ctrl->sub->sanitize.status != NVME_SANITIZE_NEVER;
 }
 
 static bool walk(State *s, NvmeCtrl *ctrl)
@@ -30,8 +30,9 @@ static bool walk(State *s, NvmeCtrl *ctrl)
         return state_fail(s, "it says nothing of a sanitize operation");
     }
     return state_version(s) &&
-           state_record(s, &ctrl->erase, sizeof(ctrl->erase), 0) &&
-           state_record(s, &ctrl->sanitize, sizeof(ctrl->sanitize), 0);
+           state_record(s, &ctrl->sub->erase, sizeof(ctrl->sub->erase), 0) &&
+           state_record(s, &ctrl->sub->sanitize, sizeof(ctrl->sub->sanitize),
+                        0);
 }
 
 bool nvme_save_erasure(const NvmeCtrl *ctrl, FILE *out, GError **error)
@@ -53,8 +54,8 @@ bool nvme_load_erasure(NvmeCtrl *ctrl, FILE *in, GError **error)
         state_fail(&s, "it is damaged: the sanitize operation");
     }
     if (!state_end(&s, error)) {
-        ctrl->erase = (NvmeEraseJob){.phase = NVME_ERASE_NONE};
-        ctrl->sanitize = (NvmeSanitize){.status = NVME_SANITIZE_NEVER};
+        ctrl->sub->erase = (NvmeEraseJob){.phase = NVME_ERASE_NONE};
+        ctrl->sub->sanitize = (NvmeSanitize){.status = NVME_SANITIZE_NEVER};
         return false;
     }
     nvme_erase_power_on(ctrl); /* the power has been off */

@@ -100,6 +100,14 @@ void nvme_notice(NvmeCtrl *ctrl, unsigned notice)
     }
 }
 
+void nvme_notice_all(NvmeSubsys *sub, unsigned notice)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        nvme_notice(c, notice);
+    }
+}
+
 void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid)
 {
     for (unsigned i = 0; i < NVME_N_NOTICES; i++) {

@@ -16,6 +16,8 @@ void nvme_deliver_events(NvmeCtrl *ctrl);
 
 /* The same of a notice, NVME_NOTICE_..., that the host has enabled. */
 void nvme_notice(NvmeCtrl *ctrl, unsigned notice);
+/* To all controllers. */
+void nvme_notice_all(NvmeSubsys *sub, unsigned notice);
 /* A log page has been read that notices go with. */
 void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid);
 void nvme_notices_reset(NvmeCtrl *ctrl);

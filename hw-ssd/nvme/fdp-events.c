@@ -72,15 +72,16 @@ static uint8_t bit_of(const NvmeCtrl *ctrl, uint8_t type)
 /* Does the host want the event of the handle of the stream? */
 static bool is_wanted(const NvmeCtrl *ctrl, uint8_t type, uint32_t stream)
 {
-    return ctrl->fdp.ruhs && nvme_fdp_on(ctrl) &&
-           ctrl->fdp.wanted[stream % ctrl->fdp.ruhs] & bit_of(ctrl, type);
+    return ctrl->sub->fdp.ruhs && nvme_fdp_on(ctrl) &&
+           ctrl->sub->fdp.wanted[stream % ctrl->sub->fdp.ruhs] &
+               bit_of(ctrl, type);
 }
 
 static void add_event(NvmeCtrl *ctrl, NvmeFdpEvent event)
 {
     unsigned kind =
         event.type & 0x80 ? NVME_FDP_CONTROLLER_LOG : NVME_FDP_HOST_LOG;
-    NvmeFdpLog *log = &ctrl->fdp.log[kind];
+    NvmeFdpLog *log = &ctrl->sub->fdp.log[kind];
 
     nvme_timestamp(ctrl, &event.timestamp);
     log->event[log->nevents++ % NVME_FDP_EVENTS] = event;
@@ -88,8 +89,8 @@ static void add_event(NvmeCtrl *ctrl, NvmeFdpEvent event)
 
 static uint16_t place_of(const NvmeCtrl *ctrl, uint32_t stream)
 {
-    return (uint16_t)(stream / ctrl->fdp.ruhs << GROUP_SHIFT |
-                      stream % ctrl->fdp.ruhs);
+    return (uint16_t)(stream / ctrl->sub->fdp.ruhs << GROUP_SHIFT |
+                      stream % ctrl->sub->fdp.ruhs);
 }
 
 void nvme_fdp_note(NvmeCtrl *ctrl, uint8_t type, uint32_t nsid, uint32_t stream)
@@ -100,7 +101,7 @@ void nvme_fdp_note(NvmeCtrl *ctrl, uint8_t type, uint32_t nsid, uint32_t stream)
         return;
     }
     /* Whose namespace it is nobody can say of a handle that several have. */
-    for (uint32_t i = nsid ? nsid : 1; i <= ctrl->namespaces.n; i++) {
+    for (uint32_t i = nsid ? nsid : 1; i <= ctrl->sub->namespaces.n; i++) {
         if (nvme_fdp_pid_of(ctrl, nvme_ns_existing(ctrl, i), stream, &pid)) {
             nsid = i;
             break;
@@ -132,10 +133,10 @@ static bool wants_moves(const NvmeCtrl *ctrl, uint32_t stream)
     bool wanted = false;
 
     if (stream < info->nstreams) {
-        return info->initial >> stream % ctrl->fdp.ruhs & 1 &&
+        return info->initial >> stream % ctrl->sub->fdp.ruhs & 1 &&
                is_wanted(ctrl, NVME_FDP_REALLOCATED, stream);
     }
-    for (unsigned ruh = 0; ruh < ctrl->fdp.ruhs; ruh++) {
+    for (unsigned ruh = 0; ruh < ctrl->sub->fdp.ruhs; ruh++) {
         wanted |= info->initial >> ruh & 1 &&
                   is_wanted(ctrl, NVME_FDP_REALLOCATED, ruh);
     }
@@ -150,7 +151,7 @@ void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,
     uint16_t pid = 0;
     bool known;
 
-    if (!ctrl->fdp.ruhs || !wants_moves(ctrl, stream)) {
+    if (!ctrl->sub->fdp.ruhs || !wants_moves(ctrl, stream)) {
         return;
     }
     ns = nvme_ns_of_drive(ctrl, lpn * ctrl->unit_blocks);
@@ -202,7 +203,7 @@ uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,
 
         if (bit) {
             d[n].type = event_types[i].type;
-            d[n++].attributes = current && ctrl->fdp.wanted[ruh] & bit;
+            d[n++].attributes = current && ctrl->sub->fdp.wanted[ruh] & bit;
         }
     }
     req->dw0 = n;
@@ -238,9 +239,9 @@ uint16_t nvme_fdp_set_events(NvmeCtrl *ctrl, NvmeRequest *req,
         return status;
     }
     if (sqe->dw[12] & 1) {
-        ctrl->fdp.wanted[ruh] |= bits;
+        ctrl->sub->fdp.wanted[ruh] |= bits;
     } else {
-        ctrl->fdp.wanted[ruh] &= (uint8_t)~bits;
+        ctrl->sub->fdp.wanted[ruh] &= (uint8_t)~bits;
     }
     return 0;
 }
@@ -282,7 +283,7 @@ static void put_event(const NvmeCtrl *ctrl, NvmeFdpEventEntry *p,
 void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                           void *page)
 {
-    const NvmeFdpLog *log = &ctrl->fdp.log[sqe->dw[10] >> 8 & 1];
+    const NvmeFdpLog *log = &ctrl->sub->fdp.log[sqe->dw[10] >> 8 & 1];
     unsigned n = (unsigned)MIN(log->nevents, NVME_FDP_EVENTS);
     struct {
         NvmeFdpEventsHeader header;

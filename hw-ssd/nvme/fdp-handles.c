@@ -23,7 +23,7 @@ static unsigned n_groups(const NvmeCtrl *ctrl)
 /* All handles, half as many, and so on to one. */
 unsigned nvme_fdp_config_ruhs(const NvmeCtrl *ctrl, unsigned i)
 {
-    return ctrl->fdp.ruhs >> i;
+    return ctrl->sub->fdp.ruhs >> i;
 }
 
 unsigned nvme_fdp_n_configs(const NvmeCtrl *ctrl)
@@ -38,13 +38,13 @@ unsigned nvme_fdp_n_configs(const NvmeCtrl *ctrl)
 
 bool nvme_fdp_on(const NvmeCtrl *ctrl)
 {
-    return ctrl->fdp_units && !ctrl->fdp_units->disabled;
+    return ctrl->sub->fdp_units && !ctrl->sub->fdp_units->disabled;
 }
 
 unsigned nvme_fdp_ruhs(const NvmeCtrl *ctrl)
 {
     return nvme_fdp_on(ctrl)
-               ? nvme_fdp_config_ruhs(ctrl, ctrl->fdp_units->config)
+               ? nvme_fdp_config_ruhs(ctrl, ctrl->sub->fdp_units->config)
                : 0;
 }
 
@@ -62,7 +62,7 @@ unsigned nvme_fdp_rgif(const NvmeCtrl *ctrl)
 
 static const NvmeFdpList *list_of(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
-    return &ctrl->fdp_units->list[ns->nsid - 1];
+    return &ctrl->sub->fdp_units->list[ns->nsid - 1];
 }
 
 unsigned nvme_fdp_n_handles(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
@@ -78,13 +78,14 @@ unsigned nvme_fdp_handle(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
 
 bool nvme_fdp_places(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
-    return nvme_fdp_on(ctrl) && ctrl->fdp.placement && !list_of(ctrl, ns)->off;
+    return nvme_fdp_on(ctrl) && ctrl->sub->fdp.placement &&
+           !list_of(ctrl, ns)->off;
 }
 
 void nvme_fdp_set_places(NvmeCtrl *ctrl, const NvmeNamespace *ns, bool on)
 {
-    ctrl->fdp_units->list[ns->nsid - 1].off = !on;
-    ctrl->fdp.placement |= on; /* version 3 of a stream had it for all */
+    ctrl->sub->fdp_units->list[ns->nsid - 1].off = !on;
+    ctrl->sub->fdp.placement |= on; /* version 3 of a stream had it for all */
 }
 
 uint16_t nvme_fdp_pid(const NvmeCtrl *ctrl, unsigned group, unsigned placement)
@@ -104,7 +105,7 @@ bool nvme_fdp_stream(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
     if (group >= n_groups(ctrl) || placement >= nvme_fdp_n_handles(ctrl, ns)) {
         return false;
     }
-    *stream = (uint16_t)(group * ctrl->fdp.ruhs +
+    *stream = (uint16_t)(group * ctrl->sub->fdp.ruhs +
                          nvme_fdp_handle(ctrl, ns, placement));
     return true;
 }
@@ -114,10 +115,10 @@ bool nvme_fdp_pid_of(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
 {
     unsigned n = ns ? nvme_fdp_n_handles(ctrl, ns) : 0;
 
-    for (unsigned i = 0; i < n && stream < n_groups(ctrl) * ctrl->fdp.ruhs;
+    for (unsigned i = 0; i < n && stream < n_groups(ctrl) * ctrl->sub->fdp.ruhs;
          i++) {
-        if (nvme_fdp_handle(ctrl, ns, i) == stream % ctrl->fdp.ruhs) {
-            *pid = nvme_fdp_pid(ctrl, stream / ctrl->fdp.ruhs, i);
+        if (nvme_fdp_handle(ctrl, ns, i) == stream % ctrl->sub->fdp.ruhs) {
+            *pid = nvme_fdp_pid(ctrl, stream / ctrl->sub->fdp.ruhs, i);
             return true;
         }
     }
@@ -130,7 +131,7 @@ unsigned nvme_fdp_ruha(const NvmeCtrl *ctrl, unsigned ruh)
 {
     unsigned ruha = NVME_RUHA_UNUSED;
 
-    for (uint32_t nsid = 1; nsid <= ctrl->namespaces.n; nsid++) {
+    for (uint32_t nsid = 1; nsid <= ctrl->sub->namespaces.n; nsid++) {
         const NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
         unsigned n = ns ? nvme_fdp_n_handles(ctrl, ns) : 0;
 
@@ -172,11 +173,11 @@ uint16_t nvme_fdp_take_list(NvmeCtrl *ctrl, const NvmeIdNamespace *id)
     NvmeFdpList *list;
     unsigned n;
 
-    if (!ctrl->fdp_units) {
+    if (!ctrl->sub->fdp_units) {
         return 0;
     }
     memcpy(&d, id, sizeof(d));
-    list = &ctrl->fdp_units->wanted;
+    list = &ctrl->sub->fdp_units->wanted;
     n = nvme_le16(d.nphndls);
     *list = (NvmeFdpList){.n = 0};
     if (!nvme_fdp_on(ctrl)) {
@@ -203,8 +204,8 @@ uint16_t nvme_fdp_take_list(NvmeCtrl *ctrl, const NvmeIdNamespace *id)
 
 void nvme_fdp_give_list(NvmeCtrl *ctrl, uint32_t nsid)
 {
-    if (ctrl->fdp_units) {
-        ctrl->fdp_units->list[nsid - 1] = ctrl->fdp_units->wanted;
+    if (ctrl->sub->fdp_units) {
+        ctrl->sub->fdp_units->list[nsid - 1] = ctrl->sub->fdp_units->wanted;
     }
 }
 
@@ -212,19 +213,19 @@ void nvme_fdp_init(NvmeCtrl *ctrl)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
 
-    ctrl->fdp = (NvmeFdp){
+    ctrl->sub->fdp = (NvmeFdp){
         .ruhs = info->ruhs,
         .placement = info->ruhs > 0,
     };
     if (!info->ruhs) {
         return;
     }
-    if (!ctrl->fdp_units) {
-        ctrl->fdp_units = g_new0(NvmeFdpUnits, 1);
+    if (!ctrl->sub->fdp_units) {
+        ctrl->sub->fdp_units = g_new0(NvmeFdpUnits, 1);
     }
-    *ctrl->fdp_units = (NvmeFdpUnits){.config = 0};
+    *ctrl->sub->fdp_units = (NvmeFdpUnits){.config = 0};
     for (unsigned i = 0; i < NVME_MAX_NAMESPACES; i++) {
-        NvmeFdpList *list = &ctrl->fdp_units->list[i];
+        NvmeFdpList *list = &ctrl->sub->fdp_units->list[i];
         uint16_t handle[NVME_MAX_RUHS];
 
         list->n = (uint8_t)ssd_placement_handles(ctrl->ssd, i, handle);
@@ -236,18 +237,19 @@ void nvme_fdp_init(NvmeCtrl *ctrl)
 
 void nvme_fdp_free(NvmeCtrl *ctrl)
 {
-    g_free(ctrl->fdp_units);
+    g_free(ctrl->sub->fdp_units);
 }
 
 /* ---- loading ------------------------------------------------------------- */
 
 static bool list_ok(const NvmeCtrl *ctrl, const NvmeFdpList *list)
 {
-    if (list->n > ctrl->fdp.ruhs || list->off > 1 || list->of_controller > 1) {
+    if (list->n > ctrl->sub->fdp.ruhs || list->off > 1 ||
+        list->of_controller > 1) {
         return false;
     }
     for (unsigned k = 0; k < list->n; k++) {
-        if (list->handle[k] >= ctrl->fdp.ruhs) {
+        if (list->handle[k] >= ctrl->sub->fdp.ruhs) {
             return false;
         }
     }
@@ -256,7 +258,7 @@ static bool list_ok(const NvmeCtrl *ctrl, const NvmeFdpList *list)
 
 bool nvme_fdp_units_ok(const NvmeCtrl *ctrl)
 {
-    const NvmeFdpUnits *u = ctrl->fdp_units;
+    const NvmeFdpUnits *u = ctrl->sub->fdp_units;
     bool good = true;
 
     if (!u) {
@@ -266,7 +268,7 @@ bool nvme_fdp_units_ok(const NvmeCtrl *ctrl)
         good &= list_ok(ctrl, &u->list[i]);
     }
     for (unsigned i = 0; i < NVME_MAX_RUHS; i++) {
-        good &= u->began_ns[i] <= ctrl->now_ns;
+        good &= u->began_ns[i] <= ctrl->sub->now_ns;
     }
     return good && list_ok(ctrl, &u->wanted) && u->disabled <= 1 &&
            u->config < nvme_fdp_n_configs(ctrl);

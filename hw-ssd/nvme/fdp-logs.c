@@ -38,7 +38,7 @@ void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     g->media_units_written = nvme_le128(billions(c.nand_bytes_written));
     g->host_reads = nvme_le128(c.commands[SSD_OP_READ]);
     g->host_writes = nvme_le128(c.commands[SSD_OP_WRITE]);
-    g->media_errors = nvme_le128(ctrl->life.media_errors);
+    g->media_errors = nvme_le128(ctrl->sub->life.media_errors);
     g->error_entries = nvme_le128(ctrl->error_log.n);
     g->tegcap = nvme_le128(ctrl->cfg.nblocks * ctrl->block_bytes);
 }
@@ -61,7 +61,7 @@ static unsigned put_config(const NvmeCtrl *ctrl, unsigned i, uint8_t *to)
         .nrg = nvme_le32(info->groups),
         .nruh = nvme_le16(n),
         .maxpids = nvme_le16(n * info->groups - 1),
-        .nns = nvme_le32(ctrl->namespaces.n),
+        .nns = nvme_le32(ctrl->sub->namespaces.n),
         .runs = nvme_le64(info->reclaim_bytes),
         .erutl = nvme_le32(info->ru_limit_s),
     };

@@ -36,7 +36,7 @@ static void set_back(NvmeCtrl *ctrl)
     uint64_t by_ns = ssd_rebased_ns(ctrl->ssd);
 
     for (unsigned i = 0; i < NVME_MAX_RUHS; i++) {
-        uint64_t *at_ns = &ctrl->fdp_units->began_ns[i];
+        uint64_t *at_ns = &ctrl->sub->fdp_units->began_ns[i];
 
         *at_ns -= MIN(*at_ns, by_ns);
     }
@@ -44,7 +44,7 @@ static void set_back(NvmeCtrl *ctrl)
 
 static bool walk(State *s, NvmeCtrl *ctrl)
 {
-    unsigned ruhs = ctrl->fdp.ruhs;
+    unsigned ruhs = ctrl->sub->fdp.ruhs;
     char magic[8];
     uint8_t flag;
 
@@ -56,15 +56,16 @@ static bool walk(State *s, NvmeCtrl *ctrl)
         return state_fail(s, "it has no placement handles");
     }
     if (!state_version(s) ||
-        !state_record(s, &ctrl->fdp, sizeof(ctrl->fdp), 0) ||
-        !state_record(s, ctrl->fdp_units, sizeof(*ctrl->fdp_units), 0)) {
+        !state_record(s, &ctrl->sub->fdp, sizeof(ctrl->sub->fdp), 0) ||
+        !state_record(s, ctrl->sub->fdp_units, sizeof(*ctrl->sub->fdp_units),
+                      0)) {
         return false;
     }
     if (s->loading) {
         set_back(ctrl);
     }
-    memcpy(&flag, &ctrl->fdp.placement, 1);
-    if (ctrl->fdp.ruhs != ruhs || flag > 1 || !logs_ok(&ctrl->fdp) ||
+    memcpy(&flag, &ctrl->sub->fdp.placement, 1);
+    if (ctrl->sub->fdp.ruhs != ruhs || flag > 1 || !logs_ok(&ctrl->sub->fdp) ||
         !nvme_fdp_units_ok(ctrl)) {
         return state_fail(s, "it is damaged: placement handles");
     }
@@ -73,16 +74,17 @@ static bool walk(State *s, NvmeCtrl *ctrl)
 
 bool nvme_fdp_has_state(const NvmeCtrl *ctrl)
 {
-    uint64_t any = ctrl->namespaces.managed || ssd_info(ctrl->ssd)->ru_limit_s;
+    uint64_t any =
+        ctrl->sub->namespaces.managed || ssd_info(ctrl->ssd)->ru_limit_s;
 
     for (unsigned i = 0; i < NVME_FDP_LOGS; i++) {
-        any |= ctrl->fdp.log[i].nevents;
+        any |= ctrl->sub->fdp.log[i].nevents;
     }
     for (unsigned i = 0; i < NVME_MAX_RUHS; i++) {
-        any |= ctrl->fdp.wanted[i];
+        any |= ctrl->sub->fdp.wanted[i];
     }
-    return ctrl->fdp_units &&
-           (any || !ctrl->fdp.placement || ctrl->fdp_units->list[0].off);
+    return ctrl->sub->fdp_units && (any || !ctrl->sub->fdp.placement ||
+                                    ctrl->sub->fdp_units->list[0].off);
 }
 
 bool nvme_save_fdp(const NvmeCtrl *ctrl, FILE *out, GError **error)
@@ -100,7 +102,7 @@ bool nvme_load_fdp(NvmeCtrl *ctrl, FILE *in, GError **error)
 
     state_begin(&s, in, true);
     s.more = true;
-    if (ctrl->fdp_units) {
+    if (ctrl->sub->fdp_units) {
         walk(&s, ctrl);
     } else {
         state_fail(&s, "its drive has placement handles");

@@ -31,7 +31,8 @@ static bool is_begun(const NvmeCtrl *ctrl, uint32_t stream)
 static uint64_t time_left_ns(const NvmeCtrl *ctrl, uint32_t stream)
 {
     uint64_t limit_ns = (uint64_t)ssd_info(ctrl->ssd)->ru_limit_s * 1000000000;
-    uint64_t age_ns = ctrl->now_ns - ctrl->fdp_units->began_ns[stream];
+    uint64_t age_ns =
+        ctrl->sub->now_ns - ctrl->sub->fdp_units->began_ns[stream];
 
     return is_begun(ctrl, stream) ? limit_ns - MIN(limit_ns, age_ns) : limit_ns;
 }
@@ -48,22 +49,22 @@ static void use_unit(NvmeCtrl *ctrl, const NvmeNamespace *ns, uint32_t stream)
             return;
         }
         nvme_fdp_note(ctrl, NVME_FDP_TIME_LIMIT, ns->nsid, stream);
-        ssd_stream_close(ctrl->ssd, ctrl->now_ns, stream);
+        ssd_stream_close(ctrl->ssd, ctrl->sub->now_ns, stream);
     }
-    ctrl->fdp_units->began_ns[stream] = ctrl->now_ns;
+    ctrl->sub->fdp_units->began_ns[stream] = ctrl->sub->now_ns;
 }
 
 void nvme_fdp_unit_begun(NvmeCtrl *ctrl, uint32_t stream)
 {
-    if (ctrl->fdp.ruhs) {
-        ctrl->fdp_units->began_ns[stream] = ctrl->now_ns;
+    if (ctrl->sub->fdp.ruhs) {
+        ctrl->sub->fdp_units->began_ns[stream] = ctrl->sub->now_ns;
         nvme_fdp_note(ctrl, NVME_FDP_IMPLICIT, 0, stream);
     }
 }
 
 void nvme_fdp_overflowed(NvmeCtrl *ctrl, uint32_t stream)
 {
-    if (ctrl->fdp.ruhs) {
+    if (ctrl->sub->fdp.ruhs) {
         nvme_fdp_note(ctrl, NVME_FDP_IMPLICIT, 0, stream);
     }
 }
@@ -72,12 +73,12 @@ void nvme_fdp_power_on(NvmeCtrl *ctrl)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
 
-    for (uint32_t i = 0;
-         ctrl->fdp.ruhs && info->closes_open && i < info->groups * info->ruhs;
+    for (uint32_t i = 0; ctrl->sub->fdp.ruhs && info->closes_open &&
+                         i < info->groups * info->ruhs;
          i++) {
         if (is_begun(ctrl, i)) {
             nvme_fdp_note(ctrl, NVME_FDP_RESET, 0, i);
-            ssd_stream_close(ctrl->ssd, ctrl->now_ns, i);
+            ssd_stream_close(ctrl->ssd, ctrl->sub->now_ns, i);
         }
     }
 }
@@ -96,7 +97,7 @@ static uint16_t default_stream(const NvmeCtrl *ctrl, const NvmeRequest *req)
                        ? nvme_fdp_handle(ctrl, req->ns, 0)
                        : 0;
 
-    return (uint16_t)(group * ctrl->fdp.ruhs + ruh);
+    return (uint16_t)(group * ctrl->sub->fdp.ruhs + ruh);
 }
 
 uint16_t nvme_fdp_place_default(NvmeCtrl *ctrl, const NvmeRequest *req)
@@ -130,7 +131,7 @@ static void put_status(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
     nvme_fdp_stream(ctrl, ns, pid, &stream);
     *d = (NvmeRuhStatus){
         .pid = nvme_le16(pid),
-        .ruhid = nvme_le16(stream % ctrl->fdp.ruhs),
+        .ruhid = nvme_le16(stream % ctrl->sub->fdp.ruhs),
         .earutr = nvme_le32(
             (uint32_t)((time_left_ns(ctrl, stream) + 999999999) / 1000000000)),
         .ruamw = nvme_le64(room_of(ctrl, stream) >> ns->block_shift),
@@ -231,14 +232,15 @@ uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
     }
     req->dw0 = 1; /* enabled, configuration 0 */
     if (current) {
-        req->dw0 = nvme_fdp_on(ctrl) | (uint32_t)ctrl->fdp_units->config << 8;
+        req->dw0 = nvme_fdp_on(ctrl) | (uint32_t)ctrl->sub->fdp_units->config
+                                           << 8;
     }
     return 0;
 }
 
 static bool has_namespace(const NvmeCtrl *ctrl)
 {
-    for (uint32_t nsid = 1; nsid <= ctrl->namespaces.n; nsid++) {
+    for (uint32_t nsid = 1; nsid <= ctrl->sub->namespaces.n; nsid++) {
         if (nvme_ns_existing(ctrl, nsid)) {
             return true;
         }
@@ -260,7 +262,7 @@ uint16_t nvme_fdp_set_mode(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (config >= nvme_fdp_n_configs(ctrl)) {
         return NVME_SC_INVALID_FIELD;
     }
-    ctrl->fdp_units->disabled = !(sqe->dw[12] & 1);
-    ctrl->fdp_units->config = (uint8_t)config;
+    ctrl->sub->fdp_units->disabled = !(sqe->dw[12] & 1);
+    ctrl->sub->fdp_units->config = (uint8_t)config;
     return 0;
 }

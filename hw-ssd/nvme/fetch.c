@@ -18,15 +18,15 @@ static bool may_fetch(NvmeCtrl *ctrl, const NvmeSq *sq)
     if (!sq->live || sq->head == sq->tail || sq->cq->wait_first) {
         return false;
     }
-    return !sq->id || (!ctrl->requests.starved_first &&
-                       ctrl->slots.in_use < ctrl->slots.n &&
+    return !sq->id || (!ctrl->sub->requests.starved_first &&
+                       ctrl->sub->slots.in_use < ctrl->sub->slots.n &&
                        !payload_congested(ctrl->payload));
 }
 
 static int read_entries(NvmeCtrl *ctrl, const NvmeSq *sq, uint32_t at,
                         NvmeSqe *sqe, unsigned n)
 {
-    ctrl->count.sq_dma_reads++;
+    ctrl->sub->count.sq_dma_reads++;
     nvme_dma_rmb(); /* the tail was read, maybe from guest memory */
     if (nvme_dma_read(ctrl, sq->addr + (uint64_t)at * NVME_SQE_BYTES, sqe,
                       n * NVME_SQE_BYTES)) {
@@ -61,14 +61,14 @@ static unsigned take_fused(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe,
 static bool is_special(const NvmeCtrl *ctrl, const NvmeSq *sq,
                        const NvmeSqe *sqe)
 {
-    return (ctrl->requests.locks || sqe->dw[0] & NVME_FUSE_BITS) && sq->id;
+    return (ctrl->sub->requests.locks || sqe->dw[0] & NVME_FUSE_BITS) && sq->id;
 }
 
 /* How many entries it has taken; 0: later. */
 static unsigned take_special(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe,
                              unsigned n)
 {
-    if (ctrl->requests.locks && nvme_fused_blocks(ctrl, sqe)) {
+    if (ctrl->sub->requests.locks && nvme_fused_blocks(ctrl, sqe)) {
         return 0;
     }
     if (sqe->dw[0] & NVME_FUSE_BITS) {
@@ -88,7 +88,7 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max, bool *more)
 
     n = MIN(n, MIN(max, NVME_FETCH_BATCH));
     if (sq->id) {
-        n = MIN(n, ctrl->slots.n - ctrl->slots.in_use);
+        n = MIN(n, ctrl->sub->slots.n - ctrl->sub->slots.in_use);
     }
     if (read_entries(ctrl, sq, sq->head, sqe, n)) {
         return 0;
@@ -106,7 +106,7 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max, bool *more)
             nvme_execute(ctrl, sq, &sqe[i]);
         }
         if (!sq->live || !nvme_running(ctrl) ||
-            ctrl->run_bytes >= NVME_RUN_BYTES) {
+            ctrl->sub->run_bytes >= NVME_RUN_BYTES) {
             /* An admin command or a fatal error stopped it, or it is enough for
              * now: the rest is read again. */
             return MIN(i + taken, n);
@@ -132,7 +132,7 @@ static inline unsigned fetch_queue(NvmeCtrl *ctrl, NvmeSq *sq, unsigned most,
         fetched += n;
         left -= n;
         *budget -= n;
-        if (ctrl->run_bytes >= NVME_RUN_BYTES) {
+        if (ctrl->sub->run_bytes >= NVME_RUN_BYTES) {
             *budget = 0;
             break;
         }

@@ -31,12 +31,12 @@ enum {
 
 static NvmeFwSlot *slot_of(NvmeCtrl *ctrl, unsigned n)
 {
-    return &ctrl->firmware_store.slot[n - 1];
+    return &ctrl->sub->firmware_store.slot[n - 1];
 }
 
 static bool is_empty(const NvmeCtrl *ctrl, unsigned n)
 {
-    return !ctrl->firmware_store.slot[n - 1].revision[0];
+    return !ctrl->sub->firmware_store.slot[n - 1].revision[0];
 }
 
 static bool is_read_only(const NvmeCtrl *ctrl, unsigned n)
@@ -46,7 +46,7 @@ static bool is_read_only(const NvmeCtrl *ctrl, unsigned n)
 
 void nvme_firmware_init(NvmeCtrl *ctrl)
 {
-    NvmeFirmware *f = &ctrl->firmware_store;
+    NvmeFirmware *f = &ctrl->sub->firmware_store;
 
     memset(f->slot[0].revision, ' ', sizeof(f->slot[0].revision));
     memcpy(f->slot[0].revision, ctrl->cfg.firmware, strlen(ctrl->cfg.firmware));
@@ -55,7 +55,8 @@ void nvme_firmware_init(NvmeCtrl *ctrl)
 
 const char *nvme_firmware_revision(const NvmeCtrl *ctrl)
 {
-    return ctrl->firmware_store.slot[ctrl->firmware_store.active - 1].revision;
+    return ctrl->sub->firmware_store.slot[ctrl->sub->firmware_store.active - 1]
+        .revision;
 }
 
 /* ---- download ------------------------------------------------------------ */
@@ -94,7 +95,7 @@ static uint16_t check_piece(const NvmeFirmware *f, uint64_t at, uint64_t bytes)
 uint16_t nvme_firmware_download(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
-    NvmeFirmware *f = &ctrl->firmware_store;
+    NvmeFirmware *f = &ctrl->sub->firmware_store;
     uint64_t bytes = ((uint64_t)sqe->dw[10] + 1) * 4;
     uint64_t at = (uint64_t)sqe->dw[11] * 4;
     uint16_t status;
@@ -104,7 +105,8 @@ uint16_t nvme_firmware_download(NvmeCtrl *ctrl, NvmeRequest *req,
     }
     status = check_piece(f, at, bytes);
     if (!status) {
-        status = nvme_from_host(ctrl, sqe, ctrl->firmware_image + at, bytes);
+        status =
+            nvme_from_host(ctrl, sqe, ctrl->sub->firmware_image + at, bytes);
     }
     if (!status) {
         for (uint64_t u = at / NVME_FW_UNIT; u * NVME_FW_UNIT < at + bytes;
@@ -156,14 +158,14 @@ static bool revision_ok(const char *revision)
 /* Of the image that was downloaded; what follows it to the end is padding. */
 static bool read_head(const NvmeCtrl *ctrl, NvmeFwSlot *slot)
 {
-    const NvmeFirmware *f = &ctrl->firmware_store;
+    const NvmeFirmware *f = &ctrl->sub->firmware_store;
     VssdFirmwareHead head;
     uint32_t bytes;
 
     if (!is_complete(f)) {
         return false;
     }
-    memcpy(&head, ctrl->firmware_image, sizeof(head));
+    memcpy(&head, ctrl->sub->firmware_image, sizeof(head));
     bytes = nvme_le32(head.bytes);
     slot->flags = nvme_le32(head.flags);
     slot->crc = nvme_le32(head.crc);
@@ -172,7 +174,7 @@ static bool read_head(const NvmeCtrl *ctrl, NvmeFwSlot *slot)
            bytes >= sizeof(head) && bytes <= f->bytes &&
            !(slot->flags & ~VSSD_FIRMWARE_FLAGS) &&
            revision_ok(slot->revision) &&
-           slot->crc == crc32_of(ctrl->firmware_image + sizeof(head),
+           slot->crc == crc32_of(ctrl->sub->firmware_image + sizeof(head),
                                  bytes - sizeof(head));
 }
 
@@ -197,7 +199,7 @@ static uint16_t activate_later(NvmeCtrl *ctrl, unsigned n)
         [NVME_RESET_CONVENTIONAL] = NVME_SC_FW_CONVENTIONAL_RESET,
         [NVME_RESET_SUBSYSTEM] = NVME_SC_FW_SUBSYSTEM_RESET,
     };
-    NvmeFirmware *f = &ctrl->firmware_store;
+    NvmeFirmware *f = &ctrl->sub->firmware_store;
 
     f->next = (uint8_t)n;
     f->by = (uint8_t)reset_of(slot_of(ctrl, n));
@@ -206,7 +208,7 @@ static uint16_t activate_later(NvmeCtrl *ctrl, unsigned n)
 
 static void activate(NvmeCtrl *ctrl)
 {
-    NvmeFirmware *f = &ctrl->firmware_store;
+    NvmeFirmware *f = &ctrl->sub->firmware_store;
 
     f->active = f->next;
     f->next = 0;
@@ -224,40 +226,46 @@ static uint16_t activate_now(NvmeCtrl *ctrl, NvmeRequest *req, unsigned n)
     if (status || slot->flags & VSSD_FIRMWARE_RESET) {
         return status ? status : NVME_SC_FW_RESET;
     }
-    nvme_notice(ctrl, NVME_NOTICE_FIRMWARE);
+    nvme_notice_all(ctrl->sub, NVME_NOTICE_FIRMWARE);
     if (!ctrl->cfg.firmware_activation_ms) {
         activate(ctrl);
         return 0;
     }
     req->pending++;
-    ctrl->activation = req;
-    ctrl->activation_ns =
-        ctrl->now_ns + ctrl->cfg.firmware_activation_ms * NS_PER_MS;
-    ctrl->regs.csts |= NVME_CSTS_PP;
+    ctrl->sub->activation = req;
+    ctrl->sub->activation_ns =
+        ctrl->sub->now_ns + ctrl->cfg.firmware_activation_ms * NS_PER_MS;
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        c->regs.csts |= NVME_CSTS_PP;
+    }
     return 0;
 }
 
 bool nvme_firmware_busy(const NvmeCtrl *ctrl)
 {
-    return ctrl->activation != NULL;
+    return ctrl->sub->activation != NULL;
 }
 
 static void end_activation(NvmeCtrl *ctrl)
 {
-    NvmeRequest *req = ctrl->activation;
+    NvmeRequest *req = ctrl->sub->activation;
 
-    ctrl->activation = NULL;
-    ctrl->activation_ns = SSD_TIME_NEVER;
-    ctrl->regs.csts &= ~NVME_CSTS_PP;
+    ctrl->sub->activation = NULL;
+    ctrl->sub->activation_ns = SSD_TIME_NEVER;
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        c->regs.csts &= ~NVME_CSTS_PP;
+    }
     activate(ctrl);
-    nvme_request_part_done(ctrl, req);
+    nvme_request_part_done(req->ctrl, req);
 }
 
 /* A controller that is held is brought to rest: it does not wait. */
 bool nvme_firmware_look(NvmeCtrl *ctrl)
 {
-    if (!ctrl->activation ||
-        (!ctrl->held && ctrl->now_ns < ctrl->activation_ns)) {
+    if (!ctrl->sub->activation ||
+        (!ctrl->sub->held && ctrl->sub->now_ns < ctrl->sub->activation_ns)) {
         return false;
     }
     end_activation(ctrl);
@@ -266,9 +274,9 @@ bool nvme_firmware_look(NvmeCtrl *ctrl)
 
 void nvme_firmware_reset(NvmeCtrl *ctrl, NvmeReset kind)
 {
-    NvmeFirmware *f = &ctrl->firmware_store;
+    NvmeFirmware *f = &ctrl->sub->firmware_store;
 
-    if (ctrl->activation) {
+    if (ctrl->sub->activation) {
         end_activation(ctrl);
     }
     if (f->next && kind >= f->by) {
@@ -283,7 +291,7 @@ void nvme_firmware_reset(NvmeCtrl *ctrl, NvmeReset kind)
 static unsigned choose_slot(const NvmeCtrl *ctrl)
 {
     for (unsigned n = 1; n <= ctrl->cfg.firmware_slots; n++) {
-        if (!is_read_only(ctrl, n) && n != ctrl->firmware_store.active) {
+        if (!is_read_only(ctrl, n) && n != ctrl->sub->firmware_store.active) {
             return n;
         }
     }
@@ -292,7 +300,7 @@ static unsigned choose_slot(const NvmeCtrl *ctrl)
 
 static uint16_t replace(NvmeCtrl *ctrl, unsigned *n)
 {
-    NvmeFirmware *f = &ctrl->firmware_store;
+    NvmeFirmware *f = &ctrl->sub->firmware_store;
     NvmeFwSlot slot;
     bool good;
 
@@ -314,7 +322,7 @@ static uint16_t replace(NvmeCtrl *ctrl, unsigned *n)
 
 static uint16_t commit(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    NvmeFirmware *f = &ctrl->firmware_store;
+    NvmeFirmware *f = &ctrl->sub->firmware_store;
     unsigned action = sqe->dw[10] >> 3 & 7;
     unsigned n = sqe->dw[10] & 7;
     uint16_t status = 0;
@@ -378,7 +386,7 @@ void nvme_identify_firmware(const NvmeCtrl *ctrl, NvmeIdController *id)
 void nvme_fill_firmware_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                             uint64_t i, void *page)
 {
-    const NvmeFirmware *f = &ctrl->firmware_store;
+    const NvmeFirmware *f = &ctrl->sub->firmware_store;
     NvmeFirmwareLog *log = page;
 
     log->afi = (uint8_t)(f->active | f->next << 4);
@@ -389,7 +397,7 @@ void nvme_fill_firmware_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 
 bool nvme_firmware_ok(const NvmeCtrl *ctrl)
 {
-    const NvmeFirmware *f = &ctrl->firmware_store;
+    const NvmeFirmware *f = &ctrl->sub->firmware_store;
     unsigned slots = ctrl->cfg.firmware_slots;
 
     for (unsigned n = 0; n < NVME_FW_SLOTS; n++) {

@@ -49,8 +49,8 @@ static bool in_scope(const NvmeNamespace *ns, uint32_t nsid)
 
 static bool any_protected(const NvmeCtrl *ctrl, uint32_t nsid)
 {
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        const NvmeNamespace *ns = &ctrl->namespaces.table[i];
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
         if (in_scope(ns, nsid) && ns->protect) {
             return true;
@@ -102,7 +102,7 @@ static uint16_t check(const NvmeCtrl *ctrl, const NvmeRequest *req,
     if (any_protected(ctrl, req->nsid)) {
         return NVME_SC_NS_PROTECTED;
     }
-    if (ctrl->namespaces.job) {
+    if (ctrl->sub->namespaces.job) {
         return NVME_SC_COMMAND_SEQUENCE;
     }
     return ssd_read_only(ctrl->ssd) ? NVME_SC_READ_ONLY : 0;
@@ -111,9 +111,9 @@ static uint16_t check(const NvmeCtrl *ctrl, const NvmeRequest *req,
 static void started(NvmeCtrl *ctrl)
 {
     NvmePelFormatStart e = {
-        .nsid = nvme_le32(ctrl->erase.nsid),
+        .nsid = nvme_le32(ctrl->sub->erase.nsid),
         .fna = nvme_format_attributes(ctrl),
-        .cdw10 = nvme_le32(ctrl->erase.dw10),
+        .cdw10 = nvme_le32(ctrl->sub->erase.dw10),
     };
 
     nvme_persistent_event(ctrl, NVME_PEL_FORMAT_START, &e, sizeof(e));
@@ -133,10 +133,13 @@ uint16_t nvme_format(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (status) {
         return status;
     }
-    nvme_self_test_end(ctrl, NVME_DST_FORMAT);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        nvme_self_test_end(c, NVME_DST_FORMAT);
+    }
     nvme_erase_start(ctrl, &job);
     started(ctrl);
-    ctrl->format_req = req;
+    ctrl->sub->format_req = req;
     req->pending++; /* until nvme_format_look() */
     return 0;
 }
@@ -182,25 +185,25 @@ static void ended(NvmeCtrl *ctrl, const NvmeEraseJob *job)
 
 bool nvme_format_look(NvmeCtrl *ctrl)
 {
-    NvmeEraseJob job = ctrl->erase;
-    NvmeRequest *req = ctrl->format_req;
+    NvmeEraseJob job = ctrl->sub->erase;
+    NvmeRequest *req = ctrl->sub->format_req;
 
     if (job.phase != NVME_ERASE_ENDED || job.sanitize) {
         return false;
     }
-    ctrl->erase = (NvmeEraseJob){.phase = NVME_ERASE_NONE};
-    for (uint32_t i = 0; !job.status && i < ctrl->namespaces.n; i++) {
-        NvmeNamespace *ns = &ctrl->namespaces.table[i];
+    ctrl->sub->erase = (NvmeEraseJob){.phase = NVME_ERASE_NONE};
+    for (uint32_t i = 0; !job.status && i < ctrl->sub->namespaces.n; i++) {
+        NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
         if (in_scope(ns, job.nsid)) {
             apply(ctrl, ns, &job);
         }
     }
     ended(ctrl, &job);
-    ctrl->format_req = NULL;
+    ctrl->sub->format_req = NULL;
     if (req) {
         req->status = req->status ? req->status : job.status;
-        nvme_request_part_done(ctrl, req);
+        nvme_request_part_done(req->ctrl, req);
     }
     return true;
 }

@@ -42,7 +42,8 @@ bool nvme_fused_blocks(const NvmeCtrl *ctrl, const NvmeSqe *sqe)
     case NVME_IO_WRITE_ZEROES:
     case NVME_IO_WRITE_UNCORRECTABLE:
     case NVME_IO_COMPARE:
-        for (const NvmeRequest *r = ctrl->requests.locks; r; r = r->lock_next) {
+        for (const NvmeRequest *r = ctrl->sub->requests.locks; r;
+             r = r->lock_next) {
             if (overlaps(r, sqe)) {
                 return true;
             }
@@ -123,7 +124,7 @@ unsigned nvme_fused_take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *first,
                 nvme_sqe_opcode(first) == NVME_IO_COMPARE && second &&
                 nvme_sqe_fuse(second) == NVME_FUSE_SECOND;
 
-    if (pair && ctrl->requests.starved_first) {
+    if (pair && ctrl->sub->requests.starved_first) {
         return 0; /* commands before it have not taken effect */
     }
     sq->head = ring_after(sq->head, sq->size);

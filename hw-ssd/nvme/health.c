@@ -118,7 +118,7 @@ void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
 {
     NvmeHealthLog *h = page;
     uint64_t lost_ns = ssd_uncounted_ns(ctrl->ssd);
-    uint64_t on_ns = ctrl->now_ns - MIN(ctrl->now_ns, lost_ns);
+    uint64_t on_ns = ctrl->sub->now_ns - MIN(ctrl->sub->now_ns, lost_ns);
     SsdCounters c;
 
     ssd_known_counters(ctrl->ssd, &c);
@@ -133,9 +133,9 @@ void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     h->host_reads = nvme_le128(c.commands[SSD_OP_READ]);
     h->host_writes = nvme_le128(c.commands[SSD_OP_WRITE]);
     h->busy_minutes = nvme_le128(nvme_busy_ns(ctrl) / (60 * NS_PER_S));
-    h->power_cycles = nvme_le128(ctrl->life.power_cycles);
+    h->power_cycles = nvme_le128(ctrl->sub->life.power_cycles);
     h->power_on_hours = nvme_le128(on_ns / (3600 * NS_PER_S));
-    h->unsafe_shutdowns = nvme_le128(ctrl->life.unsafe_shutdowns);
-    h->media_errors = nvme_le128(ctrl->life.media_errors);
+    h->unsafe_shutdowns = nvme_le128(ctrl->sub->life.unsafe_shutdowns);
+    h->media_errors = nvme_le128(ctrl->sub->life.media_errors);
     h->error_entries = nvme_le128(ctrl->error_log.n);
 }

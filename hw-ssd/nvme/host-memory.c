@@ -80,7 +80,7 @@ static uint64_t bytes_of(const NvmeCtrl *ctrl)
 
 void nvme_host_memory_apply(NvmeCtrl *ctrl)
 {
-    ssd_set_host_memory(ctrl->ssd, ctrl->now_ns, bytes_of(ctrl));
+    ssd_set_host_memory(ctrl->ssd, ctrl->sub->now_ns, bytes_of(ctrl));
 }
 
 void nvme_host_memory_reset(NvmeCtrl *ctrl)

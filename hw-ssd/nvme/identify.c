@@ -43,7 +43,7 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
 {
     bool fdp = nvme_has_fdp(ctrl);
 
-    bool managed = ctrl->namespaces.managed;
+    bool managed = ctrl->sub->namespaces.managed;
     /* By MPTR of any alignment, or by an SGL that it points to. */
     uint32_t metadata = ctrl->cfg.metadata ? 1 << 17 | 1 << 19 : 0;
 
@@ -55,8 +55,8 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     /* Format NVM, Firmware, Device Self-test, Doorbell Buffer Config, Get LBA
      * Status, Directives, Namespace Management. */
     id->oacs =
-        nvme_le16((ctrl->zones.n > 0 ? 0 : 1 << 1) | 1 << 2 | 1 << 4 | 1 << 8 |
-                  1 << 9 | (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
+        nvme_le16((ctrl->sub->zones.n > 0 ? 0 : 1 << 1) | 1 << 2 | 1 << 4 |
+                  1 << 8 | 1 << 9 | (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
                   (managed && !ctrl->cfg.namespaces_fixed ? 1 << 3 : 0));
     id->nwpc = managed ? 7 : 0; /* all states */
     id->acl = NVME_ACL - 1;
@@ -74,7 +74,8 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
      * Save/Select field, Timestamp, Verify, Copy. */
     id->oncs = nvme_le16(1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6 |
                          1 << 7 | 1 << 8);
-    if (ctrl->zones.n > 0) { /* those that write apart from the write pointer */
+    if (ctrl->sub->zones.n >
+        0) { /* those that write apart from the write pointer */
         id->oncs = nvme_le16(1 << 0 | 1 << 4 | 1 << 6 | 1 << 7);
     }
     id->ocfs = nvme_le16(nvme_copy_formats(ctrl));
@@ -92,8 +93,8 @@ static void put_capacity(const NvmeCtrl *ctrl, NvmeIdController *id)
 {
     uint64_t bytes = nvme_ns_granule_bytes(ctrl);
 
-    if (ctrl->namespaces.managed) {
-        id->tnvmcap = nvme_le128(ctrl->namespaces.n_granules * bytes);
+    if (ctrl->sub->namespaces.managed) {
+        id->tnvmcap = nvme_le128(ctrl->sub->namespaces.n_granules * bytes);
         id->unvmcap = nvme_le128((nvme_ns_count(ctrl, NVME_GRANULE_FREE) +
                                   nvme_ns_count(ctrl, NVME_GRANULE_DIRTY)) *
                                  bytes);
@@ -122,12 +123,12 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     /* Notices of firmware activation, of telemetry, of LBA status, of
      * namespaces. */
     id->oaes = nvme_le32(1 << 9 | 1 << 10 | 1 << 13 |
-                         (ctrl->namespaces.managed ? 1 << 8 : 0) |
-                         (ctrl->zones.n > 0 ? 1U << 27 : 0));
+                         (ctrl->sub->namespaces.managed ? 1 << 8 : 0) |
+                         (ctrl->sub->zones.n > 0 ? 1U << 27 : 0));
     id->cntrltype = 1; /* I/O controller */
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;
-    id->nn = nvme_le32(ctrl->namespaces.n);
+    id->nn = nvme_le32(ctrl->sub->namespaces.n);
     id->awun = nvme_le16(ctrl->unit_blocks - 1);
     nvme_subnqn(ctrl, id->subnqn);
     id->pels = nvme_le32(1); /* 64 KiB */
@@ -195,7 +196,7 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                   : nvme_ns_find(ctrl, sqe->dw[1]);
     NvmeIdNamespace *id = data;
 
-    if (sqe->dw[1] == NVME_NSID_ALL && ctrl->namespaces.managed) {
+    if (sqe->dw[1] == NVME_NSID_ALL && ctrl->sub->namespaces.managed) {
         NvmeNamespace any = {0}; /* what all namespaces have */
 
         nvme_ns_set_format(ctrl, &any, 0);
@@ -206,8 +207,9 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         return nvme_ns_valid(ctrl, sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
     }
     id->nsze = nvme_le64(ns->nblocks);
-    id->ncap = nvme_le64(ns->zone_size ? ctrl->zones.n * ctrl->zones.capacity
-                                       : ns->nblocks);
+    id->ncap =
+        nvme_le64(ns->zone_size ? ctrl->sub->zones.n * ctrl->sub->zones.capacity
+                                : ns->nblocks);
     id->nuse = id->ncap; /* not thin */
     put_formats(ctrl, ns, id);
     id->nmic = ns->shared;
@@ -230,7 +232,7 @@ static uint16_t fill_ns_list(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     if (!is_nsid_list(sqe->dw[1])) {
         return NVME_SC_INVALID_NSID;
     }
-    for (uint32_t i = sqe->dw[1]; i < ctrl->namespaces.n; i++) {
+    for (uint32_t i = sqe->dw[1]; i < ctrl->sub->namespaces.n; i++) {
         if (allocated ? nvme_ns_existing(ctrl, i + 1)
                       : nvme_ns_find(ctrl, i + 1)) {
             list->nsid[n++] = nvme_le32(i + 1);
@@ -402,7 +404,7 @@ static uint16_t fill_granularity(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 {
     NvmeGranularityList *list = data;
 
-    if (!ctrl->namespaces.managed) {
+    if (!ctrl->sub->namespaces.managed) {
         return NVME_SC_INVALID_FIELD;
     }
     list->n = 1 - 1;
@@ -422,8 +424,8 @@ static uint16_t fill_command_sets(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     if (cntlid != 0xffff && cntlid != ctrl->cfg.cntlid) {
         return NVME_SC_INVALID_FIELD;
     }
-    sets->vector[0] = nvme_le64(1ULL << CSI_NVM |
-                                (ctrl->zones.n > 0 ? 1ULL << CSI_ZONED : 0));
+    sets->vector[0] = nvme_le64(
+        1ULL << CSI_NVM | (ctrl->sub->zones.n > 0 ? 1ULL << CSI_ZONED : 0));
     return 0;
 }
 
@@ -457,7 +459,7 @@ static const Identify identify_table[] = {
  * of it? */
 static bool is_set_of(const NvmeCtrl *ctrl, unsigned csi, bool zoned)
 {
-    return zoned ? csi == CSI_ZONED && ctrl->zones.n > 0 : csi == CSI_NVM;
+    return zoned ? csi == CSI_ZONED && ctrl->sub->zones.n > 0 : csi == CSI_NVM;
 }
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

@@ -239,7 +239,7 @@ static void hint(NvmeCtrl *ctrl, const NvmeRequest *req, const NvmeDsmRange *r)
     if (nvme_le32(r->attributes) & DSM_SEQUENTIAL_READ && nvme_le32(r->nlb)) {
         nvme_ns_piece(req->ns, nvme_le64(r->slba) << req->ns->drive_shift, 1,
                       &lba);
-        ssd_expect_reads(ctrl->ssd, ctrl->now_ns, lba);
+        ssd_expect_reads(ctrl->ssd, ctrl->sub->now_ns, lba);
     }
 }
 

@@ -20,8 +20,9 @@ static uint64_t timeout_ns(const NvmeCtrl *ctrl)
 
 void nvme_keep_alive_start(NvmeCtrl *ctrl)
 {
-    ctrl->upkeep.keep_alive_ns =
-        timeout_ns(ctrl) ? ctrl->now_ns + timeout_ns(ctrl) : SSD_TIME_NEVER;
+    ctrl->keep_alive_ns = timeout_ns(ctrl)
+                              ? ctrl->sub->now_ns + timeout_ns(ctrl)
+                              : SSD_TIME_NEVER;
 }
 
 uint16_t nvme_keep_alive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
@@ -47,10 +48,10 @@ uint16_t nvme_set_keep_alive(NvmeCtrl *ctrl, NvmeRequest *req,
 
 void nvme_keep_alive_look(NvmeCtrl *ctrl)
 {
-    if (ctrl->now_ns < ctrl->upkeep.keep_alive_ns) {
+    if (ctrl->sub->now_ns < ctrl->keep_alive_ns) {
         return;
     }
-    ctrl->upkeep.keep_alive_ns = SSD_TIME_NEVER;
+    ctrl->keep_alive_ns = SSD_TIME_NEVER;
     if (nvme_running(ctrl)) {
         nvme_log_error(ctrl, 0xffff, NULL, NVME_SC_KEEP_ALIVE_EXPIRED);
         nvme_set_fatal(ctrl);

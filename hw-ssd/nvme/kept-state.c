@@ -18,23 +18,30 @@
 #define MAGIC_BYTES 8
 #define MAGIC_KEPT  "VSSDKEPT"
 
-#define ROW(m) {STATE_MEMBER(NvmeCtrl, m), .kind = STATE_VALUE}
+/* Of the subsystem or its first controller; the name is that of the time when
+ * all were members of NvmeCtrl. */
+#define ROW(m, was)                                                            \
+    {.name = "NvmeCtrl." #was,                                                 \
+     .offset = offsetof(NvmeSubsys, m),                                        \
+     .bytes = sizeof(((NvmeSubsys *)0)->m),                                    \
+     .align = __alignof__(((NvmeSubsys *)0)->m),                               \
+     .kind = STATE_VALUE}
 
 static const StateRow kept_rows[] = {
-    ROW(features.saved),
-    ROW(features.is_saved),
-    ROW(firmware_store),
+    ROW(first.features.saved, features.saved),
+    ROW(first.features.is_saved, features.is_saved),
+    ROW(firmware_store, firmware_store),
 };
 
 static const StateStruct kept_struct = {
-    "NvmeKept", kept_rows, G_N_ELEMENTS(kept_rows), sizeof(NvmeCtrl)};
+    "NvmeKept", kept_rows, G_N_ELEMENTS(kept_rows), sizeof(NvmeSubsys)};
 
 #undef ROW
 
 /* Has the host stored an image, or chosen another slot? */
 static bool has_firmware(const NvmeCtrl *ctrl)
 {
-    const NvmeFirmware *f = &ctrl->firmware_store;
+    const NvmeFirmware *f = &ctrl->sub->firmware_store;
     bool any = f->active != 1 || f->next;
 
     for (unsigned n = 1; n < NVME_FW_SLOTS; n++) {
@@ -55,7 +62,7 @@ static bool walk(State *s, NvmeCtrl *ctrl)
 
     memcpy(magic, MAGIC_KEPT, sizeof(magic));
     return state_bytes(s, magic, sizeof(magic)) && state_version(s) &&
-           state_values(s, &kept_struct, ctrl) &&
+           state_values(s, &kept_struct, ctrl->sub) &&
            payload_marks_state(ctrl->payload, s);
 }
 
@@ -92,7 +99,7 @@ static bool load_more(NvmeCtrl *ctrl, FILE *in, GError **error)
 
 static bool has_namespaces(const NvmeCtrl *ctrl)
 {
-    return ctrl->namespaces.managed || ctrl->zones.n;
+    return ctrl->sub->namespaces.managed || ctrl->sub->zones.n;
 }
 
 static const struct {

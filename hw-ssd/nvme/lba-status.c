@@ -80,10 +80,10 @@ static uint16_t answer(NvmeCtrl *ctrl, const NvmeNamespace *ns,
     uint64_t bytes = ((uint64_t)sqe->dw[12] + 1) * 4;
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ctrl->lba_track.n; i++) {
+    for (uint32_t i = 0; i < ctrl->sub->lba_track.n; i++) {
         uint64_t first, end;
 
-        if (!part_of(ctrl, ns, &ctrl->lba_track.range[i], &first, &end) ||
+        if (!part_of(ctrl, ns, &ctrl->sub->lba_track.range[i], &first, &end) ||
             end <= w.first || first >= w.end) {
             continue;
         }
@@ -226,32 +226,32 @@ static uint64_t event_ns(const NvmeCtrl *ctrl)
     uint32_t interval =
         ctrl->features.value[NVME_FEAT_LBA_STATUS] & 0xffff; /* LSIRI */
 
-    return ctrl->lba_track.told_ns
-               ? ctrl->lba_track.told_ns + interval * TICK_NS
+    return ctrl->sub->lba_track.told_ns
+               ? ctrl->sub->lba_track.told_ns + interval * TICK_NS
                : 0;
 }
 
 static bool may_tell(const NvmeCtrl *ctrl)
 {
-    return ctrl->lba_track.fresh && nvme_running(ctrl);
+    return ctrl->sub->lba_track.fresh && nvme_running(ctrl);
 }
 
 bool nvme_lba_status_look(NvmeCtrl *ctrl)
 {
     bool any = go_on(ctrl);
 
-    if (may_tell(ctrl) && ctrl->now_ns >= event_ns(ctrl)) {
-        ctrl->lba_track.fresh = false;
-        ctrl->lba_track.told_ns = ctrl->now_ns;
-        ctrl->lba_track.generation++;
-        nvme_notice(ctrl, NVME_NOTICE_LBA_STATUS);
+    if (may_tell(ctrl) && ctrl->sub->now_ns >= event_ns(ctrl)) {
+        ctrl->sub->lba_track.fresh = false;
+        ctrl->sub->lba_track.told_ns = ctrl->sub->now_ns;
+        ctrl->sub->lba_track.generation++;
+        nvme_notice_all(ctrl->sub, NVME_NOTICE_LBA_STATUS);
     }
     return any;
 }
 
 uint64_t nvme_lba_status_ns(const NvmeCtrl *ctrl)
 {
-    return G_UNLIKELY(may_tell(ctrl)) ? MAX(event_ns(ctrl), ctrl->now_ns)
+    return G_UNLIKELY(may_tell(ctrl)) ? MAX(event_ns(ctrl), ctrl->sub->now_ns)
                                       : SSD_TIME_NEVER;
 }
 
@@ -263,10 +263,10 @@ static uint32_t put_ranges(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ctrl->lba_track.n; i++) {
+    for (uint32_t i = 0; i < ctrl->sub->lba_track.n; i++) {
         uint64_t first, end;
 
-        if (part_of(ctrl, ns, &ctrl->lba_track.range[i], &first, &end)) {
+        if (part_of(ctrl, ns, &ctrl->sub->lba_track.range[i], &first, &end)) {
             out[n++] = (NvmeLbaLogRange){
                 .rslba = nvme_le64(first),
                 .rnlb = nvme_le32((uint32_t)(end - first)),
@@ -284,15 +284,16 @@ void nvme_fill_lba_status_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     uint32_t elements = 0;
     uint64_t blocks = 0;
 
-    for (uint32_t k = 0; k < ctrl->lba_track.n; k++) {
-        blocks += ctrl->lba_track.range[k].end - ctrl->lba_track.range[k].lba;
+    for (uint32_t k = 0; k < ctrl->sub->lba_track.n; k++) {
+        blocks += ctrl->sub->lba_track.range[k].end -
+                  ctrl->sub->lba_track.range[k].lba;
     }
-    for (uint32_t k = 0; k < ctrl->namespaces.n; k++) {
-        const NvmeNamespace *ns = &ctrl->namespaces.table[k];
+    for (uint32_t k = 0; k < ctrl->sub->namespaces.n; k++) {
+        const NvmeNamespace *ns = &ctrl->sub->namespaces.table[k];
         NvmeLbaLogElement *e = (void *)at;
         uint32_t n = 0;
 
-        if (ns->attached) {
+        if (nvme_is_attached(ctrl, ns)) {
             n = put_ranges(ctrl, ns, (void *)(at + sizeof(*e)));
         }
         if (n) {
@@ -306,5 +307,5 @@ void nvme_fill_lba_status_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     head->lslplen = nvme_le32((uint32_t)(at - (uint8_t *)page));
     head->nlslne = nvme_le32(elements);
     head->estulb = nvme_le32((uint32_t)MIN(blocks, UINT32_MAX));
-    head->lsgc = nvme_le16(ctrl->lba_track.generation);
+    head->lsgc = nvme_le16(ctrl->sub->lba_track.generation);
 }

@@ -40,7 +40,7 @@ static bool joins(const NvmeCtrl *ctrl, const NvmeLbaRange *r, uint64_t lba,
 
 void nvme_lba_note(NvmeCtrl *ctrl, uint64_t lba, uint32_t nblocks)
 {
-    NvmeLbaTrack *t = &ctrl->lba_track;
+    NvmeLbaTrack *t = &ctrl->sub->lba_track;
     uint64_t end = lba + nblocks;
     uint32_t i = 0;
 
@@ -62,7 +62,7 @@ void nvme_lba_note(NvmeCtrl *ctrl, uint64_t lba, uint32_t nblocks)
 
 void nvme_lba_forget_range(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
 {
-    NvmeLbaTrack *t = &ctrl->lba_track;
+    NvmeLbaTrack *t = &ctrl->sub->lba_track;
     uint64_t end = lba + nblocks;
 
     for (uint32_t i = 0; i < t->n;) {
@@ -84,9 +84,10 @@ void nvme_lba_forget_range(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
 
 bool nvme_lba_track_ok(const NvmeCtrl *ctrl)
 {
-    const NvmeLbaTrack *t = &ctrl->lba_track;
+    const NvmeLbaTrack *t = &ctrl->sub->lba_track;
 
-    if (t->n > NVME_LBA_RANGES || t->fresh > 1 || t->told_ns > ctrl->now_ns) {
+    if (t->n > NVME_LBA_RANGES || t->fresh > 1 ||
+        t->told_ns > ctrl->sub->now_ns) {
         return false;
     }
     for (uint32_t i = 0; i < t->n; i++) {

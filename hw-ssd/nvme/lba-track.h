@@ -14,7 +14,7 @@ void nvme_lba_forget_range(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks);
 static inline void nvme_lba_forget(NvmeCtrl *ctrl, uint64_t lba,
                                    uint64_t nblocks)
 {
-    if (G_UNLIKELY(ctrl->lba_track.n)) {
+    if (G_UNLIKELY(ctrl->sub->lba_track.n)) {
         nvme_lba_forget_range(ctrl, lba, nblocks);
     }
 }

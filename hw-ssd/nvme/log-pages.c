@@ -329,7 +329,7 @@ static uint16_t check_log_nsid(const NvmeCtrl *ctrl, const NvmeRequest *req,
     if (!req->nsid || req->nsid == NVME_NSID_ALL) {
         return 0;
     }
-    if (!log->ns || !ctrl->namespaces.managed) {
+    if (!log->ns || !ctrl->sub->namespaces.managed) {
         return NVME_SC_INVALID_FIELD;
     }
     return req->ns ? 0 : nvme_ns_missing(ctrl, req->nsid);

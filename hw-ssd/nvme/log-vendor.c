@@ -68,12 +68,12 @@ static uint16_t host_id(const NvmeCtrl *ctrl, uint64_t stream)
 {
     uint16_t id = 0;
 
-    if (ctrl->fdp.ruhs && nvme_fdp_pid_of(ctrl, nvme_ns_existing(ctrl, 1),
-                                          (uint32_t)stream, &id)) {
+    if (ctrl->sub->fdp.ruhs && nvme_fdp_pid_of(ctrl, nvme_ns_existing(ctrl, 1),
+                                               (uint32_t)stream, &id)) {
         return id; /* of the first namespace */
     }
-    if (stream > 0 && stream <= ctrl->streams.max) {
-        id = ctrl->streams.stream[stream - 1].id;
+    if (stream > 0 && stream <= ctrl->sub->streams.max) {
+        id = ctrl->sub->streams.stream[stream - 1].id;
     }
     return id ? id : VSSD_LOG_NO_ID;
 }

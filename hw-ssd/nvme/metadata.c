@@ -398,7 +398,7 @@ uint16_t nvme_metadata_read(NvmeCtrl *ctrl, NvmeRequest *req)
 
     invert(format_of(req), rows);
     status = check_all(req, rows);
-    ctrl->life.media_errors += status != 0;
+    ctrl->sub->life.media_errors += status != 0;
     if (status || req->read_for == NVME_READ_TO_VERIFY) {
         return status;
     }
@@ -516,7 +516,7 @@ uint16_t nvme_metadata_copied(NvmeCtrl *ctrl, NvmeRequest *req)
 
     invert(format_of(req), rows);
     status = check_sources(req, rows);
-    ctrl->life.media_errors += status != 0;
+    ctrl->sub->life.media_errors += status != 0;
     if (!status && req->metadata->act) {
         make(req->metadata, rows, req->metadata->tags);
     } else if (!status) {

@@ -31,7 +31,7 @@ uint64_t nvme_store_bytes(uint64_t nblocks, uint32_t block_bytes,
 
 void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     if (ctrl->cfg.metadata) {
         payload_set_metadata(
@@ -57,12 +57,12 @@ void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
 
 void nvme_namespaces_free(NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        g_free(ctrl->namespaces.table[i].granule);
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        g_free(ctrl->sub->namespaces.table[i].granule);
     }
-    g_free(ctrl->namespaces.table);
-    g_free(ctrl->namespaces.owner);
-    ctrl->namespaces = (NvmeNamespaces){0};
+    g_free(ctrl->sub->namespaces.table);
+    g_free(ctrl->sub->namespaces.owner);
+    ctrl->sub->namespaces = (NvmeNamespaces){0};
 }
 
 /* Base 1.4, 6.1.5: an NSID that is not active is an invalid field. */
@@ -74,9 +74,16 @@ uint16_t nvme_ns_missing(const NvmeCtrl *ctrl, uint32_t nsid)
 
 NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid)
 {
-    return nvme_ns_valid(ctrl, nsid) && ctrl->namespaces.table[nsid - 1].exists
-               ? &ctrl->namespaces.table[nsid - 1]
+    return nvme_ns_valid(ctrl, nsid) &&
+                   ctrl->sub->namespaces.table[nsid - 1].exists
+               ? &ctrl->sub->namespaces.table[nsid - 1]
                : NULL;
+}
+
+void nvme_ns_attach(const NvmeCtrl *ctrl, NvmeNamespace *ns, bool on)
+{
+    ns->attached = (ns->attached & ~(1U << ctrl->index)) | (uint32_t)on
+                                                               << ctrl->index;
 }
 
 bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
@@ -97,13 +104,14 @@ bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
 /* Size i of a logical block; 0: there is none. */
 static uint32_t block_size(const NvmeCtrl *ctrl, unsigned i)
 {
-    if (ctrl->zones.n > 0) {
+    if (ctrl->sub->zones.n > 0) {
         return i == 0 ? ssd_info(ctrl->ssd)->unit_bytes : 0;
     }
     if (i == 0) {
         return ctrl->block_bytes;
     }
-    return i == 1 && ctrl->namespaces.managed && ctrl->block_bytes < 4096 &&
+    return i == 1 && ctrl->sub->namespaces.managed &&
+                   ctrl->block_bytes < 4096 &&
                    ssd_info(ctrl->ssd)->unit_bytes % 4096 == 0
                ? 4096
                : 0;
@@ -173,7 +181,7 @@ int nvme_ns_find_format(const NvmeCtrl *ctrl, uint32_t block_bytes,
 uint64_t nvme_ns_granules(const NvmeCtrl *ctrl, uint64_t nblocks,
                           unsigned format)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint64_t per_block = nvme_ns_format(ctrl, format) / ctrl->block_bytes;
 
     if (nblocks > (uint64_t)all->n_granules * all->granule_blocks / per_block) {
@@ -187,15 +195,15 @@ uint32_t nvme_ns_count(const NvmeCtrl *ctrl, uint16_t owner)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ctrl->namespaces.n_granules; i++) {
-        n += ctrl->namespaces.owner[i] == owner;
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n_granules; i++) {
+        n += ctrl->sub->namespaces.owner[i] == owner;
     }
     return n;
 }
 
 uint64_t nvme_ns_granule_bytes(const NvmeCtrl *ctrl)
 {
-    return (uint64_t)ctrl->namespaces.granule_blocks * ctrl->block_bytes;
+    return (uint64_t)ctrl->sub->namespaces.granule_blocks * ctrl->block_bytes;
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -215,10 +223,11 @@ void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
 
 void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns)
 {
-    if (ctrl->zones.n > 0) {
-        ns->zone_size = ctrl->zones.size << ctrl->zones.drive_shift;
-        ns->zone_capacity = ctrl->zones.capacity << ctrl->zones.drive_shift;
-        ns->nblocks = ctrl->zones.n * ctrl->zones.size;
+    if (ctrl->sub->zones.n > 0) {
+        ns->zone_size = ctrl->sub->zones.size << ctrl->sub->zones.drive_shift;
+        ns->zone_capacity = ctrl->sub->zones.capacity
+                            << ctrl->sub->zones.drive_shift;
+        ns->nblocks = ctrl->sub->zones.n * ctrl->sub->zones.size;
         ns->run = 0;
     }
 }
@@ -262,7 +271,7 @@ static uint32_t find_run(const NvmeNamespaces *all, uint64_t need)
 
 void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint32_t n = 0;
     uint32_t run = 1;
 
@@ -284,7 +293,7 @@ void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns)
 NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
                               unsigned format)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
     NvmeNamespace *ns = &all->table[nsid - 1];
     uint64_t need = nvme_ns_granules(ctrl, nblocks, format);
     uint32_t at = find_run(all, need);
@@ -311,7 +320,7 @@ NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
 void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
 {
     for (uint32_t i = 0; i < ns->n_granules; i++) {
-        ctrl->namespaces.owner[ns->granule[i]] = NVME_GRANULE_DIRTY;
+        ctrl->sub->namespaces.owner[ns->granule[i]] = NVME_GRANULE_DIRTY;
     }
     g_free(ns->granule);
     *ns = (NvmeNamespace){.nsid = ns->nsid};
@@ -319,7 +328,7 @@ void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
 
 void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint64_t end = (lba + nblocks - 1) / all->granule_blocks + 1;
 
     for (uint64_t i = lba / all->granule_blocks; i < MIN(end, all->n_granules);
@@ -332,8 +341,8 @@ void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
 
 bool nvme_ns_in_drive(const NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->slots.n; i++) {
-        const NvmeRequest *req = ctrl->slots.slot[i].req;
+    for (uint32_t i = 0; i < ctrl->sub->slots.n; i++) {
+        const NvmeRequest *req = ctrl->sub->slots.slot[i].req;
 
         if (req && req->ns && !req->ns->exists) {
             return true;
@@ -407,7 +416,7 @@ uint64_t nvme_ns_from_drive(const NvmeNamespace *ns, uint64_t lba)
 
 const NvmeNamespace *nvme_ns_of_drive(const NvmeCtrl *ctrl, uint64_t lba)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     if (!all->managed) {
         return &all->table[0];

@@ -15,10 +15,12 @@ uint16_t nvme_ns_missing(const NvmeCtrl *ctrl, uint32_t nsid);
 /* Is there one, attached or not?  NULL: there is none. */
 NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid);
 
+void nvme_ns_attach(const NvmeCtrl *ctrl, NvmeNamespace *ns, bool on);
+
 /* Could there be one? */
 static inline bool nvme_ns_valid(const NvmeCtrl *ctrl, uint32_t nsid)
 {
-    return nsid - 1 < ctrl->namespaces.n;
+    return nsid - 1 < ctrl->sub->namespaces.n;
 }
 
 /* A LBA format: the protection is without type, first and extended, which are

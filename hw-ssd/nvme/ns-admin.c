@@ -29,18 +29,29 @@
 
 bool nvme_ns_managed(const NvmeCtrl *ctrl)
 {
-    return ctrl->namespaces.managed;
+    return ctrl->sub->namespaces.managed;
+}
+
+/* Controllers, as bits. */
+static void tell(NvmeSubsys *sub, uint32_t ctrls, uint32_t nsid)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (ctrls >> c->index & 1) {
+            c->changed_ns[(nsid - 1) / 64] |= 1ULL << (nsid - 1) % 64;
+            nvme_notice(c, NVME_NOTICE_NAMESPACES);
+        }
+    }
 }
 
 void nvme_ns_changed(NvmeCtrl *ctrl, uint32_t nsid)
 {
-    ctrl->namespaces.changed[(nsid - 1) / 64] |= 1ULL << (nsid - 1) % 64;
-    nvme_notice(ctrl, NVME_NOTICE_NAMESPACES);
+    tell(ctrl->sub, ctrl->sub->namespaces.table[nsid - 1].attached, nsid);
 }
 
 void nvme_ns_clear_changed(NvmeCtrl *ctrl)
 {
-    memset(ctrl->namespaces.changed, 0, sizeof(ctrl->namespaces.changed));
+    memset(ctrl->changed_ns, 0, sizeof(ctrl->changed_ns));
 }
 
 void nvme_ns_fill_changed(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
@@ -50,7 +61,7 @@ void nvme_ns_fill_changed(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     unsigned n = 0;
 
     for (uint32_t k = 0; k < NVME_MAX_NAMESPACES; k++) {
-        if (ctrl->namespaces.changed[k / 64] >> k % 64 & 1) {
+        if (ctrl->changed_ns[k / 64] >> k % 64 & 1) {
             list->nsid[n++] = nvme_le32(k + 1);
         }
     }
@@ -81,7 +92,7 @@ static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req);
 /* The drive works on nothing of a namespace that is gone. */
 static uint16_t trim(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint64_t most = UINT32_MAX / all->granule_blocks;
 
     for (uint32_t i = 0; i < all->n_granules;) {
@@ -113,7 +124,7 @@ static uint16_t commit(NvmeCtrl *ctrl, NvmeRequest *req)
 
 static uint16_t freed(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     for (uint32_t i = 0; i < all->n_granules; i++) {
         if (all->owner[i] == NVME_GRANULE_DIRTY) {
@@ -126,7 +137,7 @@ static uint16_t freed(NvmeCtrl *ctrl, NvmeRequest *req)
 
 /* Commands of namespaces that are gone: what the drive has not got, it does not
  * get, and they do not go on. */
-static void cancel(NvmeCtrl *ctrl)
+static void cancel_of(NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i <= ctrl->queues.max_sqid; i++) {
         NvmeSq *sq = &ctrl->queues.sq[i];
@@ -139,6 +150,14 @@ static void cancel(NvmeCtrl *ctrl)
                 r->status = r->status ? r->status : NVME_SC_INVALID_FIELD;
             }
         }
+    }
+}
+
+static void cancel(NvmeSubsys *sub)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        cancel_of(c);
     }
 }
 
@@ -159,19 +178,22 @@ static void forget(NvmeCtrl *ctrl)
 
 static uint16_t drained(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    forget(ctrl);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        forget(c);
+    }
     return trim(ctrl, req);
 }
 
 static void free_dirty(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    ctrl->namespaces.job = req;
+    ctrl->sub->namespaces.job = req;
     req->barrier = true; /* no old data is left in the store */
     req->ns = NULL;
     req->then = drained;
-    cancel(ctrl);
+    cancel(ctrl->sub);
     if (nvme_ns_in_drive(ctrl)) {
-        ctrl->namespaces.draining = true;
+        ctrl->sub->namespaces.draining = true;
         req->pending++; /* until steps.c finds that it is not */
     }
 }
@@ -181,7 +203,7 @@ static void free_dirty(NvmeCtrl *ctrl, NvmeRequest *req)
 /* wanted_... in granules that are free; they suffice. */
 static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
     NvmeNamespace *ns;
     uint32_t nsid = 1;
 
@@ -225,16 +247,16 @@ static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
     if (nvme_le64(id->ncap) < nvme_le64(id->nsze)) {
         return NVME_SC_NS_THIN;
     }
-    while (nsid <= ctrl->namespaces.n && nvme_ns_existing(ctrl, nsid)) {
+    while (nsid <= ctrl->sub->namespaces.n && nvme_ns_existing(ctrl, nsid)) {
         nsid++;
     }
-    return nsid > ctrl->namespaces.n ? NVME_SC_NS_UNAVAILABLE : 0;
+    return nsid > ctrl->sub->namespaces.n ? NVME_SC_NS_UNAVAILABLE : 0;
 }
 
 static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint64_t n_free = nvme_ns_count(ctrl, NVME_GRANULE_FREE);
     NvmeIdNamespace id;
     uint64_t need;
@@ -274,7 +296,7 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
 static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint32_t first = req->nsid == NVME_NSID_ALL ? 1 : req->nsid;
     uint32_t last = req->nsid == NVME_NSID_ALL ? all->n : req->nsid;
 
@@ -296,14 +318,12 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
         req->nsid == NVME_NSID_ALL ? NULL : nvme_ns_existing(ctrl, req->nsid));
     for (uint32_t nsid = first; nsid <= last; nsid++) {
         NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
-        bool seen = ns && ns->attached;
+        uint32_t seen = ns ? ns->attached : 0;
 
         if (ns) {
             nvme_ns_delete(ctrl, ns);
         }
-        if (seen) {
-            nvme_ns_changed(ctrl, nsid);
-        }
+        tell(ctrl->sub, seen, nsid);
     }
     all->wanted_blocks = 0;
     free_dirty(ctrl, req);
@@ -318,7 +338,7 @@ uint16_t nvme_ns_management(NvmeCtrl *ctrl, NvmeRequest *req,
     if (sel > SEL_DELETE) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (ctrl->namespaces.job) {
+    if (ctrl->sub->namespaces.job) {
         return NVME_SC_COMMAND_SEQUENCE;
     }
     return sel == SEL_CREATE ? manage_create(ctrl, req, sqe)
@@ -355,11 +375,12 @@ uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!names_us(ctrl, &list)) {
         return NVME_SC_CONTROLLER_LIST;
     }
-    if (ns->attached == (sel == SEL_ATTACH)) {
-        return ns->attached ? NVME_SC_NS_ATTACHED : NVME_SC_NS_NOT_ATTACHED;
+    if (nvme_is_attached(ctrl, ns) == (sel == SEL_ATTACH)) {
+        return nvme_is_attached(ctrl, ns) ? NVME_SC_NS_ATTACHED
+                                          : NVME_SC_NS_NOT_ATTACHED;
     }
-    ns->attached = sel == SEL_ATTACH;
-    nvme_ns_changed(ctrl, req->nsid);
+    nvme_ns_attach(ctrl, ns, sel == SEL_ATTACH);
+    tell(ctrl->sub, 1U << ctrl->index, req->nsid);
     return 0;
 }
 
@@ -373,9 +394,9 @@ static NvmeNamespace *next_of(NvmeCtrl *ctrl, const NvmeRequest *req,
     if (req->nsid != NVME_NSID_ALL) {
         return last ? NULL : req->ns;
     }
-    for (uint32_t i = last ? last->nsid : 0; i < ctrl->namespaces.n; i++) {
-        if (ctrl->namespaces.table[i].attached) {
-            return &ctrl->namespaces.table[i];
+    for (uint32_t i = last ? last->nsid : 0; i < ctrl->sub->namespaces.n; i++) {
+        if (nvme_is_attached(ctrl, &ctrl->sub->namespaces.table[i])) {
+            return &ctrl->sub->namespaces.table[i];
         }
     }
     return NULL;
@@ -437,16 +458,16 @@ uint16_t nvme_ns_set_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
 
 void nvme_ns_reset(NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        ctrl->namespaces.table[i].error_recovery =
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        ctrl->sub->namespaces.table[i].error_recovery =
             ctrl->features.value[NVME_FEAT_ERROR_RECOVERY];
     }
 }
 
 void nvme_ns_power_on(NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        NvmeNamespace *ns = &ctrl->namespaces.table[i];
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
         if (ns->protect == NVME_PROTECT_POWER_CYCLE) {
             ns->protect = NVME_PROTECT_NONE;

@@ -123,7 +123,7 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
     g_autofree char *why = NULL;
     NvmeNamespace *ns;
 
-    if (nsid > ctrl->namespaces.n) {
+    if (nsid > ctrl->sub->namespaces.n) {
         return refuse(ctrl, error, "allowed are at most 256");
     }
     if (!nblocks || bytes % block_bytes) {
@@ -134,13 +134,13 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
         why = g_strdup_printf(
             "the drive has %" PRIu64 " bytes, in pieces of %" PRIu64
             " that belong to one namespace each",
-            ctrl->namespaces.n_granules * nvme_ns_granule_bytes(ctrl),
+            ctrl->sub->namespaces.n_granules * nvme_ns_granule_bytes(ctrl),
             nvme_ns_granule_bytes(ctrl));
         return refuse(ctrl, error, why);
     }
     ns = nvme_ns_create(ctrl, nsid, nblocks, format);
     nvme_ns_set_protection(ns, form.extended, form.dps);
-    ns->attached = true;
+    ns->attached = 1; /* to the first controller */
     return true;
 }
 
@@ -184,7 +184,7 @@ static bool parse_number(const char *text, uint64_t *n, const char **rest)
 
 static bool add_equal(NvmeCtrl *ctrl, uint64_t n, Form form, GError **error)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     if (n > all->n || n > all->n_granules) {
         g_autofree char *why = g_strdup_printf("allowed 0..%" PRIu32,
@@ -204,10 +204,10 @@ static bool add_equal(NvmeCtrl *ctrl, uint64_t n, Form form, GError **error)
 
 static void make_the_only_one(NvmeCtrl *ctrl, Form form)
 {
-    NvmeNamespace *ns = &ctrl->namespaces.table[0];
+    NvmeNamespace *ns = &ctrl->sub->namespaces.table[0];
 
     ns->exists = true;
-    ns->attached = true;
+    ns->attached = 1; /* to the first controller */
     ns->nblocks = ctrl->cfg.nblocks;
     ns->eui64 = ctrl->cfg.eui64;
     ns->run = UINT64_MAX;
@@ -234,7 +234,7 @@ bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)
         make_the_only_one(ctrl, form);
         return true;
     }
-    if (!ctrl->namespaces.n_granules) {
+    if (!ctrl->sub->namespaces.n_granules) {
         return refuse(ctrl, error, "the drive is smaller than a mapping unit");
     }
     if (parse_number(text, &n, &rest) && parse_form(ctrl, rest, &form)) {

@@ -75,7 +75,7 @@ static bool save_one(State *s, const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
     Record r = {
         .nsid = ns->nsid,
-        .attached = ns->attached,
+        .attached = ns->attached & 1,
         .shared = ns->shared,
         .format = ns->format,
         .protect = ns->protect,
@@ -95,7 +95,7 @@ static bool save_one(State *s, const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 
 static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     return r->nsid - 1 < all->n && !all->table[r->nsid - 1].exists &&
            r->attached <= 1 && r->shared <= 1 && r->format <= 0xf &&
@@ -106,8 +106,9 @@ static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
            (all->managed
                 ? nvme_ns_granules(ctrl, r->nblocks, (unsigned)r->format) ==
                       nvme_ns_count(ctrl, (uint16_t)r->nsid)
-            : ctrl->zones.n ? r->nblocks == ctrl->zones.n * ctrl->zones.size
-                            : r->nblocks == ctrl->cfg.nblocks && r->attached);
+            : ctrl->sub->zones.n
+                ? r->nblocks == ctrl->sub->zones.n * ctrl->sub->zones.size
+                : r->nblocks == ctrl->cfg.nblocks && r->attached);
 }
 
 static bool load_one(State *s, NvmeCtrl *ctrl)
@@ -121,9 +122,9 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
     if (!record_ok(ctrl, &r)) {
         return state_fail(s, "it is damaged: a namespace");
     }
-    ns = &ctrl->namespaces.table[r.nsid - 1];
+    ns = &ctrl->sub->namespaces.table[r.nsid - 1];
     ns->exists = true;
-    ns->attached = r.attached;
+    ns->attached = (uint32_t)r.attached;
     ns->shared = r.shared;
     ns->protect = (uint8_t)r.protect;
     ns->nblocks = r.nblocks;
@@ -136,7 +137,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         ns->count.bytes[i] = r.work[i].bytes;
     }
     nvme_ns_set_format(ctrl, ns, (unsigned)r.format);
-    if (ctrl->namespaces.managed) {
+    if (ctrl->sub->namespaces.managed) {
         nvme_ns_adopt(ctrl, ns);
     } else {
         ns->run = UINT64_MAX;
@@ -148,7 +149,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
 /* Each granule belongs to a namespace that exists, or to none. */
 static bool owners_ok(const NvmeCtrl *ctrl)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     for (uint32_t i = 0; i < all->n_granules; i++) {
         uint16_t owner = all->owner[i];
@@ -163,8 +164,8 @@ static bool owners_ok(const NvmeCtrl *ctrl)
 
 static void forget_all(NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        NvmeNamespace *ns = &ctrl->namespaces.table[i];
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
         g_free(ns->granule);
         *ns = (NvmeNamespace){.nsid = i + 1};
@@ -173,16 +174,16 @@ static void forget_all(NvmeCtrl *ctrl)
 
 static bool walk_tables(State *s, NvmeCtrl *ctrl)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
 
     return !all->managed ||
            (state_bytes(s, all->owner, all->n_granules * sizeof(uint16_t)) &&
-            state_bytes(s, all->changed, sizeof(all->changed)));
+            state_bytes(s, ctrl->changed_ns, sizeof(ctrl->changed_ns)));
 }
 
 static bool load_all(State *s, NvmeCtrl *ctrl)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
     Head head;
 
     if (!state_record(s, &head, sizeof(head), 0)) {
@@ -217,7 +218,7 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
 
 static bool save_all(State *s, NvmeCtrl *ctrl)
 {
-    const NvmeNamespaces *all = &ctrl->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
     Head head = {
         .managed = all->managed,
         .granule_blocks = all->granule_blocks,
@@ -247,9 +248,9 @@ bool nvme_ns_state(State *s, NvmeCtrl *ctrl)
     if (s->version >= SINCE) {
         return load_all(s, ctrl) && nvme_zones_state(s, ctrl);
     }
-    ctrl->namespaces.table[0].error_recovery =
+    ctrl->sub->namespaces.table[0].error_recovery =
         ctrl->features.value[NVME_FEAT_ERROR_RECOVERY] & 0xffff;
-    return !ctrl->namespaces.managed ||
+    return !ctrl->sub->namespaces.managed ||
            state_fail(s, "it was saved without namespaces=, this drive has it");
 }
 

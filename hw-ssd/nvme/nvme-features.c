@@ -207,8 +207,8 @@ static uint16_t set_timestamp(NvmeCtrl *ctrl, NvmeRequest *req,
 
     if (!status) {
         NvmePelTimestamp event = {
-            .ms_since_reset =
-                nvme_le64((ctrl->now_ns - ctrl->life.power_on_ns) / NS_PER_MS),
+            .ms_since_reset = nvme_le64(
+                (ctrl->sub->now_ns - ctrl->sub->life.power_on_ns) / NS_PER_MS),
         };
 
         nvme_timestamp(ctrl, &event.previous);

@@ -20,6 +20,7 @@
 #include "payload/payload.h"
 #include "ssd-power.h"
 
+#define NVME_MAX_CTRLS     32 /* of a subsystem */
 #define NVME_MAX_QUEUES 65 /* the admin queue and 64 */
 #define NVME_MAX_VECTORS 65
 #define NVME_AERL 4        /* Async Event Requests outstanding */
@@ -35,6 +36,7 @@
 #define NVME_WCTEMP_K 343
 #define NVME_CCTEMP_K 353
 
+typedef struct NvmeSubsys NvmeSubsys;
 typedef struct NvmeNamespace NvmeNamespace;
 typedef struct NvmeRequest NvmeRequest;
 typedef struct NvmeSq NvmeSq;
@@ -137,6 +139,7 @@ struct NvmeRequest {
     NvmeRequest *next; /* free list, starved list, completion queue's list */
     NvmeRequest *sq_next; /* of the queue's requests, circular */
     NvmeRequest *sq_prev;
+    NvmeCtrl *ctrl; /* that got it */
     NvmeSq *sq; /* NULL: an orphan, its queue is gone */
     uint16_t cid;
     uint8_t opcode;
@@ -614,7 +617,7 @@ typedef struct NvmeNsCounts {
 struct NvmeNamespace {
     uint32_t nsid;
     bool exists;
-    bool attached; /* to the only controller; never without exists */
+    uint32_t attached; /* to controllers, by index; 0 without exists */
     bool shared;   /* NMIC bit 0, as the host wanted it */
     uint8_t format;
     uint8_t protect;      /* NvmeProtect */
@@ -652,8 +655,7 @@ typedef struct NvmeNamespaces {
     uint32_t granule_blocks;
     uint32_t n_granules;
     uint16_t *owner;
-    uint64_t created;                           /* how many were, ever */
-    uint64_t changed[NVME_MAX_NAMESPACES / 64]; /* log page 04h */
+    uint64_t created;       /* how many were, ever */
     NvmeRequest *job;       /* creates or deletes; NULL: none does */
     bool draining;          /* it waits for commands of deleted namespaces */
     uint64_t wanted_blocks; /* what it is to create */
@@ -851,7 +853,6 @@ typedef struct NvmeUpkeep {
     uint64_t housekeep_ns;
     uint64_t retry_ns;
     uint64_t retry_wait_ns; /* until retry_ns, from the time before */
-    uint64_t keep_alive_ns; /* the end of the Keep Alive Timer */
 } NvmeUpkeep;
 
 /* Power, busy time and SMART counters. */
@@ -859,12 +860,9 @@ typedef struct NvmeLife {
     uint64_t busy_since_ns;
     uint64_t busy_ns;
     uint64_t n_io; /* in flight */
-    NvmeRequest *shutdown_req;
     uint64_t power_on_ns;  /* of the present period */
     uint64_t power_cycles;
     uint64_t unsafe_shutdowns;
-    bool shutdown_clean;
-    bool enabling; /* CC.EN is set, and the drive is not ready yet */
     uint64_t media_errors;
 } NvmeLife;
 
@@ -878,15 +876,17 @@ typedef struct NvmeCounts {
 #undef NO_MEMBER
 
 struct NvmeCtrl {
+    NvmeSubsys *sub;
+    unsigned index; /* of NvmeSubsys.ctrl */
     const NvmeMachine *machine;
     void *opaque;
     const NvmeCqClient *cq_client;
     const struct NvmeCommandTable *commands[2]; /* of I/O; of admin queues */
     NvmeConfig cfg;
-    char serial[21];
+    char serial[21]; /* these three: of the first controller */
     char model[41];
     char firmware[9];
-    Ssd *ssd;
+    Ssd *ssd; /* these and the following: as all controllers have them */
     Payload *payload;
     uint32_t block_bytes; /* of the drive, which SsdCmd counts */
     uint32_t block_shift;
@@ -897,33 +897,51 @@ struct NvmeCtrl {
     NvmeWindow window[NVME_AT_EDGE];
     NvmeCmb cmb;
     NvmePmr pmr;
+    NvmeRegs regs;
+    NvmeRequest *shutdown_req;
+    bool pin_level;
+    bool enabling;       /* CC.EN is set, and the drive is not ready yet */
+    bool shutdown_clean; /* it is not enabled, or has been shut down */
+
+    NvmeQueues queues;
+    NvmeFeatures features;
+    NvmeEvents events;
+    NvmeNotices notices;
+    uint64_t changed_ns[NVME_MAX_NAMESPACES / 64]; /* log page 04h */
+    NvmeErrorLog error_log;
+    uint64_t keep_alive_ns; /* the end of the Keep Alive Timer */
+    NvmeSelfTest self_test;
+    NvmeRequest *self_test_req; /* its read, or NULL */
+    NvmeLbaScan lba_scan;
+    NvmeHostMemory host_memory;
+};
+
+/*
+ * The NVM subsystem: the drive, its namespaces, all that its controllers share,
+ * and the first controller, which is there as long as the subsystem.
+ */
+struct NvmeSubsys {
+    NvmeCtrl *ctrl[NVME_MAX_CTRLS]; /* ctrl[0] is &first; NULL: none */
+    unsigned n_ctrls;               /* places of it that were used */
+    unsigned next_ctrl;             /* that fetches first in the next round */
+
     bool powered;
     bool drive_lost; /* the drive has lost its power, we do not know yet */
     bool held;       /* no command is fetched */
-    NvmeRegs regs;
-
     uint64_t now_ns;
     bool more; /* the last run stopped early, or the store has done something */
     uint64_t run_bytes; /* of data, moved since the run began */
-    bool pin_level;
 
     NvmeNamespaces namespaces;
-    NvmeQueues queues;
-    NvmeRequests requests;
+    NvmeRequests requests; /* of all controllers, as slots */
     NvmeSlots slots;
     uint64_t next_version; /* of written data */
     NvmeStreams streams;
     NvmeFdp fdp;
     NvmeFdpUnits *fdp_units; /* NULL: the drive has no FDP */
     NvmeZones zones;
-    NvmeFeatures features;
-    NvmeEvents events;
-    NvmeNotices notices;
-    NvmeErrorLog error_log;
     NvmeUpkeep upkeep;
     NvmeLife life;
-    NvmeSelfTest self_test;
-    NvmeRequest *self_test_req; /* its read, or NULL */
     NvmeEraseJob erase;
     uint32_t erase_left;     /* blocks of a purge, at the last look at it */
     uint64_t erase_since_ns; /* it has stood still since */
@@ -931,8 +949,6 @@ struct NvmeCtrl {
     NvmeRequest *format_req; /* Format NVM that waits for it, or NULL */
     NvmeSanitize sanitize;
     NvmeLbaTrack lba_track;
-    NvmeLbaScan lba_scan;
-    NvmeHostMemory host_memory;
     NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */
     uint8_t *pel_context; /* header and events */
@@ -946,11 +962,29 @@ struct NvmeCtrl {
     /* statistics */
     Hist *lateness;
     NvmeCounts count;
+
+    NvmeCtrl first;
 };
+
+/* The controllers of a subsystem, one after the other, from NULL on; NULL:
+ * there are no more. */
+static inline NvmeCtrl *nvme_next_ctrl(const NvmeSubsys *sub,
+                                       const NvmeCtrl *last)
+{
+    for (unsigned i = last ? last->index + 1 : 0; i < sub->n_ctrls; i++) {
+        if (sub->ctrl[i]) {
+            return sub->ctrl[i];
+        }
+    }
+    return NULL;
+}
+
+#define NVME_FOR_EACH_CTRL(sub, c)                                             \
+    for (NvmeCtrl *c = nvme_next_ctrl(sub, NULL); c; c = nvme_next_ctrl(sub, c))
 
 static inline bool nvme_running(const NvmeCtrl *ctrl)
 {
-    return ctrl->powered &&
+    return ctrl->sub->powered &&
            (ctrl->regs.csts & (NVME_CSTS_RDY | NVME_CSTS_CFS)) == NVME_CSTS_RDY;
 }
 
@@ -959,24 +993,31 @@ static inline void nvme_set_fatal(NvmeCtrl *ctrl)
     ctrl->regs.csts |= NVME_CSTS_CFS;
 }
 
+static inline bool nvme_is_attached(const NvmeCtrl *ctrl,
+                                    const NvmeNamespace *ns)
+{
+    return ns->attached >> ctrl->index & 1;
+}
+
 /* The namespace, if it is attached to the controller. */
 static inline NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl, uint32_t nsid)
 {
     uint32_t i = nsid - 1;
 
-    return i < ctrl->namespaces.n && ctrl->namespaces.table[i].attached
-               ? &ctrl->namespaces.table[i]
+    return i < ctrl->sub->namespaces.n &&
+                   nvme_is_attached(ctrl, &ctrl->sub->namespaces.table[i])
+               ? &ctrl->sub->namespaces.table[i]
                : NULL;
 }
 
 static inline bool nvme_has_fdp(const NvmeCtrl *ctrl)
 {
-    return ctrl->fdp.ruhs > 0;
+    return ctrl->sub->fdp.ruhs > 0;
 }
 
 static inline bool nvme_has_directives(const NvmeCtrl *ctrl)
 {
-    return ctrl->streams.max || ctrl->fdp.ruhs;
+    return ctrl->sub->streams.max || ctrl->sub->fdp.ruhs;
 }
 
 /* ---- guest memory -------------------------------------------------------- */

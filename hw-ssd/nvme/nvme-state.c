@@ -50,74 +50,38 @@ enum {
     N_COUNTS,
 };
 
-/* A member, and the name of its row: that of version 1, when all of them were
- * members of NvmeCtrl itself. */
-#define ROW(m, was, of)  {STATE_MEMBER_AS(NvmeCtrl, m, was), .kind = (of)}
-#define VALUE(m)         ROW(m, m, STATE_VALUE)
-#define KEPT(m)          ROW(m, m, STATE_KEPT)
+/* A member of the subsystem or of its first controller, and the name of its
+ * row: that of version 1, when all of them were members of NvmeCtrl. */
+#define MEMBER(m, was)                                                         \
+    .name = "NvmeCtrl." #was, .offset = offsetof(NvmeSubsys, m),               \
+    .bytes = sizeof(((NvmeSubsys *)0)->m),                                     \
+    .align = __alignof__(((NvmeSubsys *)0)->m)
+#define ROW(m, was, of)  {MEMBER(m, was), .kind = (of)}
 #define VALUE_AS(m, was) ROW(m, was, STATE_VALUE)
 #define KEPT_AS(m, was)  ROW(m, was, STATE_KEPT)
 #define VALUE_SINCE(v, m, was)                                                 \
-    {STATE_MEMBER_AS(NvmeCtrl, m, was), .kind = STATE_VALUE, .since = (v)}
+    {MEMBER(m, was), .kind = STATE_VALUE, .since = (v)}
 
 /* One that a stream may be without: it is all zeroes then. */
 #define VALUE_OPTIONAL(m, was)                                                 \
-    {STATE_MEMBER_AS(NvmeCtrl, m, was), .kind = STATE_VALUE, .optional = true}
+    {MEMBER(m, was), .kind = STATE_VALUE, .optional = true}
 
 /* A counter that a row of NVME_STATS makes.  A stream may be without it. */
 #define COUNTER(id, path, unit, reset, help)                                   \
-    {STATE_MEMBER_AS(NvmeCtrl, count.id, id), .kind = STATE_VALUE,             \
-     .optional = true},
+    {MEMBER(count.id, id), .kind = STATE_VALUE, .optional = true},
 #define NO_COUNTER(...)
 
 static const StateRow ctrl_rows[] = {
-    KEPT(machine),
-    KEPT(opaque),
-    KEPT(cq_client),
-    KEPT(commands),
-    KEPT(cfg), /* compared as text, with the three that follow */
-    KEPT(serial),
-    KEPT(model),
-    KEPT(firmware),
-    KEPT(ssd),
-    KEPT(payload), /* payload-state.c */
-    KEPT(block_bytes),
-    KEPT(block_shift),
-    KEPT(unit_blocks),
-    KEPT(max_bytes),
-    KEPT(windows_on),
-    KEPT(window), /* from the registers */
-    VALUE_OPTIONAL(cmb.msc, cmbmsc),
-    KEPT_AS(cmb.uses, cmb_uses),
-    VALUE_OPTIONAL(pmr.msc, pmrmsc),
-    VALUE_OPTIONAL(pmr.ctl, pmrctl),
-    VALUE_OPTIONAL(pmr.failed, pmr_failed),
-    VALUE(powered),
-    KEPT(drive_lost),
-    KEPT(held),
-    VALUE_AS(regs.asq, asq),
-    VALUE_AS(regs.acq, acq),
-    VALUE_AS(regs.cc, cc),
-    VALUE_AS(regs.csts, csts),
-    VALUE_AS(regs.intms, intms),
-    VALUE_AS(regs.aqa, aqa),
-    VALUE_AS(regs.page_bits, page_bits),
-    VALUE(now_ns),
-    KEPT(more),
-    KEPT(run_bytes),
-    VALUE(pin_level),
-    KEPT(namespaces),       /* ns-state.c */
-    KEPT_AS(queues.sq, sq), /* these two have rows of their own */
-    KEPT_AS(queues.cq, cq),
-    KEPT_AS(queues.max_sqid, max_sqid),
-    KEPT_AS(queues.max_cqid, max_cqid),
-    KEPT_AS(queues.n_io, nio_queues),
-    VALUE_AS(queues.next_sq, next_sq),
-    VALUE_SINCE(3, queues.class_next, class_next),
-    VALUE_SINCE(3, queues.credit, credit),
-    VALUE_AS(queues.shadow_on, shadow_on),
-    VALUE_AS(queues.shadow_db, shadow_db),
-    VALUE_AS(queues.shadow_ei, shadow_ei),
+    KEPT_AS(ctrl, ctrl), /* a subsystem with others is not saved */
+    KEPT_AS(n_ctrls, n_ctrls),
+    KEPT_AS(next_ctrl, next_ctrl),
+    VALUE_AS(powered, powered),
+    KEPT_AS(drive_lost, drive_lost),
+    KEPT_AS(held, held),
+    VALUE_AS(now_ns, now_ns),
+    KEPT_AS(more, more),
+    KEPT_AS(run_bytes, run_bytes),
+    KEPT_AS(namespaces, namespaces), /* ns-state.c */
     KEPT_AS(requests.free, free_requests),
     KEPT_AS(requests.starved_first, starved_first),
     KEPT_AS(requests.starved_last, starved_last),
@@ -128,81 +92,124 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(slots.n, nslots),
     KEPT_AS(slots.free, free_slot),
     KEPT_AS(slots.in_use, slots_in_use),
-    VALUE(next_version),
-    VALUE(streams),
-    VALUE(fdp),
-    {STATE_MEMBER(NvmeCtrl, fdp_units), .kind = STATE_TABLE,
+    VALUE_AS(next_version, next_version),
+    VALUE_AS(streams, streams),
+    VALUE_AS(fdp, fdp),
+    {MEMBER(fdp_units, fdp_units), .kind = STATE_TABLE,
      .elem = sizeof(NvmeFdpUnits), .count = N_ONE, .optional = true},
-    KEPT(zones), /* zone-state.c */
-    VALUE_AS(features.value, feature),
-    VALUE_AS(features.vector_config, vector_config),
-    VALUE_AS(features.timestamp_ms, timestamp_ms),
-    VALUE_AS(features.timestamp_at_ns, timestamp_at_ns),
-    VALUE_AS(features.timestamp_set, timestamp_set),
-    VALUE_AS(features.host_id, host_id),
-    VALUE_SINCE(3, features.apst, apst),
-    VALUE_SINCE(3, features.apst_on, apst_on),
-    VALUE_SINCE(3, features.apst_set, apst_set),
-    VALUE_OPTIONAL(features.saved, feature_saved),
-    VALUE_OPTIONAL(features.is_saved, feature_is_saved),
-    VALUE_OPTIONAL(features.behavior, host_behavior),
-    VALUE_OPTIONAL(features.copy_formats, copy_formats),
-    KEPT_AS(events.aer, aer), /* records */
-    KEPT_AS(events.naer, naer),
-    VALUE_AS(events.pending, event_pending),
-    VALUE_AS(events.masked, event_masked),
-    VALUE_AS(events.info, event_info),
-    VALUE_AS(events.warned, warned),
-    KEPT_AS(events.health, health), /* looked at again */
-    VALUE_OPTIONAL(notices, notices),
-    VALUE_AS(error_log.entry, errors),
-    VALUE_AS(error_log.n, nerrors),
+    KEPT_AS(zones, zones), /* zone-state.c */
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
     KEPT_AS(upkeep.retry_ns, retry_ns),
     KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
-    KEPT_AS(upkeep.keep_alive_ns, keep_alive_ns), /* restarts */
     VALUE_AS(life.busy_since_ns, busy_since_ns),
     VALUE_AS(life.busy_ns, busy_ns),
     KEPT_AS(life.n_io, nio_requests),
-    KEPT_AS(life.shutdown_req, shutdown_req),
     VALUE_AS(life.power_on_ns, power_on_ns),
     VALUE_AS(life.power_cycles, power_cycles),
     VALUE_AS(life.unsafe_shutdowns, unsafe_shutdowns),
-    VALUE_AS(life.shutdown_clean, shutdown_clean),
     VALUE_AS(life.media_errors, media_errors),
-    VALUE_OPTIONAL(self_test, self_test),
-    KEPT(self_test_req), /* NULL, at rest */
     VALUE_OPTIONAL(erase, erase),
-    KEPT(erase_left), /* no purge runs, at rest */
-    KEPT(erase_since_ns),
-    KEPT(erase_req), /* these two: NULL, at rest */
-    KEPT(format_req),
+    KEPT_AS(erase_left, erase_left), /* no purge runs, at rest */
+    KEPT_AS(erase_since_ns, erase_since_ns),
+    KEPT_AS(erase_req, erase_req), /* these two: NULL, at rest */
+    KEPT_AS(format_req, format_req),
     VALUE_OPTIONAL(sanitize, sanitize),
     VALUE_OPTIONAL(lba_track, lba_track),
-    KEPT(lba_scan), /* none, at rest */
-    VALUE_OPTIONAL(host_memory, host_memory),
     VALUE_OPTIONAL(pel, pel),
-    {STATE_MEMBER(NvmeCtrl, pel_events), .kind = STATE_TABLE, .elem = 1,
+    {MEMBER(pel_events, pel_events), .kind = STATE_TABLE, .elem = 1,
      .count = N_PEL, .optional = true},
-    {STATE_MEMBER(NvmeCtrl, pel_context), .kind = STATE_TABLE, .elem = 1,
+    {MEMBER(pel_context, pel_context), .kind = STATE_TABLE, .elem = 1,
      .count = N_PEL_CONTEXT, .optional = true},
     VALUE_OPTIONAL(telemetry, telemetry),
-    {STATE_MEMBER(NvmeCtrl, telemetry_data), .kind = STATE_TABLE, .elem = 1,
+    {MEMBER(telemetry_data, telemetry_data), .kind = STATE_TABLE, .elem = 1,
      .count = N_TELEMETRY, .optional = true},
     VALUE_OPTIONAL(firmware_store, firmware_store),
-    {STATE_MEMBER(NvmeCtrl, firmware_image), .kind = STATE_TABLE, .elem = 1,
+    {MEMBER(firmware_image, firmware_image), .kind = STATE_TABLE, .elem = 1,
      .count = N_IMAGE, .optional = true},
-    KEPT(activation), /* none, at rest */
-    KEPT(activation_ns),
-    STATE_TABLE_ROW(NvmeCtrl, lateness, N_ONE),
+    KEPT_AS(activation, activation), /* none, at rest */
+    KEPT_AS(activation_ns, activation_ns),
+    {MEMBER(lateness, lateness), .kind = STATE_TABLE, .elem = sizeof(Hist),
+     .count = N_ONE},
     NVME_STATS(COUNTER, NO_COUNTER)
-#undef COUNTER
-#undef NO_COUNTER
+    /* the first controller */
+    KEPT_AS(first.sub, sub),
+    KEPT_AS(first.index, index),
+    KEPT_AS(first.machine, machine),
+    KEPT_AS(first.opaque, opaque),
+    KEPT_AS(first.cq_client, cq_client),
+    KEPT_AS(first.commands, commands),
+    KEPT_AS(first.cfg, cfg), /* compared as text, with the three that follow */
+    KEPT_AS(first.serial, serial),
+    KEPT_AS(first.model, model),
+    KEPT_AS(first.firmware, firmware),
+    KEPT_AS(first.ssd, ssd),
+    KEPT_AS(first.payload, payload), /* payload-state.c */
+    KEPT_AS(first.block_bytes, block_bytes),
+    KEPT_AS(first.block_shift, block_shift),
+    KEPT_AS(first.unit_blocks, unit_blocks),
+    KEPT_AS(first.max_bytes, max_bytes),
+    KEPT_AS(first.windows_on, windows_on),
+    KEPT_AS(first.window, window), /* from the registers */
+    VALUE_OPTIONAL(first.cmb.msc, cmbmsc),
+    KEPT_AS(first.cmb.uses, cmb_uses),
+    VALUE_OPTIONAL(first.pmr.msc, pmrmsc),
+    VALUE_OPTIONAL(first.pmr.ctl, pmrctl),
+    VALUE_OPTIONAL(first.pmr.failed, pmr_failed),
+    VALUE_AS(first.regs.asq, asq),
+    VALUE_AS(first.regs.acq, acq),
+    VALUE_AS(first.regs.cc, cc),
+    VALUE_AS(first.regs.csts, csts),
+    VALUE_AS(first.regs.intms, intms),
+    VALUE_AS(first.regs.aqa, aqa),
+    VALUE_AS(first.regs.page_bits, page_bits),
+    KEPT_AS(first.shutdown_req, shutdown_req),
+    VALUE_AS(first.pin_level, pin_level),
+    KEPT_AS(first.enabling, enabling),
+    VALUE_AS(first.shutdown_clean, shutdown_clean),
+    KEPT_AS(first.queues.sq, sq), /* these two have rows of their own */
+    KEPT_AS(first.queues.cq, cq),
+    KEPT_AS(first.queues.max_sqid, max_sqid),
+    KEPT_AS(first.queues.max_cqid, max_cqid),
+    KEPT_AS(first.queues.n_io, nio_queues),
+    VALUE_AS(first.queues.next_sq, next_sq),
+    VALUE_SINCE(3, first.queues.class_next, class_next),
+    VALUE_SINCE(3, first.queues.credit, credit),
+    VALUE_AS(first.queues.shadow_on, shadow_on),
+    VALUE_AS(first.queues.shadow_db, shadow_db),
+    VALUE_AS(first.queues.shadow_ei, shadow_ei),
+    VALUE_AS(first.features.value, feature),
+    VALUE_AS(first.features.vector_config, vector_config),
+    VALUE_AS(first.features.timestamp_ms, timestamp_ms),
+    VALUE_AS(first.features.timestamp_at_ns, timestamp_at_ns),
+    VALUE_AS(first.features.timestamp_set, timestamp_set),
+    VALUE_AS(first.features.host_id, host_id),
+    VALUE_SINCE(3, first.features.apst, apst),
+    VALUE_SINCE(3, first.features.apst_on, apst_on),
+    VALUE_SINCE(3, first.features.apst_set, apst_set),
+    VALUE_OPTIONAL(first.features.saved, feature_saved),
+    VALUE_OPTIONAL(first.features.is_saved, feature_is_saved),
+    VALUE_OPTIONAL(first.features.behavior, host_behavior),
+    VALUE_OPTIONAL(first.features.copy_formats, copy_formats),
+    KEPT_AS(first.events.aer, aer), /* records */
+    KEPT_AS(first.events.naer, naer),
+    VALUE_AS(first.events.pending, event_pending),
+    VALUE_AS(first.events.masked, event_masked),
+    VALUE_AS(first.events.info, event_info),
+    VALUE_AS(first.events.warned, warned),
+    KEPT_AS(first.events.health, health), /* looked at again */
+    VALUE_OPTIONAL(first.notices, notices),
+    KEPT_AS(first.changed_ns, changed_ns), /* ns-state.c */
+    VALUE_AS(first.error_log.entry, errors),
+    VALUE_AS(first.error_log.n, nerrors),
+    KEPT_AS(first.keep_alive_ns, keep_alive_ns), /* restarts */
+    VALUE_OPTIONAL(first.self_test, self_test),
+    KEPT_AS(first.self_test_req, self_test_req), /* NULL, at rest */
+    KEPT_AS(first.lba_scan, lba_scan),           /* none, at rest */
+    VALUE_OPTIONAL(first.host_memory, host_memory),
 };
 
 #undef ROW
-#undef VALUE
-#undef KEPT
+#undef MEMBER
 #undef VALUE_AS
 #undef KEPT_AS
 #undef VALUE_SINCE
@@ -246,7 +253,8 @@ static const uint64_t table_counts[N_COUNTS] = {
     [N_PEL_CONTEXT] = NVME_PEL_HEADER + NVME_PEL_BYTES,
 };
 
-static const StateStruct ctrl_struct = STRUCT(NvmeCtrl, ctrl_rows);
+static const StateStruct ctrl_struct = {
+    "NvmeCtrl", ctrl_rows, G_N_ELEMENTS(ctrl_rows), sizeof(NvmeSubsys)};
 static const StateStruct cq_struct = STRUCT(NvmeCq, cq_rows);
 static const StateStruct sq_struct = STRUCT(NvmeSq, sq_rows);
 
@@ -419,7 +427,7 @@ static void put_request(NvmeCtrl *ctrl, const Waiting *w)
     req->complete_ns = w->complete_ns;
     req->waiting = w->event;
     req->posted = !w->event;
-    ctrl->life.n_io += !w->admin;
+    ctrl->sub->life.n_io += !w->admin;
     nvme_request_link(&ctrl->queues.sq[w->sqid], req);
     if (w->event) {
         ctrl->events.aer[ctrl->events.naer++] = req;
@@ -443,8 +451,8 @@ static bool load_requests(State *s, NvmeCtrl *ctrl)
         if (w.sqid >= NVME_MAX_QUEUES || !ctrl->queues.sq[w.sqid].live ||
             w.cid > UINT16_MAX || w.opcode > UINT8_MAX || w.admin > 1 ||
             w.event > 1 || w.status > UINT16_MAX ||
-            (w.dw0 > UINT32_MAX && !ctrl->zones.n) || w.modelled > 1 ||
-            w.complete_ns > ctrl->now_ns || w.admin != (w.sqid == 0) ||
+            (w.dw0 > UINT32_MAX && !ctrl->sub->zones.n) || w.modelled > 1 ||
+            w.complete_ns > ctrl->sub->now_ns || w.admin != (w.sqid == 0) ||
             (w.event && (!w.admin || ctrl->events.naer == NVME_AERL))) {
             return state_fail(s, "it is damaged: a command");
         }
@@ -492,7 +500,7 @@ static bool load_cq(State *s, NvmeCtrl *ctrl, unsigned id)
     if (!is_flag(&cq->live) || !is_flag(&cq->ien) || !is_flag(&cq->asserted) ||
         cq->phase > 1 || cq->vector >= ctrl->cfg.n_vectors ||
         !ring_ok(ctrl, id, cq->size, cq->head, cq->tail) ||
-        !shadow_ok(&cq->shadow) || cq->first_ns > ctrl->now_ns) {
+        !shadow_ok(&cq->shadow) || cq->first_ns > ctrl->sub->now_ns) {
         cq->live = false;
         return state_fail(s, "it is damaged: a completion queue");
     }
@@ -612,13 +620,12 @@ static bool flags_ok(const NvmeCtrl *ctrl)
             return false;
         }
     }
-    return is_flag(&ctrl->powered) && is_flag(&ctrl->pin_level) &&
+    return is_flag(&ctrl->sub->powered) && is_flag(&ctrl->pin_level) &&
            is_flag(&ctrl->queues.shadow_on) &&
            is_flag(&ctrl->features.timestamp_set) &&
            is_flag(&ctrl->features.apst_on) &&
            is_flag(&ctrl->features.apst_set) &&
-           is_flag(&ctrl->host_memory.on) &&
-           is_flag(&ctrl->life.shutdown_clean);
+           is_flag(&ctrl->host_memory.on) && is_flag(&ctrl->shutdown_clean);
 }
 
 static bool registers_ok(const NvmeCtrl *ctrl)
@@ -636,27 +643,28 @@ static bool registers_ok(const NvmeCtrl *ctrl)
 
 static bool clocks_ok(const NvmeCtrl *ctrl)
 {
-    return ctrl->now_ns < SIM_LAST_NS &&
-           ctrl->life.busy_since_ns <= ctrl->now_ns &&
-           ctrl->life.power_on_ns <= ctrl->now_ns &&
-           ctrl->features.timestamp_at_ns <= ctrl->now_ns &&
-           ctrl->next_version >= ssd_last_version(ctrl->ssd) &&
-           ctrl->next_version < 1ULL << 48;
+    return ctrl->sub->now_ns < SIM_LAST_NS &&
+           ctrl->sub->life.busy_since_ns <= ctrl->sub->now_ns &&
+           ctrl->sub->life.power_on_ns <= ctrl->sub->now_ns &&
+           ctrl->features.timestamp_at_ns <= ctrl->sub->now_ns &&
+           ctrl->sub->next_version >= ssd_last_version(ctrl->ssd) &&
+           ctrl->sub->next_version < 1ULL << 48;
 }
 
 static bool check_values(State *s, const NvmeCtrl *ctrl,
                          const NvmeStreams *streams, const NvmeFdp *fdp)
 {
     if (!flags_ok(ctrl) || !registers_ok(ctrl) || !clocks_ok(ctrl) ||
-        !streams_ok(&ctrl->streams, streams) || !fdp_ok(&ctrl->fdp, fdp) ||
-        !nvme_fdp_units_ok(ctrl) || ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
+        !streams_ok(&ctrl->sub->streams, streams) ||
+        !fdp_ok(&ctrl->sub->fdp, fdp) || !nvme_fdp_units_ok(ctrl) ||
+        ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
         !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
         !nvme_firmware_ok(ctrl) || !nvme_telemetry_ok(ctrl) ||
         !nvme_pel_ok(ctrl) || !nvme_erase_ok(ctrl) || !nvme_sanitize_ok(ctrl) ||
-        !nvme_lba_track_ok(ctrl) || !hist_valid(ctrl->lateness)) {
+        !nvme_lba_track_ok(ctrl) || !hist_valid(ctrl->sub->lateness)) {
         return state_fail(s, "it is damaged: the controller");
     }
-    if (ctrl->powered != ssd_powered(ctrl->ssd)) {
+    if (ctrl->sub->powered != ssd_powered(ctrl->ssd)) {
         return state_fail(s, "it is damaged: the power");
     }
     return true;
@@ -668,7 +676,7 @@ static bool check_queues(State *s, const NvmeCtrl *ctrl)
     bool ready = ctrl->regs.csts & NVME_CSTS_RDY;
 
     if (ctrl->queues.sq[0].live != ready || ctrl->queues.cq[0].live != ready ||
-        (!ready && ctrl->queues.n_io) || (ready && !ctrl->powered)) {
+        (!ready && ctrl->queues.n_io) || (ready && !ctrl->sub->powered)) {
         return state_fail(s, "it is damaged: the queues");
     }
     return true;
@@ -684,28 +692,15 @@ static void earlier(uint64_t *ns, uint64_t by_ns)
 }
 
 /* All instants that the controller knows become earlier, as the drive's have. */
-static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
+static void set_ctrl_back(NvmeCtrl *ctrl, uint64_t by_ns)
 {
     if (ctrl->features.timestamp_at_ns < by_ns) {
         ctrl->features.timestamp_ms +=
             (by_ns - ctrl->features.timestamp_at_ns) / NS_PER_MS;
     }
-    if (ctrl->life.n_io && ctrl->life.busy_since_ns < by_ns) {
-        ctrl->life.busy_ns += by_ns - ctrl->life.busy_since_ns;
-    }
     earlier(&ctrl->features.timestamp_at_ns, by_ns);
-    earlier(&ctrl->life.busy_since_ns, by_ns);
-    earlier(&ctrl->life.power_on_ns, by_ns);
-    earlier(&ctrl->upkeep.housekeep_ns, by_ns);
-    earlier(&ctrl->upkeep.retry_ns, by_ns);
-    earlier(&ctrl->upkeep.keep_alive_ns, by_ns);
+    earlier(&ctrl->keep_alive_ns, by_ns);
     earlier(&ctrl->self_test.next_ns, by_ns);
-    for (unsigned i = 0; ctrl->fdp_units && i < NVME_MAX_RUHS; i++) {
-        earlier(&ctrl->fdp_units->began_ns[i], by_ns);
-    }
-    earlier(&ctrl->lba_track.told_ns, by_ns);
-    earlier(&ctrl->erase_since_ns, by_ns);
-    earlier(&ctrl->now_ns, by_ns);
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
         NvmeCq *cq = &ctrl->queues.cq[i];
 
@@ -713,6 +708,27 @@ static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
         for (NvmeRequest *r = cq->wait_first; cq->live && r; r = r->next) {
             earlier(&r->complete_ns, by_ns);
         }
+    }
+}
+
+static void set_back(NvmeSubsys *sub, uint64_t by_ns)
+{
+    if (sub->life.n_io && sub->life.busy_since_ns < by_ns) {
+        sub->life.busy_ns += by_ns - sub->life.busy_since_ns;
+    }
+    earlier(&sub->life.busy_since_ns, by_ns);
+    earlier(&sub->life.power_on_ns, by_ns);
+    earlier(&sub->upkeep.housekeep_ns, by_ns);
+    earlier(&sub->upkeep.retry_ns, by_ns);
+    for (unsigned i = 0; sub->fdp_units && i < NVME_MAX_RUHS; i++) {
+        earlier(&sub->fdp_units->began_ns[i], by_ns);
+    }
+    earlier(&sub->lba_track.told_ns, by_ns);
+    earlier(&sub->erase_since_ns, by_ns);
+    earlier(&sub->now_ns, by_ns);
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        set_ctrl_back(c, by_ns);
     }
 }
 
@@ -726,10 +742,15 @@ bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
         g_set_error_literal(error, STATE_ERROR, 0, "commands are in flight");
         return false;
     }
+    if (nvme_next_ctrl(ctrl->sub, ctrl)) {
+        g_set_error_literal(error, STATE_ERROR, 0,
+                            "the subsystem has more than one controller");
+        return false;
+    }
     state_begin(&s, out, false);
     if (walk_head(&s, (NvmeCtrl *)ctrl) &&
-        state_values(&s, &ctrl_struct, (void *)ctrl) &&
-        state_tables(&s, &ctrl_struct, (void *)ctrl, table_counts) &&
+        state_values(&s, &ctrl_struct, ctrl->sub) &&
+        state_tables(&s, &ctrl_struct, ctrl->sub, table_counts) &&
         save_queues(&s, ctrl) && save_requests(&s, ctrl) &&
         nvme_ns_state(&s, (NvmeCtrl *)ctrl)) {
         payload_state(ctrl->payload, &s);
@@ -739,15 +760,15 @@ bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
 
 bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
 {
-    NvmeStreams streams = ctrl->streams;
-    NvmeFdp fdp = ctrl->fdp;
+    NvmeStreams streams = ctrl->sub->streams;
+    NvmeFdp fdp = ctrl->sub->fdp;
     State s;
 
     g_assert(!ctrl->queues.n_io && !ctrl->queues.sq[0].live &&
              !ctrl->queues.cq[0].live);
     state_begin(&s, in, true);
-    if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, ctrl) &&
-        state_tables(&s, &ctrl_struct, ctrl, table_counts) &&
+    if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, ctrl->sub) &&
+        state_tables(&s, &ctrl_struct, ctrl->sub, table_counts) &&
         check_values(&s, ctrl, &streams, &fdp) && load_queues(&s, ctrl) &&
         check_queues(&s, ctrl) && load_requests(&s, ctrl) &&
         nvme_ns_state(&s, ctrl)) {
@@ -755,16 +776,16 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
     }
     if (!state_end(&s, error)) {
         /* Enough to be freed without signalling anything. */
-        ctrl->streams = streams;
-        ctrl->fdp = fdp;
+        ctrl->sub->streams = streams;
+        ctrl->sub->fdp = fdp;
         ctrl->pin_level = false;
         for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
             ctrl->queues.cq[i].asserted = false;
         }
         return false;
     }
-    set_back(ctrl, ssd_rebased_ns(ctrl->ssd));
-    ctrl->now_ns = MAX(ctrl->now_ns, ssd_now_ns(ctrl->ssd));
+    set_back(ctrl->sub, ssd_rebased_ns(ctrl->ssd));
+    ctrl->sub->now_ns = MAX(ctrl->sub->now_ns, ssd_now_ns(ctrl->ssd));
     nvme_keep_alive_start(ctrl);
     if (nvme_has_host_memory(ctrl)) {
         nvme_host_memory_apply(ctrl);
@@ -780,6 +801,6 @@ uint64_t nvme_rebase(NvmeCtrl *ctrl)
     if (by_ns == 0 || !nvme_at_rest(ctrl) || !ssd_rebase(ctrl->ssd, by_ns)) {
         return 0;
     }
-    set_back(ctrl, by_ns);
+    set_back(ctrl->sub, by_ns);
     return by_ns;
 }

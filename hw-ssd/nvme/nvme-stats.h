@@ -23,10 +23,10 @@
     V(BOOL, shadow_doorbells, "shadow_doorbells", "", NOW,                     \
       v->ctrl->queues.shadow_on, "the guest uses shadow doorbells")            \
     V(U64, media_errors, "media_errors", "commands", LIFE,                     \
-      v->ctrl->life.media_errors,                                              \
+      v->ctrl->sub->life.media_errors,                                         \
       "commands that lost data, as in the SMART log")                          \
     V(U64, unsafe_shutdowns, "unsafe_shutdowns", "", LIFE,                     \
-      v->ctrl->life.unsafe_shutdowns,                                          \
+      v->ctrl->sub->life.unsafe_shutdowns,                                     \
       "losses of power without a shutdown, as in the SMART log")               \
     V(U64, units, "overlay.units", "units", NOW, v->payload.units,             \
       "units whose data only the overlay has "                                 \
@@ -59,11 +59,11 @@
     V(U64, store_errors, "overlay.store_errors", "requests", LIFE,             \
       v->payload.store_errors, "requests that the block node refused")         \
     V(U64, late_count, "lateness_ns.count", "commands", RESET,                 \
-      v->ctrl->lateness->n,                                                    \
+      v->ctrl->sub->lateness->n,                                               \
       "completions that were delivered; lateness is the time from the "        \
       "modelled instant to the delivery")                                      \
     V(DOUBLE, late_mean, "lateness_ns.mean", "ns", RESET,                      \
-      hist_mean(v->ctrl->lateness), "mean lateness")                           \
+      hist_mean(v->ctrl->sub->lateness), "mean lateness")                      \
     V(U64, late_p50, "lateness_ns.p50", "ns", RESET, late(v, 500000),          \
       "the median")                                                            \
     V(U64, late_p99, "lateness_ns.p99", "ns", RESET, late(v, 990000),          \
@@ -71,6 +71,6 @@
     V(U64, late_p999, "lateness_ns.p999", "ns", RESET, late(v, 999000),        \
       "99.9 % are at most that late")                                          \
     V(U64, late_max, "lateness_ns.max", "ns", RESET,                           \
-      v->ctrl->lateness->n ? v->ctrl->lateness->max : 0, "the most")
+      v->ctrl->sub->lateness->n ? v->ctrl->sub->lateness->max : 0, "the most")
 
 #endif

@@ -38,15 +38,15 @@ static size_t event_bytes(const uint8_t *event)
 
 static void make_room(NvmeCtrl *ctrl, size_t n)
 {
-    NvmePersistentEvents *p = &ctrl->pel;
+    NvmePersistentEvents *p = &ctrl->sub->pel;
     size_t drop = 0;
 
     while (p->bytes - drop + n > NVME_PEL_BYTES) {
-        drop += event_bytes(ctrl->pel_events + drop);
+        drop += event_bytes(ctrl->sub->pel_events + drop);
         p->n--;
     }
     p->bytes -= drop;
-    memmove(ctrl->pel_events, ctrl->pel_events + drop, p->bytes);
+    memmove(ctrl->sub->pel_events, ctrl->sub->pel_events + drop, p->bytes);
 }
 
 void nvme_persistent_event(NvmeCtrl *ctrl, uint8_t type, const void *data,
@@ -62,10 +62,10 @@ void nvme_persistent_event(NvmeCtrl *ctrl, uint8_t type, const void *data,
 
     nvme_timestamp(ctrl, &e.timestamp);
     make_room(ctrl, sizeof(e) + n);
-    memcpy(ctrl->pel_events + ctrl->pel.bytes, &e, sizeof(e));
-    memcpy(ctrl->pel_events + ctrl->pel.bytes + sizeof(e), data, n);
-    ctrl->pel.bytes += sizeof(e) + n;
-    ctrl->pel.n++;
+    memcpy(ctrl->sub->pel_events + ctrl->sub->pel.bytes, &e, sizeof(e));
+    memcpy(ctrl->sub->pel_events + ctrl->sub->pel.bytes + sizeof(e), data, n);
+    ctrl->sub->pel.bytes += sizeof(e) + n;
+    ctrl->sub->pel.n++;
 }
 
 static void hardware_event(NvmeCtrl *ctrl, uint16_t code, uint32_t info)
@@ -86,11 +86,11 @@ static void smart_event(NvmeCtrl *ctrl)
 
 void nvme_pel_ready(NvmeCtrl *ctrl)
 {
-    const NvmeFirmware *f = &ctrl->firmware_store;
+    const NvmeFirmware *f = &ctrl->sub->firmware_store;
     NvmePelReset e = {
         .cntlid = nvme_le16(ctrl->cfg.cntlid),
-        .power_cycle = nvme_le32((uint32_t)ctrl->life.power_cycles),
-        .power_on_ms = nvme_le64(ctrl->now_ns / NS_PER_MS),
+        .power_cycle = nvme_le32((uint32_t)ctrl->sub->life.power_cycles),
+        .power_on_ms = nvme_le64(ctrl->sub->now_ns / NS_PER_MS),
     };
 
     memcpy(e.revision, f->slot[f->active - 1].revision, sizeof(e.revision));
@@ -116,9 +116,9 @@ static void thermal_event(NvmeCtrl *ctrl)
 static void look_at_warnings(NvmeCtrl *ctrl)
 {
     uint8_t now = nvme_critical_warning(ctrl);
-    uint8_t fresh = now & ~ctrl->pel.warned;
+    uint8_t fresh = now & ~ctrl->sub->pel.warned;
 
-    ctrl->pel.warned = now;
+    ctrl->sub->pel.warned = now;
     if (fresh & NVME_WARN_TEMPERATURE) {
         thermal_event(ctrl);
     }
@@ -132,10 +132,10 @@ static void look_at_warnings(NvmeCtrl *ctrl)
 
 void nvme_pel_look(NvmeCtrl *ctrl)
 {
-    NvmePersistentEvents *p = &ctrl->pel;
+    NvmePersistentEvents *p = &ctrl->sub->pel;
 
-    if (G_UNLIKELY(p->media_errors != ctrl->life.media_errors)) {
-        p->media_errors = ctrl->life.media_errors;
+    if (G_UNLIKELY(p->media_errors != ctrl->sub->life.media_errors)) {
+        p->media_errors = ctrl->sub->life.media_errors;
         hardware_event(ctrl, MEDIA_STATUS, 0);
     }
     if (G_UNLIKELY(p->health != ctrl->events.health)) {
@@ -165,15 +165,15 @@ static void fill_header(NvmeCtrl *ctrl, NvmePelHeader *h)
     nvme_timestamp(ctrl, &now);
     *h = (NvmePelHeader){
         .lid = 0x0d,
-        .tnev = nvme_le32(ctrl->pel.n),
-        .tll = nvme_le64(ctrl->pel.context_bytes),
+        .tnev = nvme_le32(ctrl->sub->pel.n),
+        .tll = nvme_le64(ctrl->sub->pel.context_bytes),
         .rv = 1,
         .lhl = nvme_le16(sizeof(*h) - offsetof(NvmePelHeader, timestamp)),
-        .poh = nvme_le128(ctrl->now_ns / (3600 * NS_PER_S)),
-        .pcc = nvme_le64(ctrl->life.power_cycles),
+        .poh = nvme_le128(ctrl->sub->now_ns / (3600 * NS_PER_S)),
+        .pcc = nvme_le64(ctrl->sub->life.power_cycles),
         .vid = nvme_le16(ctrl->cfg.pci_vid),
         .ssvid = nvme_le16(ctrl->cfg.pci_ssvid),
-        .generation = nvme_le16(ctrl->pel.generation),
+        .generation = nvme_le16(ctrl->sub->pel.generation),
     };
     memcpy(&h->timestamp, &now, sizeof(now));
     put_name(h->sn, sizeof(h->sn), ctrl->cfg.serial);
@@ -182,7 +182,7 @@ static void fill_header(NvmeCtrl *ctrl, NvmePelHeader *h)
     for (unsigned i = 0; i < G_N_ELEMENTS(types); i++) {
         h->supported[types[i] / 8] |= (uint8_t)(1U << (types[i] % 8));
     }
-    if (ctrl->namespaces.managed) {
+    if (ctrl->sub->namespaces.managed) {
         h->supported[0] |= 1U << NVME_PEL_NAMESPACE;
     }
 }
@@ -191,17 +191,18 @@ static void establish(NvmeCtrl *ctrl)
 {
     NvmePelHeader h;
 
-    ctrl->pel.generation++;
-    ctrl->pel.context_bytes = NVME_PEL_HEADER + ctrl->pel.bytes;
+    ctrl->sub->pel.generation++;
+    ctrl->sub->pel.context_bytes = NVME_PEL_HEADER + ctrl->sub->pel.bytes;
     fill_header(ctrl, &h);
-    memset(ctrl->pel_context, 0, NVME_PEL_HEADER + NVME_PEL_BYTES);
-    memcpy(ctrl->pel_context, &h, sizeof(h));
-    memcpy(ctrl->pel_context + sizeof(h), ctrl->pel_events, ctrl->pel.bytes);
+    memset(ctrl->sub->pel_context, 0, NVME_PEL_HEADER + NVME_PEL_BYTES);
+    memcpy(ctrl->sub->pel_context, &h, sizeof(h));
+    memcpy(ctrl->sub->pel_context + sizeof(h), ctrl->sub->pel_events,
+           ctrl->sub->pel.bytes);
 }
 
 void nvme_pel_reset(NvmeCtrl *ctrl)
 {
-    ctrl->pel.context_bytes = 0;
+    ctrl->sub->pel.context_bytes = 0;
 }
 
 uint16_t nvme_pel_begin(NvmeCtrl *ctrl, const NvmeSqe *sqe, bool *only)
@@ -209,14 +210,14 @@ uint16_t nvme_pel_begin(NvmeCtrl *ctrl, const NvmeSqe *sqe, bool *only)
     unsigned action = sqe->dw[10] >> 8 & 3;
 
     if (action == RELEASE) {
-        ctrl->pel.context_bytes = 0;
+        ctrl->sub->pel.context_bytes = 0;
         *only = true;
         return 0;
     }
     if (action > RELEASE) {
         return NVME_SC_INVALID_FIELD;
     }
-    if ((action == READ) != (ctrl->pel.context_bytes != 0)) {
+    if ((action == READ) != (ctrl->sub->pel.context_bytes != 0)) {
         return NVME_SC_COMMAND_SEQUENCE;
     }
     if (action == ESTABLISH) {
@@ -227,18 +228,18 @@ uint16_t nvme_pel_begin(NvmeCtrl *ctrl, const NvmeSqe *sqe, bool *only)
 
 uint64_t nvme_pel_bytes(const NvmeCtrl *ctrl)
 {
-    return ctrl->pel.context_bytes;
+    return ctrl->sub->pel.context_bytes;
 }
 
 void nvme_fill_pel(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                    void *page)
 {
-    memcpy(page, ctrl->pel_context + i * NVME_PEL_HEADER, NVME_PEL_HEADER);
+    memcpy(page, ctrl->sub->pel_context + i * NVME_PEL_HEADER, NVME_PEL_HEADER);
 }
 
 bool nvme_pel_ok(const NvmeCtrl *ctrl)
 {
-    const NvmePersistentEvents *p = &ctrl->pel;
+    const NvmePersistentEvents *p = &ctrl->sub->pel;
     uint32_t at = 0;
     uint32_t n = 0;
 
@@ -247,7 +248,7 @@ bool nvme_pel_ok(const NvmeCtrl *ctrl)
         return false;
     }
     while (at + sizeof(NvmePelEvent) <= p->bytes) {
-        at += event_bytes(ctrl->pel_events + at);
+        at += event_bytes(ctrl->sub->pel_events + at);
         n++;
     }
     return at == p->bytes && n == p->n;

@@ -80,7 +80,7 @@ static void apply(NvmeCtrl *ctrl)
     } else {
         nvme_window_close(ctrl, NVME_AT_PMR);
     }
-    nvme_window_show(ctrl, NVME_AT_PMR, ctrl->powered && p->ctl & CTL_EN);
+    nvme_window_show(ctrl, NVME_AT_PMR, ctrl->sub->powered && p->ctl & CTL_EN);
 }
 
 /* The barrier. */

@@ -102,7 +102,7 @@ uint16_t nvme_power_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         return NVME_SC_INVALID_FIELD;
     }
     ctrl->features.value[NVME_FEAT_POWER] = sqe->dw[11];
-    ssd_set_power_state(ctrl->ssd, ctrl->now_ns, state);
+    ssd_set_power_state(ctrl->ssd, ctrl->sub->now_ns, state);
     return 0;
 }
 
@@ -144,7 +144,7 @@ static void apply_table(NvmeCtrl *ctrl)
         rule[i].state = entry_state(ctrl->features.apst[i]);
         rule[i].after_ns = entry_ms(ctrl->features.apst[i]) * NS_PER_MS;
     }
-    ssd_set_idle_rules(ctrl->ssd, ctrl->now_ns, rule);
+    ssd_set_idle_rules(ctrl->ssd, ctrl->sub->now_ns, rule);
 }
 
 uint16_t nvme_apst_get(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
@@ -200,7 +200,7 @@ void nvme_hctm_apply(NvmeCtrl *ctrl)
     uint32_t value = ctrl->features.value[NVME_FEAT_HCTM];
     uint32_t limit[2] = {value >> 16, value & 0xffff};
 
-    ssd_set_heat_limits(ctrl->ssd, ctrl->now_ns, limit);
+    ssd_set_heat_limits(ctrl->ssd, ctrl->sub->now_ns, limit);
 }
 
 uint16_t nvme_hctm_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
@@ -218,13 +218,13 @@ void nvme_power_reset(NvmeCtrl *ctrl)
     static const uint32_t none[2];
 
     if (ctrl->features.value[NVME_FEAT_POWER] & PS_MASK) {
-        ssd_set_power_state(ctrl->ssd, ctrl->now_ns, 0);
+        ssd_set_power_state(ctrl->ssd, ctrl->sub->now_ns, 0);
     }
     if (ctrl->features.apst_set) {
-        ssd_set_idle_rules(ctrl->ssd, ctrl->now_ns, NULL);
+        ssd_set_idle_rules(ctrl->ssd, ctrl->sub->now_ns, NULL);
     }
     if (ctrl->features.value[NVME_FEAT_HCTM]) {
-        ssd_set_heat_limits(ctrl->ssd, ctrl->now_ns, none);
+        ssd_set_heat_limits(ctrl->ssd, ctrl->sub->now_ns, none);
     }
     memset(ctrl->features.apst, 0, sizeof(ctrl->features.apst));
     ctrl->features.apst_on = false;

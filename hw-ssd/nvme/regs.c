@@ -13,6 +13,7 @@
 #include "directives.h"
 #include "doorbell.h"
 #include "firmware.h"
+#include "namespace.h"
 #include "nvme-features.h"
 #include "persistent-events.h"
 #include "pmr.h"
@@ -47,7 +48,7 @@ static uint64_t cap(const NvmeCtrl *ctrl)
            timeout(ctrl) << 24 |                  /* TO */
            1ULL << 36 |                           /* NSSRS */
            1ULL << 37 |                           /* CSS: NVM command set */
-           (ctrl->zones.n > 0 ? 1ULL << 43 : 0) | /* and others */
+           (ctrl->sub->zones.n > 0 ? 1ULL << 43 : 0) | /* and others */
            nvme_cmb_cap(ctrl) | nvme_pmr_cap(ctrl) |
            1ULL << 59 | /* CRMS: ready with media */
            (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
@@ -105,7 +106,7 @@ uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size)
     if (!access_ok(offset, size)) {
         return 0;
     }
-    if (!ctrl->powered) {
+    if (!ctrl->sub->powered) {
         return size == 4 ? UINT32_MAX : UINT64_MAX;
     }
     v = read_dword(ctrl, offset);
@@ -125,10 +126,10 @@ void nvme_disable(NvmeCtrl *ctrl)
     nvme_pel_reset(ctrl);
     ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
-    ctrl->life.shutdown_req = NULL;
+    ctrl->shutdown_req = NULL;
     ctrl->regs.csts = kept;
     nvme_firmware_reset(ctrl, NVME_RESET_CONTROLLER);
-    ctrl->life.enabling = false;
+    ctrl->enabling = false;
     ctrl->regs.intms = 0;
     ctrl->regs.page_bits = NVME_PAGE_BITS;
     nvme_features_reset(ctrl);
@@ -143,7 +144,8 @@ static bool settings_ok(const NvmeCtrl *ctrl)
     uint64_t page = 1ULL << (NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS);
 
     return (NVME_CC_CSS(ctrl->regs.cc) == 0 ||
-            (NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL && ctrl->zones.n > 0)) &&
+            (NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL &&
+             ctrl->sub->zones.n > 0)) &&
            NVME_CC_AMS(ctrl->regs.cc) <= NVME_AMS_WEIGHTED &&
            NVME_CC_MPS(ctrl->regs.cc) <= NVME_PAGE_BITS_MAX - NVME_PAGE_BITS &&
            asqs && acqs && !(ctrl->regs.asq & (page - 1)) &&
@@ -171,10 +173,10 @@ static void enable(NvmeCtrl *ctrl)
         return;
     }
     ctrl->regs.page_bits = NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS;
-    if (ctrl->zones.n >
+    if (ctrl->sub->zones.n >
         0) { /* of no use to a host that knows the NVM set only */
-        ctrl->namespaces.table[0].attached =
-            NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL;
+        nvme_ns_attach(ctrl, &ctrl->sub->namespaces.table[0],
+                       NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL);
     }
     nvme_cq_open(ctrl, 0, ctrl->regs.acq, (ctrl->regs.aqa >> 16 & 0xfff) + 1, 0,
                  true);
@@ -182,8 +184,8 @@ static void enable(NvmeCtrl *ctrl)
                  (ctrl->regs.aqa & 0xfff) + 1, NVME_PRIORITY_URGENT);
     ctrl->queues.cq[0].in_cmb = cq_in_cmb;
     ctrl->queues.sq[0].in_cmb = sq_in_cmb;
-    ctrl->life.enabling = true;
-    ctrl->life.shutdown_clean = false;
+    ctrl->enabling = true;
+    ctrl->shutdown_clean = false;
     nvme_look_ready(ctrl);
 }
 
@@ -191,13 +193,13 @@ static void enable(NvmeCtrl *ctrl)
  * commands. */
 static bool drive_is_clear(const NvmeCtrl *ctrl)
 {
-    return !ctrl->slots.in_use && !ctrl->requests.starved_first;
+    return !ctrl->sub->slots.in_use && !ctrl->sub->requests.starved_first;
 }
 
 void nvme_look_ready(NvmeCtrl *ctrl)
 {
-    if (ctrl->life.enabling && ssd_ready(ctrl->ssd) && drive_is_clear(ctrl)) {
-        ctrl->life.enabling = false;
+    if (ctrl->enabling && ssd_ready(ctrl->ssd) && drive_is_clear(ctrl)) {
+        ctrl->enabling = false;
         ctrl->regs.csts |= NVME_CSTS_RDY;
         nvme_pel_ready(ctrl);
     }
@@ -209,7 +211,7 @@ static void begin_shutdown(NvmeCtrl *ctrl)
 
     ctrl->regs.csts =
         (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_BUSY;
-    ctrl->life.shutdown_req = req;
+    ctrl->shutdown_req = req;
     req->shutdown = true;
     req->barrier = true;
     req->pending = 1;
@@ -236,7 +238,7 @@ static void write_cc(NvmeCtrl *ctrl, uint32_t value)
 
 void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
 {
-    ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
+    ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
     nvme_disable(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_CONVENTIONAL);
     ctrl->regs.cc = 0;
@@ -249,14 +251,16 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
     memset(ctrl->features.host_id, 0, sizeof(ctrl->features.host_id));
 }
 
-/* All of the subsystem, which is this controller.  The buffer keeps its data.
- */
+/* All controllers of the subsystem.  The buffer keeps its data. */
 static void subsystem_reset(NvmeCtrl *ctrl)
 {
-    nvme_reset(ctrl, ctrl->now_ns);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        nvme_reset(c, c->sub->now_ns);
+        c->regs.csts |= NVME_CSTS_NSSRO;
+    }
     nvme_zones_close_all(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
-    ctrl->regs.csts |= NVME_CSTS_NSSRO;
 }
 
 /* ---- writing ------------------------------------------------------------ */
@@ -329,10 +333,10 @@ static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
 void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
                     uint64_t value, unsigned size)
 {
-    if (!access_ok(offset, size) || !ctrl->powered) {
+    if (!access_ok(offset, size) || !ctrl->sub->powered) {
         return;
     }
-    ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
+    ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
     write_dword(ctrl, offset, (uint32_t)value);
     if (size == 8 && offset < NVME_REG_DOORBELLS) {
         write_dword(ctrl, offset + 4, value >> 32);

@@ -17,11 +17,11 @@ typedef struct CtrlStats {
 
 static uint64_t late(const CtrlStats *v, uint32_t ppm)
 {
-    return hist_quantile(v->ctrl->lateness, ppm);
+    return hist_quantile(v->ctrl->sub->lateness, ppm);
 }
 
 #define COUNTER_GET(id, path, unit, reset, help)                               \
-    STAT_FUNCTION(CtrlStats, COUNTER, id, &v->ctrl->count.id)
+    STAT_FUNCTION(CtrlStats, COUNTER, id, &v->ctrl->sub->count.id)
 #define COUNTER_ROW(id, path, unit, reset, help)                               \
     STAT_ROW(COUNTER, id, path, unit, reset, NULL, help)
 #define VALUE_GET(type, id, path, unit, reset, value, help)                    \
@@ -49,7 +49,7 @@ static void namespace_json(const NvmeNamespace *ns, JsonWriter *w)
     json_u64(w, "nsid", ns->nsid);
     json_u64(w, "bytes", ns->nblocks << ns->block_shift);
     json_u64(w, "block_bytes", ns->block_bytes);
-    json_bool(w, "attached", ns->attached);
+    json_bool(w, "attached", ns->attached != 0);
     json_u64(w, "write_protect", ns->protect);
     json_u64(w, "commands_failed", ns->count.failed);
     for (unsigned i = 0; i < NVME_N_WORKS; i++) {
@@ -66,9 +66,9 @@ static void namespace_json(const NvmeNamespace *ns, JsonWriter *w)
 static void namespaces_json(const NvmeCtrl *ctrl, JsonWriter *w)
 {
     json_open(w, "namespaces", '[');
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        if (ctrl->namespaces.table[i].exists) {
-            namespace_json(&ctrl->namespaces.table[i], w);
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        if (ctrl->sub->namespaces.table[i].exists) {
+            namespace_json(&ctrl->sub->namespaces.table[i], w);
         }
     }
     json_close(w, ']');
@@ -81,7 +81,7 @@ void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
     payload_get_stats(ctrl->payload, &v.payload);
     json_open(w, key, '{');
     stats_write(&nvme_stats, &v, w);
-    if (ctrl->namespaces.managed) {
+    if (ctrl->sub->namespaces.managed) {
         namespaces_json(ctrl, w);
     }
     json_close(w, '}');
@@ -92,7 +92,7 @@ void nvme_reset_stats(NvmeCtrl *ctrl)
     CtrlStats v = {.ctrl = ctrl};
 
     stats_reset(&nvme_stats, &v);
-    hist_init(ctrl->lateness);
+    hist_init(ctrl->sub->lateness);
 }
 
 static void document_commands(GString *out, const NvmeCommandTable *t)

@@ -15,27 +15,28 @@
 
 void nvme_requests_init(NvmeCtrl *ctrl)
 {
-    ctrl->requests.slabs = g_ptr_array_new_with_free_func(g_free);
-    ctrl->requests.sg_pool = g_ptr_array_new_with_free_func(g_free);
+    ctrl->sub->requests.slabs = g_ptr_array_new_with_free_func(g_free);
+    ctrl->sub->requests.sg_pool = g_ptr_array_new_with_free_func(g_free);
 }
 
 NvmeRequest *nvme_request_new(NvmeCtrl *ctrl)
 {
-    NvmeRequest *req = ctrl->requests.free;
+    NvmeRequest *req = ctrl->sub->requests.free;
 
     if (!req) {
         NvmeRequest *slab = g_new0(NvmeRequest, REQUEST_SLAB);
 
-        g_ptr_array_add(ctrl->requests.slabs, slab);
+        g_ptr_array_add(ctrl->sub->requests.slabs, slab);
         for (int i = REQUEST_SLAB - 1; i >= 0; i--) {
-            slab[i].next = ctrl->requests.free;
-            ctrl->requests.free = &slab[i];
+            slab[i].next = ctrl->sub->requests.free;
+            ctrl->sub->requests.free = &slab[i];
         }
         req = slab;
     }
-    ctrl->requests.free = req->next;
+    ctrl->sub->requests.free = req->next;
     memset(req, 0, offsetof(NvmeRequest, small_steps));
     req->used = true;
+    req->ctrl = ctrl;
     req->steps = req->small_steps;
     req->step_room = NVME_STEPS_SMALL;
     req->buf = NULL;
@@ -65,13 +66,13 @@ static void request_unlink(NvmeRequest *req)
 void nvme_request_lock(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     req->locks = true;
-    req->lock_next = ctrl->requests.locks;
-    ctrl->requests.locks = req;
+    req->lock_next = ctrl->sub->requests.locks;
+    ctrl->sub->requests.locks = req;
 }
 
 static void request_unlock(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    NvmeRequest **at = &ctrl->requests.locks;
+    NvmeRequest **at = &ctrl->sub->requests.locks;
 
     while (*at != req) {
         at = &(*at)->lock_next;
@@ -134,21 +135,24 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
         g_free(req->sqe);
         req->sqe = NULL;
     }
-    if (io && --ctrl->life.n_io == 0) {
-        ctrl->life.busy_ns += ctrl->now_ns - ctrl->life.busy_since_ns;
+    if (io && --ctrl->sub->life.n_io == 0) {
+        ctrl->sub->life.busy_ns +=
+            ctrl->sub->now_ns - ctrl->sub->life.busy_since_ns;
     }
-    if (G_UNLIKELY(ctrl->namespaces.job == req)) {
-        ctrl->namespaces.job = NULL; /* it did not come to its end */
+    if (G_UNLIKELY(ctrl->sub->namespaces.job == req)) {
+        ctrl->sub->namespaces.job = NULL; /* it did not come to its end */
     }
     req->used = false;
-    req->next = ctrl->requests.free;
-    ctrl->requests.free = req;
+    req->next = ctrl->sub->requests.free;
+    ctrl->sub->requests.free = req;
 }
 
 uint64_t nvme_busy_ns(const NvmeCtrl *ctrl)
 {
-    return ctrl->life.busy_ns +
-           (ctrl->life.n_io ? ctrl->now_ns - ctrl->life.busy_since_ns : 0);
+    return ctrl->sub->life.busy_ns +
+           (ctrl->sub->life.n_io
+                ? ctrl->sub->now_ns - ctrl->sub->life.busy_since_ns
+                : 0);
 }
 
 void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req)
@@ -199,8 +203,8 @@ void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req)
 
 void nvme_requests_free_used(NvmeCtrl *ctrl)
 {
-    for (unsigned i = 0; i < ctrl->requests.slabs->len; i++) {
-        NvmeRequest *slab = g_ptr_array_index(ctrl->requests.slabs, i);
+    for (unsigned i = 0; i < ctrl->sub->requests.slabs->len; i++) {
+        NvmeRequest *slab = g_ptr_array_index(ctrl->sub->requests.slabs, i);
 
         for (unsigned k = 0; k < REQUEST_SLAB; k++) {
             if (slab[k].used) {
@@ -212,6 +216,6 @@ void nvme_requests_free_used(NvmeCtrl *ctrl)
 
 void nvme_requests_destroy(NvmeCtrl *ctrl)
 {
-    g_ptr_array_free(ctrl->requests.slabs, TRUE);
-    g_ptr_array_free(ctrl->requests.sg_pool, TRUE);
+    g_ptr_array_free(ctrl->sub->requests.slabs, TRUE);
+    g_ptr_array_free(ctrl->sub->requests.sg_pool, TRUE);
 }

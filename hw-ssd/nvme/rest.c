@@ -17,7 +17,7 @@
 
 void nvme_hold(NvmeCtrl *ctrl, bool on)
 {
-    ctrl->held = on;
+    ctrl->sub->held = on;
     payload_hold(ctrl->payload, on);
 }
 
@@ -36,12 +36,22 @@ static bool queues_at_rest(const NvmeCtrl *ctrl)
     return true;
 }
 
+static bool ctrls_at_rest(const NvmeSubsys *sub)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (c->shutdown_req || c->lba_scan.command || !queues_at_rest(c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool nvme_at_rest(const NvmeCtrl *ctrl)
 {
-    return !ctrl->slots.in_use && !ctrl->requests.starved_first &&
-           !ctrl->life.shutdown_req && !ctrl->erase_req &&
-           !ctrl->lba_scan.command && !ctrl->drive_lost &&
-           queues_at_rest(ctrl) && payload_at_rest(ctrl->payload) &&
+    return !ctrl->sub->slots.in_use && !ctrl->sub->requests.starved_first &&
+           !ctrl->sub->erase_req && !ctrl->sub->drive_lost &&
+           ctrls_at_rest(ctrl->sub) && payload_at_rest(ctrl->payload) &&
            ssd_at_rest(ctrl->ssd);
 }
 

@@ -51,7 +51,7 @@ enum {
 
 uint32_t nvme_sanitize_capabilities(const NvmeCtrl *ctrl)
 {
-    if (ctrl->zones.n > 0) {
+    if (ctrl->sub->zones.n > 0) {
         return 0; /* there is no Sanitize command */
     }
     return CAP_CRYPTO |
@@ -81,8 +81,8 @@ static bool has_action(const NvmeCtrl *ctrl, unsigned action)
 
 static bool any_protected(const NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        if (ctrl->namespaces.table[i].protect) {
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        if (ctrl->sub->namespaces.table[i].protect) {
             return true;
         }
     }
@@ -97,22 +97,22 @@ static uint16_t check(const NvmeCtrl *ctrl, uint32_t dw10)
         (dw10 & DW10_NDAS && ctrl->cfg.no_nodas && !warns)) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (ctrl->sanitize.failure == NVME_SANITIZE_RESTRICTED &&
+    if (ctrl->sub->sanitize.failure == NVME_SANITIZE_RESTRICTED &&
         dw10 & DW10_AUSE) {
         return NVME_SC_SANITIZE_FAILED;
     }
     if (any_protected(ctrl)) {
         return NVME_SC_NS_PROTECTED;
     }
-    return ctrl->firmware_store.next ? NVME_SC_FW_RESET : 0;
+    return ctrl->sub->firmware_store.next ? NVME_SC_FW_RESET : 0;
 }
 
 static uint16_t exit_failure(NvmeCtrl *ctrl)
 {
-    if (ctrl->sanitize.failure == NVME_SANITIZE_RESTRICTED) {
+    if (ctrl->sub->sanitize.failure == NVME_SANITIZE_RESTRICTED) {
         return NVME_SC_SANITIZE_FAILED;
     }
-    ctrl->sanitize.failure = NVME_SANITIZE_FINE;
+    ctrl->sub->sanitize.failure = NVME_SANITIZE_FINE;
     return 0;
 }
 
@@ -137,14 +137,17 @@ static void start(NvmeCtrl *ctrl, uint32_t dw10, uint32_t dw11)
         .pattern = dw11,
     };
 
-    nvme_self_test_end(ctrl, NVME_DST_SANITIZE);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        nvme_self_test_end(c, NVME_DST_SANITIZE);
+        nvme_notice_clear(c, NVME_LOG_SANITIZE);
+    }
     nvme_streams_reset(ctrl);
-    nvme_notice_clear(ctrl, NVME_LOG_SANITIZE);
     nvme_erase_start(ctrl, &job);
-    ctrl->sanitize.status = NVME_SANITIZE_RUNS;
-    ctrl->sanitize.passes = 0;
-    ctrl->sanitize.failure = NVME_SANITIZE_FINE;
-    ctrl->sanitize.dw10 = dw10;
+    ctrl->sub->sanitize.status = NVME_SANITIZE_RUNS;
+    ctrl->sub->sanitize.passes = 0;
+    ctrl->sub->sanitize.failure = NVME_SANITIZE_FINE;
+    ctrl->sub->sanitize.dw10 = dw10;
     nvme_persistent_event(ctrl, NVME_PEL_SANITIZE_START, &event, sizeof(event));
 }
 
@@ -167,7 +170,7 @@ uint16_t nvme_sanitize(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 static void settle_granules(NvmeCtrl *ctrl, bool keeps)
 {
-    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint16_t from = keeps ? NVME_GRANULE_FREE : NVME_GRANULE_DIRTY;
     uint16_t to = keeps ? NVME_GRANULE_DIRTY : NVME_GRANULE_FREE;
 
@@ -180,11 +183,11 @@ static void settle_granules(NvmeCtrl *ctrl, bool keeps)
 
 static uint16_t sstat(const NvmeCtrl *ctrl)
 {
-    const NvmeSanitize *s = &ctrl->sanitize;
+    const NvmeSanitize *s = &ctrl->sub->sanitize;
     bool done = s->status == NVME_SANITIZE_DONE ||
                 s->status == NVME_SANITIZE_DEALLOCATED;
     bool erased =
-        s->clean_version == ctrl->next_version &&
+        s->clean_version == ctrl->sub->next_version &&
         (done || (s->status == NVME_SANITIZE_NEVER && ssd_is_empty(ctrl->ssd)));
 
     return (uint16_t)(s->status | s->passes << 3 | (erased ? 1 << 8 : 0));
@@ -192,22 +195,22 @@ static uint16_t sstat(const NvmeCtrl *ctrl)
 
 static void tell(NvmeCtrl *ctrl)
 {
-    NvmeSanitize *s = &ctrl->sanitize;
+    NvmeSanitize *s = &ctrl->sub->sanitize;
     NvmePelSanitizeEnd event = {
         .progress = 0xffff,
         .status = nvme_le16(sstat(ctrl)),
     };
 
     nvme_persistent_event(ctrl, NVME_PEL_SANITIZE_END, &event, sizeof(event));
-    nvme_notice(ctrl, s->status == NVME_SANITIZE_DEALLOCATED
-                          ? NVME_NOTICE_DEALLOCATED
-                          : NVME_NOTICE_SANITIZED);
+    nvme_notice_all(ctrl->sub, s->status == NVME_SANITIZE_DEALLOCATED
+                                   ? NVME_NOTICE_DEALLOCATED
+                                   : NVME_NOTICE_SANITIZED);
 }
 
 bool nvme_sanitize_look(NvmeCtrl *ctrl)
 {
-    NvmeEraseJob job = ctrl->erase;
-    NvmeSanitize *s = &ctrl->sanitize;
+    NvmeEraseJob job = ctrl->sub->erase;
+    NvmeSanitize *s = &ctrl->sub->sanitize;
 
     if (!job.sanitize) {
         return false;
@@ -216,7 +219,7 @@ bool nvme_sanitize_look(NvmeCtrl *ctrl)
     if (job.phase != NVME_ERASE_ENDED) {
         return false;
     }
-    ctrl->erase = (NvmeEraseJob){.phase = NVME_ERASE_NONE};
+    ctrl->sub->erase = (NvmeEraseJob){.phase = NVME_ERASE_NONE};
     if (job.status) {
         s->status = NVME_SANITIZE_FAILED;
         s->failure = job.dw10 & DW10_AUSE ? NVME_SANITIZE_UNRESTRICTED
@@ -225,7 +228,7 @@ bool nvme_sanitize_look(NvmeCtrl *ctrl)
         s->status = job.dw10 & DW10_NDAS && ctrl->cfg.no_nodas
                         ? NVME_SANITIZE_DEALLOCATED
                         : NVME_SANITIZE_DONE;
-        s->clean_version = ctrl->next_version;
+        s->clean_version = ctrl->sub->next_version;
         settle_granules(ctrl, job.keeps);
     }
     tell(ctrl);
@@ -268,7 +271,7 @@ static bool admin_is_allowed(const NvmeCtrl *ctrl, const NvmeSqe *sqe)
     case NVME_ADM_GET_LOG_PAGE:
         return log_is_allowed(sqe->dw[10] & 0xff);
     case NVME_ADM_SANITIZE:
-        return ctrl->sanitize.failure != NVME_SANITIZE_FINE;
+        return ctrl->sub->sanitize.failure != NVME_SANITIZE_FINE;
     default:
         return false;
     }
@@ -296,7 +299,7 @@ static bool disturbs_format(const NvmeCtrl *ctrl, const NvmeRequest *req,
 uint16_t nvme_sanitize_refuses(const NvmeCtrl *ctrl, const NvmeRequest *req,
                                const NvmeSqe *sqe)
 {
-    bool formats = nvme_erase_is_on(ctrl) && !ctrl->erase.sanitize;
+    bool formats = nvme_erase_is_on(ctrl) && !ctrl->sub->erase.sanitize;
 
     if (formats) {
         return req->admin ? (disturbs_format(ctrl, req, sqe)
@@ -330,11 +333,11 @@ void nvme_fill_sanitize_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     NvmeSanitizeLog *log = page;
 
     log->sprog =
-        ctrl->sanitize.status == NVME_SANITIZE_RUNS
+        ctrl->sub->sanitize.status == NVME_SANITIZE_RUNS
             ? nvme_le16((uint16_t)MIN(nvme_erase_progress(ctrl), 0xfffe))
             : 0xffff;
     log->sstat = nvme_le16(sstat(ctrl));
-    log->scdw10 = nvme_le32(ctrl->sanitize.dw10);
+    log->scdw10 = nvme_le32(ctrl->sub->sanitize.dw10);
     log->overwrite_s = purges ? seconds(ctrl, true, 16) : UINT32_MAX;
     log->block_erase_s = purges ? seconds(ctrl, true, 0) : UINT32_MAX;
     log->crypto_erase_s = 0;
@@ -345,8 +348,8 @@ void nvme_fill_sanitize_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 
 bool nvme_sanitize_ok(const NvmeCtrl *ctrl)
 {
-    const NvmeSanitize *s = &ctrl->sanitize;
-    bool runs = nvme_erase_is_on(ctrl) && ctrl->erase.sanitize;
+    const NvmeSanitize *s = &ctrl->sub->sanitize;
+    bool runs = nvme_erase_is_on(ctrl) && ctrl->sub->erase.sanitize;
 
     return s->status <= NVME_SANITIZE_DEALLOCATED && s->passes <= 31 &&
            s->failure <= NVME_SANITIZE_UNRESTRICTED &&

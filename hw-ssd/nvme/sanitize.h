@@ -20,7 +20,7 @@ uint16_t nvme_sanitize_refuses(const NvmeCtrl *ctrl, const NvmeRequest *req,
 /* Are there commands that nvme_sanitize_refuses()? */
 static inline bool nvme_sanitize_restricts(const NvmeCtrl *ctrl)
 {
-    return nvme_erase_is_on(ctrl) || ctrl->sanitize.failure;
+    return nvme_erase_is_on(ctrl) || ctrl->sub->sanitize.failure;
 }
 
 /* SANICAP. */

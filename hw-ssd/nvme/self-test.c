@@ -62,19 +62,21 @@ static uint64_t chunks_of(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 }
 
 /* Does a test of this NSID read the namespace? */
-static bool is_tested(const NvmeNamespace *ns, uint32_t nsid)
+static bool is_tested(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                      uint32_t nsid)
 {
-    return ns->attached && (nsid == NVME_NSID_ALL || nsid == ns->nsid);
+    return nvme_is_attached(ctrl, ns) &&
+           (nsid == NVME_NSID_ALL || nsid == ns->nsid);
 }
 
 static uint64_t n_chunks(const NvmeCtrl *ctrl, uint32_t nsid)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        const NvmeNamespace *ns = &ctrl->namespaces.table[i];
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
-        n += is_tested(ns, nsid) ? chunks_of(ctrl, ns) : 0;
+        n += is_tested(ctrl, ns, nsid) ? chunks_of(ctrl, ns) : 0;
     }
     return n;
 }
@@ -82,10 +84,10 @@ static uint64_t n_chunks(const NvmeCtrl *ctrl, uint32_t nsid)
 /* The namespace of a chunk; *chunk: within it. */
 static NvmeNamespace *find_chunk(NvmeCtrl *ctrl, uint64_t *chunk)
 {
-    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
-        NvmeNamespace *ns = &ctrl->namespaces.table[i];
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
-        if (!is_tested(ns, ctrl->self_test.nsid)) {
+        if (!is_tested(ctrl, ns, ctrl->self_test.nsid)) {
             continue;
         }
         if (*chunk < chunks_of(ctrl, ns)) {
@@ -128,7 +130,7 @@ void nvme_self_test_end(NvmeCtrl *ctrl, uint8_t result)
         .status = (uint8_t)(t->code << 4 | result),
         .segment = result == NVME_DST_FAILED ? t->segment : 0,
         .valid = lba ? VALID_NSID | VALID_LBA | VALID_SCT | VALID_SC : 0,
-        .poh = nvme_le64(ctrl->now_ns / (3600 * NS_PER_S)),
+        .poh = nvme_le64(ctrl->sub->now_ns / (3600 * NS_PER_S)),
         .nsid = nvme_le32(lba ? t->bad_nsid : 0),
         .lba = nvme_le64(lba ? t->lba : 0),
         .sct = lba ? NVME_SC_UNRECOVERED_READ >> 8 : 0,
@@ -154,7 +156,7 @@ static void read_done(NvmeCtrl *ctrl, NvmeRequest *req)
         return; /* of a test that has ended */
     }
     ctrl->self_test_req = NULL;
-    t->next_ns = ctrl->now_ns + PAUSE_NS;
+    t->next_ns = ctrl->sub->now_ns + PAUSE_NS;
     if (req->status && req->status != NVME_SC_UNRECOVERED_READ) {
         return; /* the power has gone: again */
     }
@@ -209,7 +211,7 @@ static void read_next(NvmeCtrl *ctrl)
 
 static bool may_go_on(const NvmeCtrl *ctrl)
 {
-    return ctrl->self_test.code && !ctrl->self_test_req && !ctrl->held &&
+    return ctrl->self_test.code && !ctrl->self_test_req && !ctrl->sub->held &&
            nvme_running(ctrl);
 }
 
@@ -217,7 +219,7 @@ bool nvme_self_test_look(NvmeCtrl *ctrl)
 {
     NvmeSelfTest *t = &ctrl->self_test;
 
-    if (!may_go_on(ctrl) || ctrl->now_ns < t->next_ns) {
+    if (!may_go_on(ctrl) || ctrl->sub->now_ns < t->next_ns) {
         return false;
     }
     if (t->next < t->n) {
@@ -247,7 +249,7 @@ static void start(NvmeCtrl *ctrl, uint8_t code, uint32_t nsid)
     t->next = 0;
     t->nsid = nsid;
     t->n = code == CODE_EXTENDED ? n : MIN(SHORT_READS, n);
-    t->next_ns = ctrl->now_ns + CONTROLLER_NS;
+    t->next_ns = ctrl->sub->now_ns + CONTROLLER_NS;
     if (nvme_critical_warning(ctrl) & ~NVME_WARN_TEMPERATURE) {
         note_failure(t, SEGMENT_SMART);
     }
@@ -311,5 +313,5 @@ bool nvme_self_test_ok(const NvmeCtrl *ctrl)
     const NvmeSelfTest *t = &ctrl->self_test;
 
     return t->code <= CODE_EXTENDED && t->n <= n_chunks(ctrl, t->nsid) &&
-           t->next <= t->n && t->next_ns <= ctrl->now_ns + CONTROLLER_NS;
+           t->next <= t->n && t->next_ns <= ctrl->sub->now_ns + CONTROLLER_NS;
 }

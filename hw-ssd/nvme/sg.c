@@ -22,7 +22,7 @@ void nvme_sg_init(NvmeSg *sg)
 void nvme_sg_free(NvmeCtrl *ctrl, NvmeSg *sg)
 {
     if (sg->seg != sg->small) {
-        g_ptr_array_add(ctrl->requests.sg_pool, sg->seg);
+        g_ptr_array_add(ctrl->sub->requests.sg_pool, sg->seg);
     }
     nvme_sg_init(sg);
 }
@@ -31,9 +31,9 @@ static void sg_grow(NvmeCtrl *ctrl, NvmeSg *sg)
 {
     NvmeSeg *large = NULL;
 
-    if (ctrl->requests.sg_pool->len) {
-        large = g_ptr_array_steal_index_fast(ctrl->requests.sg_pool,
-                                             ctrl->requests.sg_pool->len - 1);
+    if (ctrl->sub->requests.sg_pool->len) {
+        large = g_ptr_array_steal_index_fast(
+            ctrl->sub->requests.sg_pool, ctrl->sub->requests.sg_pool->len - 1);
     } else {
         large = g_new(NvmeSeg, NVME_SG_LARGE);
     }
@@ -77,7 +77,7 @@ uint16_t nvme_sg_read(NvmeCtrl *ctrl, NvmeSg *sg, void *buf, size_t len)
 {
     uint8_t *to = buf;
 
-    ctrl->run_bytes += len;
+    ctrl->sub->run_bytes += len;
     while (len) {
         uint64_t addr;
         size_t n = sg_piece(sg, len, &addr);
@@ -95,7 +95,7 @@ uint16_t nvme_sg_write(NvmeCtrl *ctrl, NvmeSg *sg, const void *buf, size_t len)
 {
     const uint8_t *from = buf;
 
-    ctrl->run_bytes += len;
+    ctrl->sub->run_bytes += len;
     while (len) {
         uint64_t addr;
         size_t n = sg_piece(sg, len, &addr);

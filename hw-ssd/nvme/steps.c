@@ -21,15 +21,15 @@
 
 static IlistLinks slot_chain(const NvmeCtrl *ctrl)
 {
-    return ILIST_CHAIN(ctrl->slots.slot, NvmeSlot, next_free);
+    return ILIST_CHAIN(ctrl->sub->slots.slot, NvmeSlot, next_free);
 }
 
 void nvme_slots_init(NvmeCtrl *ctrl, uint32_t n)
 {
-    ctrl->slots.n = n;
-    ctrl->slots.slot = g_new0(NvmeSlot, n);
-    ctrl->slots.free = ILIST_NONE;
-    pool_add(slot_chain(ctrl), &ctrl->slots.free, 0, n);
+    ctrl->sub->slots.n = n;
+    ctrl->sub->slots.slot = g_new0(NvmeSlot, n);
+    ctrl->sub->slots.free = ILIST_NONE;
+    pool_add(slot_chain(ctrl), &ctrl->sub->slots.free, 0, n);
 }
 
 static void request_fail(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)
@@ -46,7 +46,7 @@ static void request_fail(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)
 static void step_begin(NvmeCtrl *ctrl, NvmeStep *step)
 {
     if (step->op == SSD_OP_WRITE) {
-        step->id = ++ctrl->next_version;
+        step->id = ++ctrl->sub->next_version;
         payload_write_commit(ctrl->payload, step->entries, step->id);
         step->entries = NULL;
     } else if (step->op == SSD_OP_TRIM) {
@@ -89,21 +89,21 @@ static void step_end(NvmeCtrl *ctrl, NvmeStep *step, SsdStatus status)
 
 static uint32_t slot_get(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t step)
 {
-    uint32_t tag = pool_take(slot_chain(ctrl), &ctrl->slots.free);
+    uint32_t tag = pool_take(slot_chain(ctrl), &ctrl->sub->slots.free);
 
-    ctrl->slots.slot[tag].req = req;
-    ctrl->slots.slot[tag].step = step;
-    ctrl->slots.in_use++;
+    ctrl->sub->slots.slot[tag].req = req;
+    ctrl->sub->slots.slot[tag].step = step;
+    ctrl->sub->slots.in_use++;
     req->in_drive++;
     return tag;
 }
 
 static void slot_put(NvmeCtrl *ctrl, uint32_t tag)
 {
-    ctrl->slots.slot[tag].req->in_drive--;
-    ctrl->slots.slot[tag].req = NULL;
-    pool_give(slot_chain(ctrl), &ctrl->slots.free, tag);
-    ctrl->slots.in_use--;
+    ctrl->sub->slots.slot[tag].req->in_drive--;
+    ctrl->sub->slots.slot[tag].req = NULL;
+    pool_give(slot_chain(ctrl), &ctrl->sub->slots.free, tag);
+    ctrl->sub->slots.in_use--;
 }
 
 static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
@@ -131,7 +131,7 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
         .lba = step->lba,
     };
     req->pending++;
-    ret = ssd_submit(ctrl->ssd, ctrl->now_ns, &cmd);
+    ret = ssd_submit(ctrl->ssd, ctrl->sub->now_ns, &cmd);
     if (ret) {
         slot_put(ctrl, tag);
         step_end(ctrl, step, SSD_STATUS_POWER_LOSS);
@@ -145,12 +145,12 @@ static void starve(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     req->starved = true;
     req->next = NULL;
-    if (ctrl->requests.starved_first) {
-        ctrl->requests.starved_last->next = req;
+    if (ctrl->sub->requests.starved_first) {
+        ctrl->sub->requests.starved_last->next = req;
     } else {
-        ctrl->requests.starved_first = req;
+        ctrl->sub->requests.starved_first = req;
     }
-    ctrl->requests.starved_last = req;
+    ctrl->sub->requests.starved_last = req;
 }
 
 /* Is there a place for the next step, if there is one? */
@@ -163,7 +163,7 @@ static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
         !nvme_zone_step_may_go(ctrl, &req->steps[req->next_step])) {
         return false;
     }
-    return ctrl->slots.free != ILIST_NONE &&
+    return ctrl->sub->slots.free != ILIST_NONE &&
            (req->steps[req->next_step].op != SSD_OP_TRIM ||
             payload_trim_room(ctrl->payload));
 }
@@ -183,15 +183,15 @@ bool nvme_feed_starved(NvmeCtrl *ctrl)
 {
     bool any = false;
 
-    while (ctrl->requests.starved_first &&
-           has_place(ctrl, ctrl->requests.starved_first)) {
-        NvmeRequest *req = ctrl->requests.starved_first;
+    while (ctrl->sub->requests.starved_first &&
+           has_place(ctrl, ctrl->sub->requests.starved_first)) {
+        NvmeRequest *req = ctrl->sub->requests.starved_first;
 
-        ctrl->requests.starved_first = req->next;
+        ctrl->sub->requests.starved_first = req->next;
         req->starved = false;
         req->pending++;
-        nvme_request_start(ctrl, req);
-        nvme_request_part_done(ctrl, req);
+        nvme_request_start(req->ctrl, req);
+        nvme_request_part_done(req->ctrl, req);
         any = true;
     }
     return any;
@@ -238,9 +238,9 @@ bool nvme_request_abort(NvmeCtrl *ctrl, NvmeRequest *req)
     bool any = req->next_step < req->nsteps;
 
     nvme_request_cancel_steps(ctrl, req);
-    for (uint32_t tag = 0; tag < ctrl->slots.n; tag++) {
-        if (ctrl->slots.slot[tag].req == req) {
-            any |= ssd_abort(ctrl->ssd, ctrl->now_ns, tag);
+    for (uint32_t tag = 0; tag < ctrl->sub->slots.n; tag++) {
+        if (ctrl->sub->slots.slot[tag].req == req) {
+            any |= ssd_abort(ctrl->ssd, ctrl->sub->now_ns, tag);
         }
     }
     req->aborted |= any;
@@ -296,9 +296,9 @@ static void trace(NvmeCtrl *ctrl, const NvmeRequest *req)
 
 static void shutdown_done(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    if (ctrl->life.shutdown_req == req) {
-        ctrl->life.shutdown_req = NULL;
-        ctrl->life.shutdown_clean = !req->status;
+    if (ctrl->shutdown_req == req) {
+        ctrl->shutdown_req = NULL;
+        ctrl->shutdown_clean = !req->status;
         ctrl->regs.csts =
             (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_DONE;
     }
@@ -347,7 +347,7 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
     if (req->status) {
         uint16_t code = req->status & NVME_SC_CODE_MASK;
 
-        ctrl->count.commands_failed++;
+        ctrl->sub->count.commands_failed++;
         req->status = code | NVME_SC_MORE;
         req->status |= worth_retrying(code) ? 0 : NVME_SC_DNR;
         nvme_log_error(ctrl, req->sq->id, req, req->status);
@@ -380,23 +380,24 @@ static uint16_t status_of(SsdStatus status)
  * gone. */
 static void look_drained(NvmeCtrl *ctrl)
 {
-    NvmeRequest *job = ctrl->namespaces.job;
+    NvmeRequest *job = ctrl->sub->namespaces.job;
 
     if (!nvme_ns_in_drive(ctrl)) {
-        ctrl->namespaces.draining = false;
-        nvme_request_part_done(ctrl, job);
+        ctrl->sub->namespaces.draining = false;
+        nvme_request_part_done(job->ctrl, job);
     }
 }
 
-void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
+void nvme_step_completed(NvmeSubsys *sub, const SsdCompletion *c)
 {
-    NvmeSlot *slot = &ctrl->slots.slot[c->tag];
+    NvmeSlot *slot = &sub->slots.slot[c->tag];
     NvmeRequest *req = slot->req;
+    NvmeCtrl *ctrl = req->ctrl;
     NvmeStep *step = &req->steps[slot->step];
 
     slot_put(ctrl, c->tag);
     step_end(ctrl, step, c->status);
-    if (ctrl->namespaces.draining) {
+    if (ctrl->sub->namespaces.draining) {
         look_drained(ctrl);
     }
     if (req->deletion && !req->in_drive) {
@@ -404,8 +405,9 @@ void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
         req->deletion = NULL;
     }
     if (c->status != SSD_STATUS_OK) {
-        ctrl->life.media_errors += c->status == SSD_STATUS_UNRECOVERED_READ ||
-                                   c->status == SSD_STATUS_WRITE_FAULT;
+        ctrl->sub->life.media_errors +=
+            c->status == SSD_STATUS_UNRECOVERED_READ ||
+            c->status == SSD_STATUS_WRITE_FAULT;
         if (c->status == SSD_STATUS_UNRECOVERED_READ) {
             req->lba = nvme_ns_from_drive(req->ns, c->bad_lba);
             nvme_lba_note(ctrl, c->bad_lba, 1);

@@ -15,7 +15,7 @@ void nvme_request_start(NvmeCtrl *ctrl, NvmeRequest *req);
 bool nvme_feed_starved(NvmeCtrl *ctrl);
 
 /* The drive has completed a step. */
-void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c);
+void nvme_step_completed(NvmeSubsys *sub, const SsdCompletion *c);
 
 /* One of the pending parts has ended; after the last one the request completes,
  * behind a barrier of the payload if it asks for one. */

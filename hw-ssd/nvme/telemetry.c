@@ -26,7 +26,7 @@
 
 static uint8_t *data_of(const NvmeCtrl *ctrl, unsigned which)
 {
-    return ctrl->telemetry_data + which * NVME_TELEMETRY_BYTES;
+    return ctrl->sub->telemetry_data + which * NVME_TELEMETRY_BYTES;
 }
 
 /* ---- a capture ----------------------------------------------------------- */
@@ -80,7 +80,7 @@ static uint16_t append_details(const NvmeCtrl *ctrl, uint8_t *data,
 
 static void capture(NvmeCtrl *ctrl, unsigned which, const char *reason)
 {
-    NvmeTelemetryLog *log = &ctrl->telemetry.log[which];
+    NvmeTelemetryLog *log = &ctrl->sub->telemetry.log[which];
     uint8_t *data = data_of(ctrl, which);
 
     memset(data, 0, NVME_TELEMETRY_BYTES);
@@ -95,9 +95,10 @@ static void capture(NvmeCtrl *ctrl, unsigned which, const char *reason)
 static void fill_header(const NvmeCtrl *ctrl, unsigned which,
                         NvmeTelemetryHeader *h)
 {
-    const NvmeTelemetryLog *log = &ctrl->telemetry.log[which];
-    const NvmeTelemetryLog *host = &ctrl->telemetry.log[NVME_TELEMETRY_HOST];
-    const NvmeTelemetryLog *own = &ctrl->telemetry.log[NVME_TELEMETRY_OWN];
+    const NvmeTelemetryLog *log = &ctrl->sub->telemetry.log[which];
+    const NvmeTelemetryLog *host =
+        &ctrl->sub->telemetry.log[NVME_TELEMETRY_HOST];
+    const NvmeTelemetryLog *own = &ctrl->sub->telemetry.log[NVME_TELEMETRY_OWN];
 
     h->lid = which == NVME_TELEMETRY_HOST ? 0x07 : 0x08;
     for (unsigned i = 0; i < sizeof(h->ieee); i++) {
@@ -124,10 +125,10 @@ static void event(NvmeCtrl *ctrl, unsigned which)
 
 static void capture_own(NvmeCtrl *ctrl, const char *reason)
 {
-    if (!ctrl->telemetry.log[NVME_TELEMETRY_OWN].available) {
+    if (!ctrl->sub->telemetry.log[NVME_TELEMETRY_OWN].available) {
         capture(ctrl, NVME_TELEMETRY_OWN, reason);
         event(ctrl, NVME_TELEMETRY_OWN);
-        nvme_notice(ctrl, NVME_NOTICE_TELEMETRY);
+        nvme_notice_all(ctrl->sub, NVME_NOTICE_TELEMETRY);
     }
 }
 
@@ -138,10 +139,10 @@ static uint8_t warnings(const NvmeCtrl *ctrl)
 
 void nvme_telemetry_look(NvmeCtrl *ctrl)
 {
-    NvmeTelemetry *t = &ctrl->telemetry;
+    NvmeTelemetry *t = &ctrl->sub->telemetry;
 
-    if (G_UNLIKELY(t->media_errors != ctrl->life.media_errors)) {
-        t->media_errors = ctrl->life.media_errors;
+    if (G_UNLIKELY(t->media_errors != ctrl->sub->life.media_errors)) {
+        t->media_errors = ctrl->sub->life.media_errors;
         capture_own(ctrl, "media error");
     }
     if (G_UNLIKELY(t->health != ctrl->events.health)) {
@@ -157,14 +158,15 @@ void nvme_telemetry_look(NvmeCtrl *ctrl)
 
 void nvme_telemetry_release(NvmeCtrl *ctrl)
 {
-    ctrl->telemetry.log[NVME_TELEMETRY_OWN].available = 0;
+    ctrl->sub->telemetry.log[NVME_TELEMETRY_OWN].available = 0;
 }
 
 /* ---- the pages ----------------------------------------------------------- */
 
 static uint64_t bytes_of(const NvmeCtrl *ctrl, unsigned which)
 {
-    return (ctrl->telemetry.log[which].last[2] + 1ULL) * NVME_TELEMETRY_BLOCK;
+    return (ctrl->sub->telemetry.log[which].last[2] + 1ULL) *
+           NVME_TELEMETRY_BLOCK;
 }
 
 uint64_t nvme_telemetry_host_bytes(const NvmeCtrl *ctrl)
@@ -216,7 +218,7 @@ void nvme_fill_telemetry(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
 bool nvme_telemetry_ok(const NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < NVME_TELEMETRY_LOGS; i++) {
-        const NvmeTelemetryLog *log = &ctrl->telemetry.log[i];
+        const NvmeTelemetryLog *log = &ctrl->sub->telemetry.log[i];
 
         if (log->last[0] > log->last[1] || log->last[1] > log->last[2] ||
             log->last[2] >= NVME_TELEMETRY_BYTES / NVME_TELEMETRY_BLOCK ||

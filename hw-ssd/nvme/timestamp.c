@@ -12,9 +12,9 @@
 
 void nvme_timestamp(const NvmeCtrl *ctrl, NvmeTimestamp *data)
 {
-    uint64_t ms =
-        nvme_le64(ctrl->features.timestamp_ms +
-                  (ctrl->now_ns - ctrl->features.timestamp_at_ns) / NS_PER_MS);
+    uint64_t ms = nvme_le64(
+        ctrl->features.timestamp_ms +
+        (ctrl->sub->now_ns - ctrl->features.timestamp_at_ns) / NS_PER_MS);
 
     *data = (NvmeTimestamp){
         .attributes =
@@ -29,7 +29,7 @@ void nvme_timestamp_set(NvmeCtrl *ctrl, const NvmeTimestamp *data)
 
     memcpy(&ms, data->ms, sizeof(data->ms));
     ctrl->features.timestamp_ms = nvme_le64(ms);
-    ctrl->features.timestamp_at_ns = ctrl->now_ns;
+    ctrl->features.timestamp_at_ns = ctrl->sub->now_ns;
     ctrl->features.timestamp_set = true;
 }
 
@@ -37,5 +37,5 @@ void nvme_timestamp_reset(NvmeCtrl *ctrl)
 {
     ctrl->features.timestamp_set = false;
     ctrl->features.timestamp_ms = 0;
-    ctrl->features.timestamp_at_ns = ctrl->now_ns;
+    ctrl->features.timestamp_at_ns = ctrl->sub->now_ns;
 }

@@ -24,7 +24,7 @@
 
 static bool is_time(const NvmeCtrl *ctrl, uint64_t at_ns)
 {
-    return at_ns == SSD_TIME_NEVER || ctrl->now_ns >= at_ns;
+    return at_ns == SSD_TIME_NEVER || ctrl->sub->now_ns >= at_ns;
 }
 
 /* First soon, then ever more rarely. */
@@ -32,38 +32,42 @@ static void retry(NvmeCtrl *ctrl)
 {
     if (!payload_has_failed(ctrl->payload)) {
         if (!payload_store_in_flight(ctrl->payload)) { /* all is well again */
-            ctrl->upkeep.retry_wait_ns = 0;
+            ctrl->sub->upkeep.retry_wait_ns = 0;
         }
-        ctrl->upkeep.retry_ns = SSD_TIME_NEVER;
+        ctrl->sub->upkeep.retry_ns = SSD_TIME_NEVER;
         return;
     }
-    if (!is_time(ctrl, ctrl->upkeep.retry_ns)) {
+    if (!is_time(ctrl, ctrl->sub->upkeep.retry_ns)) {
         return;
     }
-    if (ctrl->upkeep.retry_ns != SSD_TIME_NEVER && !ctrl->held) {
+    if (ctrl->sub->upkeep.retry_ns != SSD_TIME_NEVER && !ctrl->sub->held) {
         payload_probe(ctrl->payload);
     }
-    ctrl->upkeep.retry_wait_ns =
-        ctrl->upkeep.retry_wait_ns
-            ? MIN(2 * ctrl->upkeep.retry_wait_ns, RETRY_MOST_NS)
+    ctrl->sub->upkeep.retry_wait_ns =
+        ctrl->sub->upkeep.retry_wait_ns
+            ? MIN(2 * ctrl->sub->upkeep.retry_wait_ns, RETRY_MOST_NS)
             : RETRY_FIRST_NS;
-    ctrl->upkeep.retry_ns = ctrl->now_ns + ctrl->upkeep.retry_wait_ns;
+    ctrl->sub->upkeep.retry_ns =
+        ctrl->sub->now_ns + ctrl->sub->upkeep.retry_wait_ns;
 }
 
 bool nvme_upkeep(NvmeCtrl *ctrl)
 {
     bool any;
 
-    if (is_time(ctrl, ctrl->upkeep.housekeep_ns)) {
-        ctrl->upkeep.housekeep_ns = payload_housekeep(ctrl->payload)
-                                        ? ctrl->now_ns + HOUSEKEEP_NS
-                                        : SSD_TIME_NEVER;
+    if (is_time(ctrl, ctrl->sub->upkeep.housekeep_ns)) {
+        ctrl->sub->upkeep.housekeep_ns = payload_housekeep(ctrl->payload)
+                                             ? ctrl->sub->now_ns + HOUSEKEEP_NS
+                                             : SSD_TIME_NEVER;
     }
     retry(ctrl);
-    nvme_keep_alive_look(ctrl);
-    any = nvme_self_test_look(ctrl);
-    any |= nvme_firmware_look(ctrl);
-    any |= nvme_lba_status_look(ctrl);
+    any = nvme_firmware_look(ctrl);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        nvme_keep_alive_look(c);
+        any |= nvme_self_test_look(c);
+        any |= nvme_lba_status_look(c);
+    }
     if (G_UNLIKELY(nvme_erase_is_on(ctrl))) {
         any |= nvme_erase_look(ctrl);
         any |= nvme_format_look(ctrl);
@@ -74,19 +78,23 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
 
 uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
 {
-    uint64_t own_ns = MIN(ctrl->upkeep.keep_alive_ns, nvme_self_test_ns(ctrl));
+    uint64_t own_ns = MIN(ctrl->sub->activation_ns, nvme_erase_ns(ctrl));
 
-    own_ns = MIN(own_ns, ctrl->activation_ns);
-    own_ns = MIN(own_ns, nvme_erase_ns(ctrl));
-    own_ns = MIN(own_ns, nvme_lba_status_ns(ctrl));
-    return MIN(MIN(ctrl->upkeep.housekeep_ns, ctrl->upkeep.retry_ns), own_ns);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        own_ns = MIN(own_ns, c->keep_alive_ns);
+        own_ns = MIN(own_ns, nvme_self_test_ns(c));
+        own_ns = MIN(own_ns, nvme_lba_status_ns(c));
+    }
+    return MIN(MIN(ctrl->sub->upkeep.housekeep_ns, ctrl->sub->upkeep.retry_ns),
+               own_ns);
 }
 
 bool nvme_housekeep(NvmeCtrl *ctrl)
 {
     payload_hold(ctrl->payload, false);
     payload_housekeep(ctrl->payload);
-    payload_hold(ctrl->payload, ctrl->held);
+    payload_hold(ctrl->payload, ctrl->sub->held);
     return payload_has_lazy(ctrl->payload);
 }
 

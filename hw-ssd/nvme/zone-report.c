@@ -40,14 +40,14 @@ static bool has_pointer(const NvmeZone *zone)
 
 static void put_zone(const NvmeCtrl *ctrl, uint32_t i, NvmeZoneDescriptor *d)
 {
-    const NvmeZone *zone = &ctrl->zones.zone[i];
+    const NvmeZone *zone = &ctrl->sub->zones.zone[i];
     uint64_t start = nvme_zone_start(ctrl, i);
 
     *d = (NvmeZoneDescriptor){
         .zt = TYPE_SEQUENTIAL,
         .zs = (uint8_t)(zone->state << 4),
         .za = zone->described ? HAS_EXTENSION : 0,
-        .zcap = nvme_le64(ctrl->zones.capacity),
+        .zcap = nvme_le64(ctrl->sub->zones.capacity),
         .zslba = nvme_le64(start),
         .wp = nvme_le64(has_pointer(zone) ? start + zone->wp : UINT64_MAX),
     };
@@ -58,13 +58,13 @@ static void put_zone(const NvmeCtrl *ctrl, uint32_t i, NvmeZoneDescriptor *d)
 static uint64_t put_zones(const NvmeCtrl *ctrl, uint32_t i, unsigned filter,
                           bool extended, bool partial, uint8_t *to, size_t n)
 {
-    size_t more = extended ? ctrl->zones.extension_bytes : 0;
+    size_t more = extended ? ctrl->sub->zones.extension_bytes : 0;
     uint64_t found = 0;
 
-    for (; i < ctrl->zones.n; i++) {
+    for (; i < ctrl->sub->zones.n; i++) {
         NvmeZoneDescriptor d;
 
-        if (filter && ctrl->zones.zone[i].state != filter_state[filter]) {
+        if (filter && ctrl->sub->zones.zone[i].state != filter_state[filter]) {
             continue;
         }
         if (n < sizeof(d) + more) {
@@ -77,8 +77,8 @@ static uint64_t put_zones(const NvmeCtrl *ctrl, uint32_t i, unsigned filter,
         }
         put_zone(ctrl, i, &d);
         memcpy(to, &d, sizeof(d));
-        if (more && ctrl->zones.zone[i].described) {
-            memcpy(to + sizeof(d), ctrl->zones.extension + i * more, more);
+        if (more && ctrl->sub->zones.zone[i].described) {
+            memcpy(to + sizeof(d), ctrl->sub->zones.extension + i * more, more);
         }
         to += sizeof(d) + more;
         n -= sizeof(d) + more;
@@ -103,8 +103,8 @@ uint16_t nvme_zone_receive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         return nvme_ns_missing(ctrl, req->nsid);
     }
     if (action > RECEIVE_EXTENDED || filter >= G_N_ELEMENTS(filter_state) ||
-        (extended && !ctrl->zones.extension_bytes) || bytes < sizeof(header) ||
-        bytes > ctrl->max_bytes) {
+        (extended && !ctrl->sub->zones.extension_bytes) ||
+        bytes < sizeof(header) || bytes > ctrl->max_bytes) {
         return NVME_SC_INVALID_FIELD;
     }
     if (!nvme_ns_has(req->ns, lba, 1)) {
@@ -125,8 +125,8 @@ uint16_t nvme_zone_receive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 uint64_t nvme_zone_append_most(const NvmeCtrl *ctrl)
 {
-    return ctrl->zones.append_bytes
-               ? MIN(ctrl->zones.append_bytes, ctrl->max_bytes)
+    return ctrl->sub->zones.append_bytes
+               ? MIN(ctrl->sub->zones.append_bytes, ctrl->max_bytes)
                : ctrl->max_bytes;
 }
 
@@ -140,10 +140,11 @@ uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     if (!ns) {
         return nvme_ns_missing(ctrl, sqe->dw[1]);
     }
-    id->mar = nvme_le32(ctrl->zones.max_active - 1);
-    id->mor = nvme_le32(ctrl->zones.max_open - 1);
-    id->lbafe[ns->format].zsze = nvme_le64(ctrl->zones.size);
-    id->lbafe[ns->format].zdes = (uint8_t)(ctrl->zones.extension_bytes / 64);
+    id->mar = nvme_le32(ctrl->sub->zones.max_active - 1);
+    id->mor = nvme_le32(ctrl->sub->zones.max_open - 1);
+    id->lbafe[ns->format].zsze = nvme_le64(ctrl->sub->zones.size);
+    id->lbafe[ns->format].zdes =
+        (uint8_t)(ctrl->sub->zones.extension_bytes / 64);
     return 0;
 }
 
@@ -156,7 +157,7 @@ uint16_t nvme_identify_zoned_controller(const NvmeCtrl *ctrl,
     id->zasl = nvme_zone_append_most(ctrl) == ctrl->max_bytes
                    ? 0
                    : (uint8_t)g_bit_nth_lsf(
-                         ctrl->zones.append_bytes >> NVME_PAGE_BITS, -1);
+                         ctrl->sub->zones.append_bytes >> NVME_PAGE_BITS, -1);
     return 0;
 }
 
@@ -174,8 +175,8 @@ void nvme_fill_changed_zones(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     uint32_t most = G_N_ELEMENTS(log->zslba);
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ctrl->zones.n && n <= most; i++) {
-        if (ctrl->zones.zone[i].changed) {
+    for (uint32_t i = 0; i < ctrl->sub->zones.n && n <= most; i++) {
+        if (ctrl->sub->zones.zone[i].changed) {
             if (n < most) {
                 log->zslba[n] = nvme_le64(nvme_zone_start(ctrl, i));
             }
@@ -190,7 +191,7 @@ void nvme_fill_changed_zones(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 
 void nvme_clear_changed_zones(NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->zones.n; i++) {
-        ctrl->zones.zone[i].changed = false;
+    for (uint32_t i = 0; i < ctrl->sub->zones.n; i++) {
+        ctrl->sub->zones.zone[i].changed = false;
     }
 }

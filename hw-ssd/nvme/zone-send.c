@@ -31,7 +31,8 @@ enum {
 static void add_reset(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t i,
                       uint16_t stream)
 {
-    uint64_t capacity = ctrl->zones.capacity << ctrl->zones.drive_shift;
+    uint64_t capacity = ctrl->sub->zones.capacity
+                        << ctrl->sub->zones.drive_shift;
     NvmeStep *step =
         nvme_add_step(req, SSD_OP_TRIM, i * capacity, (uint32_t)capacity);
 
@@ -113,11 +114,11 @@ static uint16_t check_open_all(const NvmeCtrl *ctrl)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ctrl->zones.n; i++) {
-        n += ctrl->zones.zone[i].state == NVME_ZONE_CLOSED ||
-             ctrl->zones.zone[i].state == NVME_ZONE_EXPLICIT;
+    for (uint32_t i = 0; i < ctrl->sub->zones.n; i++) {
+        n += ctrl->sub->zones.zone[i].state == NVME_ZONE_CLOSED ||
+             ctrl->sub->zones.zone[i].state == NVME_ZONE_EXPLICIT;
     }
-    return n > ctrl->zones.max_open ? NVME_SC_TOO_MANY_OPEN : 0;
+    return n > ctrl->sub->zones.max_open ? NVME_SC_TOO_MANY_OPEN : 0;
 }
 
 /* A zone with a reset or a finish under way is passed over: it comes to that
@@ -126,8 +127,8 @@ static uint16_t run_all(NvmeCtrl *ctrl, NvmeRequest *req, const Action *a)
 {
     uint16_t status = a->code == SEND_OPEN ? check_open_all(ctrl) : 0;
 
-    for (uint32_t i = 0; !status && i < ctrl->zones.n; i++) {
-        const NvmeZone *zone = &ctrl->zones.zone[i];
+    for (uint32_t i = 0; !status && i < ctrl->sub->zones.n; i++) {
+        const NvmeZone *zone = &ctrl->sub->zones.zone[i];
 
         if (a->all >> zone->state & 1 && !zone->resetting && !zone->finishing) {
             status = a->run(ctrl, req, i);
@@ -139,7 +140,7 @@ static uint16_t run_all(NvmeCtrl *ctrl, NvmeRequest *req, const Action *a)
 static uint16_t set_extension(NvmeCtrl *ctrl, const NvmeSqe *sqe, uint32_t i)
 {
     uint8_t data[255 * 64];
-    size_t n = ctrl->zones.extension_bytes;
+    size_t n = ctrl->sub->zones.extension_bytes;
     uint16_t status;
 
     if (n == 0) {
@@ -150,7 +151,7 @@ static uint16_t set_extension(NvmeCtrl *ctrl, const NvmeSqe *sqe, uint32_t i)
         status = nvme_zone_describe(ctrl, i);
     }
     if (!status) {
-        memcpy(ctrl->zones.extension + i * n, data, n);
+        memcpy(ctrl->sub->zones.extension + i * n, data, n);
     }
     return status;
 }
@@ -167,7 +168,7 @@ uint16_t nvme_zone_send(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (!all && !nvme_ns_has(req->ns, lba, 1)) {
         return NVME_SC_LBA_RANGE;
     }
-    if (!all && lba % ctrl->zones.size) {
+    if (!all && lba % ctrl->sub->zones.size) {
         return NVME_SC_INVALID_FIELD;
     }
     if (req->ns->protect) {
@@ -190,7 +191,7 @@ uint16_t nvme_zone_send(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 /* The request is of no queue; it frees itself. */
 static void start_job(NvmeCtrl *ctrl, uint32_t i)
 {
-    NvmeZone *zone = &ctrl->zones.zone[i];
+    NvmeZone *zone = &ctrl->sub->zones.zone[i];
     NvmeRequest *req = nvme_request_new(ctrl);
 
     req->admin = true;
@@ -209,13 +210,13 @@ void nvme_zones_look(NvmeCtrl *ctrl)
 {
     uint32_t i = 0;
 
-    if (ctrl->zones.work && ctrl->powered && ssd_powered(ctrl->ssd)) {
+    if (ctrl->sub->zones.work && ctrl->sub->powered && ssd_powered(ctrl->ssd)) {
         while (nvme_zones_next_job(ctrl, &i)) {
             start_job(ctrl, i++);
         }
     }
-    if (ctrl->zones.report) {
-        ctrl->zones.report = false;
-        nvme_notice(ctrl, NVME_NOTICE_ZONES);
+    if (ctrl->sub->zones.report) {
+        ctrl->sub->zones.report = false;
+        nvme_notice_all(ctrl->sub, NVME_NOTICE_ZONES);
     }
 }

@@ -41,8 +41,8 @@ static bool is_plain(const NvmeZone *z)
 
 static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
 {
-    const NvmeZone *z = &ctrl->zones.zone[i];
-    size_t n = ctrl->zones.extension_bytes;
+    const NvmeZone *z = &ctrl->sub->zones.zone[i];
+    size_t n = ctrl->sub->zones.extension_bytes;
     Record r = {
         .zone = i,
         .state = z->state,
@@ -58,12 +58,13 @@ static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
     };
 
     return state_record(s, &r, sizeof(r), 0) &&
-           (!z->described || state_bytes(s, ctrl->zones.extension + i * n, n));
+           (!z->described ||
+            state_bytes(s, ctrl->sub->zones.extension + i * n, n));
 }
 
 static bool save_all(State *s, NvmeCtrl *ctrl)
 {
-    NvmeZones *z = &ctrl->zones;
+    NvmeZones *z = &ctrl->sub->zones;
     Head head = {
         .n = z->n,
         .size = z->size,
@@ -128,7 +129,7 @@ static bool record_ok(const NvmeZones *z, const Record *r)
 
 static bool load_one(State *s, NvmeCtrl *ctrl)
 {
-    NvmeZones *z = &ctrl->zones;
+    NvmeZones *z = &ctrl->sub->zones;
     size_t n = z->extension_bytes;
     Record r;
 
@@ -173,7 +174,7 @@ static void forget_all(NvmeZones *z)
 
 static bool load_all(State *s, NvmeCtrl *ctrl)
 {
-    NvmeZones *z = &ctrl->zones;
+    NvmeZones *z = &ctrl->sub->zones;
     Head head;
 
     if (!state_record(s, &head, sizeof(head), 0)) {
@@ -199,7 +200,7 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
 
 bool nvme_zones_state(State *s, NvmeCtrl *ctrl)
 {
-    if (ctrl->zones.n == 0) {
+    if (ctrl->sub->zones.n == 0) {
         return true;
     }
     return s->loading ? load_all(s, ctrl) : save_all(s, ctrl);

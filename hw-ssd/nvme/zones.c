@@ -20,7 +20,7 @@
 
 static NvmeZone *zone_at(NvmeCtrl *ctrl, uint32_t i)
 {
-    return &ctrl->zones.zone[i];
+    return &ctrl->sub->zones.zone[i];
 }
 
 static bool is_open(unsigned state)
@@ -51,9 +51,9 @@ static void take_stream(NvmeCtrl *ctrl, uint32_t i)
     NvmeZone *zone = zone_at(ctrl, i);
 
     if (zone->stream == NVME_ZONE_NO_STREAM) {
-        zone->stream = free_stream(&ctrl->zones);
+        zone->stream = free_stream(&ctrl->sub->zones);
         g_assert(zone->stream != NVME_ZONE_NO_STREAM);
-        ctrl->zones.owner[zone->stream] = i + 1;
+        ctrl->sub->zones.owner[zone->stream] = i + 1;
     }
 }
 
@@ -62,14 +62,14 @@ static void give_stream(NvmeCtrl *ctrl, uint32_t i)
     NvmeZone *zone = zone_at(ctrl, i);
 
     if (zone->stream != NVME_ZONE_NO_STREAM) {
-        ctrl->zones.owner[zone->stream] = 0;
+        ctrl->sub->zones.owner[zone->stream] = 0;
         zone->stream = NVME_ZONE_NO_STREAM;
     }
 }
 
 static void set_state(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
 {
-    NvmeZones *z = &ctrl->zones;
+    NvmeZones *z = &ctrl->sub->zones;
     NvmeZone *zone = zone_at(ctrl, i);
     unsigned old = zone->state;
 
@@ -88,7 +88,7 @@ static void set_state(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
  * it has opened none but i. */
 static uint32_t oldest_implicit(const NvmeCtrl *ctrl, uint32_t i)
 {
-    const NvmeZones *z = &ctrl->zones;
+    const NvmeZones *z = &ctrl->sub->zones;
     uint32_t best = UINT32_MAX;
 
     for (uint32_t k = 0; k < z->n_streams; k++) {
@@ -105,7 +105,7 @@ static uint32_t oldest_implicit(const NvmeCtrl *ctrl, uint32_t i)
 /* Are there resources for the zone to be open, or only active? */
 static uint16_t check_resources(const NvmeCtrl *ctrl, uint32_t i, bool open)
 {
-    const NvmeZones *z = &ctrl->zones;
+    const NvmeZones *z = &ctrl->sub->zones;
     unsigned state = z->zone[i].state;
 
     if (!is_active(state) && (z->n_active >= z->max_active ||
@@ -123,7 +123,7 @@ static uint16_t check_resources(const NvmeCtrl *ctrl, uint32_t i, bool open)
 /* After check_resources(). */
 static void open_zone(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
 {
-    NvmeZones *z = &ctrl->zones;
+    NvmeZones *z = &ctrl->sub->zones;
 
     if (!is_open(z->zone[i].state) && z->n_open >= z->max_open) {
         set_state(ctrl, oldest_implicit(ctrl, i), NVME_ZONE_CLOSED);
@@ -135,7 +135,7 @@ static void open_zone(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
 static void want_job(NvmeCtrl *ctrl, uint32_t i, bool has_one)
 {
     zone_at(ctrl, i)->job = has_one;
-    ctrl->zones.work |= !has_one;
+    ctrl->sub->zones.work |= !has_one;
 }
 
 /* ---- reads --------------------------------------------------------------- */
@@ -147,18 +147,19 @@ uint16_t nvme_zone_check_read(const NvmeCtrl *ctrl, const NvmeRequest *req)
     if (nvme_zone_of(ctrl, req->lba + req->nblocks - 1) != i) {
         return NVME_SC_ZONE_BOUNDARY;
     }
-    return ctrl->zones.zone[i].state == NVME_ZONE_OFFLINE ? NVME_SC_ZONE_OFFLINE
-                                                          : 0;
+    return ctrl->sub->zones.zone[i].state == NVME_ZONE_OFFLINE
+               ? NVME_SC_ZONE_OFFLINE
+               : 0;
 }
 
 uint64_t nvme_zone_backed(const NvmeCtrl *ctrl, uint64_t first,
                           uint64_t nblocks)
 {
-    uint64_t offset = first % ctrl->zones.size;
+    uint64_t offset = first % ctrl->sub->zones.size;
 
-    return offset >= ctrl->zones.capacity
+    return offset >= ctrl->sub->zones.capacity
                ? 0
-               : MIN(nblocks, ctrl->zones.capacity - offset);
+               : MIN(nblocks, ctrl->sub->zones.capacity - offset);
 }
 
 /* ---- writes -------------------------------------------------------------- */
@@ -179,7 +180,7 @@ static uint16_t check_state(const NvmeZone *zone)
 
 uint16_t nvme_zone_check_write(NvmeCtrl *ctrl, NvmeRequest *req, bool append)
 {
-    const NvmeZones *z = &ctrl->zones;
+    const NvmeZones *z = &ctrl->sub->zones;
     uint32_t i = nvme_zone_of(ctrl, req->lba);
     const NvmeZone *zone = &z->zone[i];
     uint64_t offset = req->lba % z->size;
@@ -216,7 +217,7 @@ static void fill_zone(NvmeCtrl *ctrl, uint32_t i)
     NvmeZone *zone = zone_at(ctrl, i);
 
     set_state(ctrl, i, NVME_ZONE_FULL);
-    if (ctrl->zones.whole) {
+    if (ctrl->sub->zones.whole) {
         give_stream(ctrl, i);
     } else {
         zone->finishing = true;
@@ -243,7 +244,7 @@ void nvme_zone_write(NvmeCtrl *ctrl, NvmeRequest *req)
         }
     }
     zone->wp += req->nblocks;
-    if (zone->wp == ctrl->zones.capacity) {
+    if (zone->wp == ctrl->sub->zones.capacity) {
         fill_zone(ctrl, i);
     }
 }
@@ -370,9 +371,9 @@ uint16_t nvme_zone_describe(NvmeCtrl *ctrl, uint32_t i)
 /* The end of the data that the drive has, of blocks not settled. */
 static uint64_t end_of_data(const NvmeCtrl *ctrl, uint32_t i)
 {
-    const NvmeZone *zone = &ctrl->zones.zone[i];
-    uint64_t base = i * ctrl->zones.capacity;
-    unsigned shift = ctrl->zones.drive_shift;
+    const NvmeZone *zone = &ctrl->sub->zones.zone[i];
+    uint64_t base = i * ctrl->sub->zones.capacity;
+    unsigned shift = ctrl->sub->zones.drive_shift;
     uint64_t end = zone->wp;
 
     while (end > zone->settled &&
@@ -391,7 +392,7 @@ static void find_write_pointer(NvmeCtrl *ctrl, uint32_t i)
 {
     NvmeZone *zone = zone_at(ctrl, i);
     bool filled =
-        zone->state == NVME_ZONE_FULL && zone->wp == ctrl->zones.capacity;
+        zone->state == NVME_ZONE_FULL && zone->wp == ctrl->sub->zones.capacity;
     uint64_t end;
 
     zone->torn = false;
@@ -422,7 +423,7 @@ static void fail_zone(NvmeCtrl *ctrl, uint32_t i)
         zone->state != NVME_ZONE_OFFLINE) {
         set_state(ctrl, i, NVME_ZONE_READ_ONLY);
         zone->changed = true;
-        ctrl->zones.report = true;
+        ctrl->sub->zones.report = true;
     }
     if (!zone->finishing && !zone->resetting) {
         give_stream(ctrl, i);
@@ -439,7 +440,7 @@ static void write_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
     if (how == NVME_ZONE_STEP_FAILED) {
         fail_zone(ctrl, i);
     }
-    if (zone->writes == 0 && zone->torn && ctrl->powered &&
+    if (zone->writes == 0 && zone->torn && ctrl->sub->powered &&
         ssd_powered(ctrl->ssd)) {
         find_write_pointer(ctrl, i);
     }
@@ -452,7 +453,7 @@ static void job_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
 
     zone->job = false;
     if (how == NVME_ZONE_STEP_DROPPED) { /* it is still to be done */
-        ctrl->zones.work = true;
+        ctrl->sub->zones.work = true;
         return;
     }
     zone->resetting = false;
@@ -468,7 +469,7 @@ static void job_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
 bool nvme_zone_step_may_go(const NvmeCtrl *ctrl, const NvmeStep *step)
 {
     return step->op == SSD_OP_WRITE ||
-           ctrl->zones.zone[step->zone - 1].writes == 0;
+           ctrl->sub->zones.zone[step->zone - 1].writes == 0;
 }
 
 void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeZoneEnd how)
@@ -482,14 +483,14 @@ void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeZoneEnd how)
 
 bool nvme_zones_next_job(NvmeCtrl *ctrl, uint32_t *i)
 {
-    for (; *i < ctrl->zones.n; ++*i) {
+    for (; *i < ctrl->sub->zones.n; ++*i) {
         const NvmeZone *zone = zone_at(ctrl, *i);
 
         if ((zone->resetting || zone->finishing) && !zone->job) {
             return true;
         }
     }
-    ctrl->zones.work = false;
+    ctrl->sub->zones.work = false;
     return false;
 }
 
@@ -497,7 +498,7 @@ bool nvme_zones_next_job(NvmeCtrl *ctrl, uint32_t *i)
 
 void nvme_zones_close_all(NvmeCtrl *ctrl)
 {
-    NvmeZones *z = &ctrl->zones;
+    NvmeZones *z = &ctrl->sub->zones;
 
     for (uint32_t k = 0; k < z->n_streams; k++) {
         if (z->owner[k] && is_open(z->zone[z->owner[k] - 1].state)) {
@@ -508,7 +509,7 @@ void nvme_zones_close_all(NvmeCtrl *ctrl)
 
 void nvme_zones_power_on(NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; i < ctrl->zones.n; i++) {
+    for (uint32_t i = 0; i < ctrl->sub->zones.n; i++) {
         NvmeZone *zone = zone_at(ctrl, i);
 
         if (zone->torn && zone->writes == 0) {
@@ -516,7 +517,7 @@ void nvme_zones_power_on(NvmeCtrl *ctrl)
         }
     }
     nvme_zones_close_all(ctrl);
-    ctrl->zones.work = ctrl->zones.n > 0;
+    ctrl->sub->zones.work = ctrl->sub->zones.n > 0;
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -524,7 +525,7 @@ void nvme_zones_power_on(NvmeCtrl *ctrl)
 bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
 {
     const SsdZones *info = &ssd_info(ctrl->ssd)->zones;
-    NvmeZones *z = &ctrl->zones;
+    NvmeZones *z = &ctrl->sub->zones;
 
     if (info->n == 0) {
         return true;
@@ -559,6 +560,6 @@ bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
 
 void nvme_zones_free(NvmeCtrl *ctrl)
 {
-    g_free(ctrl->zones.zone);
-    g_free(ctrl->zones.extension);
+    g_free(ctrl->sub->zones.zone);
+    g_free(ctrl->sub->zones.extension);
 }

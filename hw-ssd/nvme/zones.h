@@ -17,19 +17,19 @@ void nvme_zones_free(NvmeCtrl *ctrl);
 
 static inline bool nvme_is_zoned(const NvmeCtrl *ctrl)
 {
-    return ctrl->zones.n > 0;
+    return ctrl->sub->zones.n > 0;
 }
 
 /* Logical block of the start of zone i; the zone of a block of the namespace.
  */
 static inline uint64_t nvme_zone_start(const NvmeCtrl *ctrl, uint32_t i)
 {
-    return i * ctrl->zones.size;
+    return i * ctrl->sub->zones.size;
 }
 
 static inline uint32_t nvme_zone_of(const NvmeCtrl *ctrl, uint64_t lba)
 {
-    return (uint32_t)(lba / ctrl->zones.size);
+    return (uint32_t)(lba / ctrl->sub->zones.size);
 }
 
 /* May the command read the range?  Status code. */
