@@ -8,6 +8,7 @@
 #include "fdp-config.h"
 #include "needs.h"
 #include "numtable.h"
+#include "slc-config.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
 #include "ssd-setup.h"
@@ -108,6 +109,7 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     copy->power_states = g_strdup(cfg->power_states);
     copy->isolation = g_strdup(cfg->isolation);
     copy->handles = g_strdup(cfg->handles);
+    copy->slc_streams = g_strdup(cfg->slc_streams);
     return copy;
 }
 
@@ -125,6 +127,8 @@ static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
          !fdp_isolation_ok(value, error)) ||
         (d->offset == offsetof(SsdConfig, handles) &&
          !fdp_handles_ok(value, SSD_MOST_STREAMS, error)) ||
+        (d->offset == offsetof(SsdConfig, slc_streams) &&
+         !slc_streams_ok(value, error)) ||
         !opt_set(cfg, d, value, error)) {
         return false;
     }
@@ -282,33 +286,6 @@ static bool check_superpage(const SsdConfig *cfg, GError **error)
                     "ftl.superpage=%u: needs ftl.alloc=stripe or "
                     "superblock (it is %s)",
                     cfg->superpage, ssd_alloc_name(cfg->alloc));
-    }
-    return true;
-}
-
-static bool check_slc_cache(const SsdConfig *cfg, GError **error)
-{
-    bool any = cfg->nand.slc_blocks > 0 || cfg->slc_dynamic_ppm > 0;
-
-    if (cfg->slc_dynamic_ppm > 0 && cfg->nand.cell == 0) {
-        return fail(error, "ftl.slc_dynamic: with nand.cell=slc every block "
-                           "is in SLC mode");
-    }
-    if (cfg->slc_dynamic_ppm > 0 &&
-        cfg->nand.pages < 4 * (cfg->nand.cell + 1)) {
-        return fail(error, "ftl.slc_dynamic: nand.pages must be 4 word lines "
-                           "or more");
-    }
-    if (!any && (cfg->slc_when_full != SSD_SLC_DIRECT || cfg->t_slc_fold_ps)) {
-        return fail(error,
-                    "%s: needs an SLC cache (nand.slc_blocks or "
-                    "ftl.slc_dynamic)",
-                    cfg->t_slc_fold_ps ? "ftl.slc_fold_delay"
-                                       : "ftl.slc_when_full=fold");
-    }
-    if (cfg->slc_when_full == SSD_SLC_FOLD && cfg->slc_fold_at_ppm == 0) {
-        return fail(error, "ftl.slc_when_full=fold: needs ftl.slc_fold_at "
-                           "above 0%%");
     }
     return true;
 }
@@ -621,6 +598,9 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
         l->row_pages -= l->row_planes / cfg->rain;
     }
     fdp_classes(cfg, l);
+    l->slc_handles = slc_streams(cfg, l);
+    l->slc_some =
+        l->slc_handles != UINT64_MAX >> (SSD_MOST_STREAMS - l->n_handles);
     l->n_gc_classes = l->n_stream_classes;
     l->cold_class = cfg->wear == SSD_WEAR_STATIC ? l->n_gc_classes++
                                                  : UINT32_MAX;
@@ -904,7 +884,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            fdp_check(cfg, error) && check_upkeep(cfg, error) &&
            check_superpage(cfg, error) && check_rain(cfg, error) &&
-           check_slc_cache(cfg, error) && check_policies(cfg, error) &&
+           slc_config_check(cfg, error) && check_policies(cfg, error) &&
            zones_check(cfg, error) && check_logs(cfg, error) &&
            thermal_check(cfg, error) && check_pcie(cfg, error) &&
            check_read_ahead(cfg, error) && check_dram(cfg, error) &&

@@ -65,6 +65,9 @@
     X(PPM, uint32_t, slc_share_ppm, "ftl.slc_share", 0, 1000000, "100%", NULL, \
       "share of the unmapped user capacity that these blocks may take: the "   \
       "cache shrinks as the drive fills")                                      \
+    X(STRING, char *, slc_streams, "ftl.slc_streams", 0, 0, "all", NULL,       \
+      "streams whose writes go through the SLC cache: all, none, default "     \
+      "(stream 0: writes that name none), or a list as 0/2-5")                 \
     X(PPM, uint32_t, slc_fold_at_ppm, "ftl.slc_fold_at", 0, 1000000, "50%",    \
       NULL,                                                                    \
       "folding begins when a smaller share of a plane's SLC cache is left")    \

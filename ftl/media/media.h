@@ -64,12 +64,14 @@ static inline bool plane_is_short(const Ssd *ssd, const Plane *p)
     return p->free.n <= plane_reserve(ssd, p);
 }
 
-/* Has the plane a free block for an open block of that kind? */
+/* Has the plane a free block for an open block of that kind?  Of the host: for
+ * one of any stream, even if it is not to use the SLC cache. */
 static inline bool block_can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
 {
     uint32_t reserve = kind == OPEN_GC ? 0 : plane_reserve(ssd, p);
 
-    return p->free.n > reserve || (kind == OPEN_HOST && p->slc_free.n > 0);
+    return p->free.n > reserve ||
+           (kind == OPEN_HOST && p->slc_free.n > 0 && !ssd->l.slc_some);
 }
 
 /* Say (or no longer) plane_changed() for each unit that becomes invalid. */

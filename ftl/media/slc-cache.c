@@ -84,6 +84,9 @@ bool slc_opens(const Ssd *ssd, uint32_t plane, uint32_t stream)
     const Plane *p = &ssd->media->plane[plane];
 
     invariant(plane < ssd->l.n_planes && stream < ssd->l.n_streams);
+    if (!slc_has_stream(ssd, stream)) {
+        return false;
+    }
     return slc_left(ssd, p) > 0 && (row_opens_slc(ssd, plane, stream) ||
                                     p->free.n <= plane_reserve(ssd, p));
 }

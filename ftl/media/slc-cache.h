@@ -24,6 +24,12 @@ static inline bool slc_is_dynamic(const Ssd *ssd, uint32_t block)
            !nand_block_is_cache(ssd->geo, block);
 }
 
+/* Do writes of the stream go through the cache (ftl.slc_streams)? */
+static inline bool slc_has_stream(const Ssd *ssd, uint32_t stream)
+{
+    return ssd->l.slc_handles >> stream % ssd->l.n_handles & 1;
+}
+
 /* Blocks of each plane that the dynamic part may have now. */
 uint32_t slc_limit(const Ssd *ssd);
 

@@ -54,15 +54,30 @@ static bool holds_host(const Ssd *ssd, uint32_t plane)
 /* Must the host wait until a block of the SLC cache has been folded?  Only
  * while something is under way in the plane that ends in a call of
  * plane_update(). */
-static bool cache_holds_host(const Ssd *ssd, uint32_t plane)
+static bool waits_for_fold(const Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media->plane[plane];
     const GcLoad *gc = &ssd->placement->plane[plane].gc;
 
     return ssd->cfg->slc_when_full == SSD_SLC_FOLD &&
-           p->n_host_open < ssd->l.n_handles &&
            gc->reads + gc->programs + p->erases + p->n_held > 0 &&
            slc_holds_host(ssd, p);
+}
+
+/* The same for all streams, which all use the cache. */
+static bool cache_holds_host(const Ssd *ssd, uint32_t plane)
+{
+    return !ssd->l.slc_some &&
+           ssd->media->plane[plane].n_host_open < ssd->l.n_handles &&
+           waits_for_fold(ssd, plane);
+}
+
+bool plane_holds_stream(const Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    invariant(ssd->l.slc_some);
+    return slc_has_stream(ssd, stream) &&
+           !open_takes_data(ssd, plane, open_index(ssd, OPEN_HOST, stream)) &&
+           waits_for_fold(ssd, plane);
 }
 
 void plane_charge_host(Ssd *ssd, uint32_t plane)

@@ -122,12 +122,20 @@ static const uint32_t *planes_of(const Ssd *ssd, uint32_t first)
     return &ssd->placement->row_plane[ssd->placement->row_at[first]];
 }
 
-static uint32_t accepting(const Ssd *ssd, const uint32_t *plane)
+/* Does the plane accept a page of the stream? */
+static bool takes(const Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    return plane_accepts(ssd, plane) &&
+           !(ssd->l.slc_some && plane_holds_stream(ssd, plane, stream));
+}
+
+static uint32_t accepting(const Ssd *ssd, const uint32_t *plane,
+                          uint32_t stream)
 {
     uint32_t bits = 0;
 
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        bits |= (uint32_t)plane_accepts(ssd, plane[i]) << i;
+        bits |= (uint32_t)takes(ssd, plane[i], stream) << i;
     }
     return bits;
 }
@@ -137,14 +145,14 @@ static Row look_at(const Ssd *ssd, uint32_t row, uint32_t stream)
     const uint32_t *plane = &ssd->placement->row_plane[row * ssd->l.row_planes];
     Row r = {.behind = rows_behind(ssd, plane, stream), .wait = NONE};
 
-    r.take = r.behind & accepting(ssd, plane);
+    r.take = r.behind & accepting(ssd, plane, stream);
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
         if ((r.behind & ~r.take) >> i & 1 && worth_waiting(ssd, plane[i])) {
             r.wait = plane[i];
         }
     }
     if (r.take == 0 && r.wait == NONE) { /* those ahead, rather than none */
-        r.take = accepting(ssd, plane);
+        r.take = accepting(ssd, plane, stream);
     }
     return r;
 }
@@ -179,8 +187,8 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
             continue;
         }
         if (!in_order &&
-            !accepting(ssd,
-                       &ssd->placement->row_plane[row * ssd->l.row_planes])) {
+            !accepting(ssd, &ssd->placement->row_plane[row * ssd->l.row_planes],
+                       stream)) {
             continue;
         }
         r = look_at(ssd, row, stream);
@@ -219,7 +227,7 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
         return NONE;
     }
     plane = planes_of(ssd, st->first)[__builtin_ctz(st->left)];
-    if (!plane_accepts(ssd, plane)) {
+    if (!takes(ssd, plane, stream)) {
         return NONE;
     }
     st->left &= st->left - 1;
@@ -227,12 +235,14 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
 }
 
 /* Planes of a row that has been begun and whose turn will not come. */
-static void give_up_planes(Ssd *ssd, Stream *st)
+static void give_up_planes(Ssd *ssd, uint32_t stream)
 {
+    Stream *st = &ssd->placement->stream[stream];
+
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
         uint32_t plane = planes_of(ssd, st->first)[i];
 
-        if (st->left >> i & 1 && !plane_accepts(ssd, plane) &&
+        if (st->left >> i & 1 && !takes(ssd, plane, stream) &&
             !worth_waiting(ssd, plane)) {
             st->left &= ~(1U << i);
         }
@@ -240,7 +250,8 @@ static void give_up_planes(Ssd *ssd, Stream *st)
 }
 
 /* Has nothing changed since the stream found no row?  A drive that waits for GC
- * asks with each unit that the host writes. */
+ * asks with each unit that the host writes.  Folding lets a stream go on
+ * without a change that counts here (plane_holds_stream()). */
 static bool is_blocked(const Ssd *ssd, uint32_t stream)
 {
     const RowBlocked *b = ssd->placement->row_blocked;
@@ -251,7 +262,7 @@ static bool is_blocked(const Ssd *ssd, uint32_t stream)
 
 static void note_blocked(Ssd *ssd, uint32_t stream)
 {
-    if (ssd->placement->row_blocked &&
+    if (ssd->placement->row_blocked && !ssd->l.slc_some &&
         ssd->placement->alloc_waits_for != NONE) {
         ssd->placement->row_blocked[stream] = (RowBlocked){
             .changes = ssd->placement->changes + 1,
@@ -267,7 +278,7 @@ uint32_t rows_pick(Ssd *ssd, uint32_t stream)
     invariant(stream < ssd->l.n_streams);
     ssd->placement->alloc_waits_for = NONE;
     if (st->left) {
-        give_up_planes(ssd, st);
+        give_up_planes(ssd, stream);
     } else if (is_blocked(ssd, stream)) {
         ssd->placement->alloc_waits_for =
             ssd->placement->row_blocked[stream].plane;
@@ -281,7 +292,7 @@ uint32_t rows_pick(Ssd *ssd, uint32_t stream)
         uint32_t plane = planes_of(ssd, st->first)[__builtin_ctz(st->left)];
 
         ssd->placement->alloc_waits_for =
-            plane_accepts(ssd, plane) ? NONE : plane;
+            takes(ssd, plane, stream) ? NONE : plane;
     }
     return rows_more(ssd, stream);
 }

@@ -85,6 +85,10 @@ static inline bool plane_accepts(const Ssd *ssd, uint32_t plane)
     return ssd->placement->plane[plane].accepting;
 }
 
+/* With l.slc_some.  Does the plane accept pages of the host, but of that stream
+ * none before a block of the SLC cache has been folded? */
+bool plane_holds_stream(const Ssd *ssd, uint32_t plane, uint32_t stream);
+
 /* Does the plane hold its share of the drive's data, with so many units that
  * are on their way to it? */
 static inline bool plane_has_share(const Ssd *ssd, uint32_t plane,

@@ -224,6 +224,20 @@ static void test_combinations(void)
            "nand.pages");
     refuse("ftl.slc_fold_delay=1s", "ftl.slc_fold_delay", "nand.slc_blocks");
     refuse("ftl.slc_when_full=fold", "ftl.slc_when_full", "nand.slc_blocks");
+    refuse("ftl.slc_streams=some", "ftl.slc_streams=some", "default");
+    refuse("ftl.slc_streams=", "ftl.slc_streams=", "default");
+    refuse("ftl.slc_streams=5-3", "ftl.slc_streams=5-3", "0..63");
+    refuse("ftl.slc_streams=1-2-3", "ftl.slc_streams=1-2-3", "0..63");
+    refuse("ftl.slc_streams=64", "ftl.slc_streams=64", "0..63");
+    refuse("ftl.slc_streams=0/", "ftl.slc_streams=0/", "0..63");
+    refuse("ftl.slc_streams=0", "ftl.slc_streams=0", "nand.slc_blocks");
+    refuse("nand.cell=tlc;nand.pages=12;ftl.slc_dynamic=10%;"
+           "ftl.op_percent=90%;streams.max=3;ftl.slc_streams=2/4",
+           "ftl.slc_streams=2/4", "0..3");
+    refuse("nand.cell=tlc;nand.pages=12;ftl.slc_dynamic=10%;"
+           "ftl.op_percent=90%;streams.max=3;ftl.slc_streams=2;"
+           "ftl.slc_when_full=fold;ftl.alloc=dynamic",
+           "ftl.slc_streams=2", "ftl.alloc");
     refuse("nand.cell=tlc;nand.pages=12;ftl.slc_dynamic=10%;"
            "ftl.slc_when_full=fold;ftl.slc_fold_at=0%",
            "ftl.slc_when_full=fold", "ftl.slc_fold_at");
@@ -679,6 +693,7 @@ static const Change changes[] = {
     {"ftl.slc_fold_at=95%", SLC},
     {"ftl.slc_when_full=fold", SLC},
     {"ftl.slc_dynamic=30%", TLC "nand.pages=12;"},
+    {"ftl.slc_streams=none", SLC},
     {"ftl.slc_share=5%", TLC "nand.pages=12;ftl.slc_dynamic=30%;"},
     {"nand.interface=nv-ddr3", ""},
     {"nand.bus_width=16", ""},

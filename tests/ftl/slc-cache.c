@@ -8,6 +8,7 @@
  * of three pages, in SLC mode WL pages.  Blocks are of 512 bytes.
  */
 #include <math.h>
+#include <string.h>
 
 #include "media/slc-cache.h"
 #include "ref.h"
@@ -266,6 +267,154 @@ static void test_wear(void)
     ref_free(r);
 }
 
+/* ---- ftl.slc_streams ----------------------------------------------------- */
+
+/* Of the units of each stream those that are in blocks in SLC mode; all are in
+ * NAND. */
+static void count_modes(const Ref *r, uint32_t streams, uint64_t *slc,
+                        uint64_t *all)
+{
+    memset(slc, 0, streams * sizeof(*slc));
+    memset(all, 0, streams * sizeof(*all));
+    for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
+        uint64_t entry = l2p_get(&r->ssd->l2p, lpn);
+
+        if (entry) {
+            uint32_t stream = (uint32_t)(lpn / UNITS % streams);
+
+            g_assert_false(map_is_buffered(entry));
+            all[stream]++;
+            slc[stream] +=
+                nand_block_is_slc(r->ssd->geo, ppu_block(r->ssd, entry - 1));
+        }
+    }
+}
+
+/* So many pages of each stream, by turns. */
+static void fill_streams(Ref *r, uint32_t streams, uint64_t pages)
+{
+    for (uint64_t i = 0; i < pages * streams; i++) {
+        r->stream = (uint16_t)(i % streams);
+        ref_do(r, SSD_OP_WRITE, i * UNITS * r->unit_blocks,
+               (uint32_t)(UNITS * r->unit_blocks), false);
+    }
+    r->stream = 0;
+    ref_drain(r);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+}
+
+/* Streams go where the option says, to the unit. */
+static void test_streams(void)
+{
+    static const struct {
+        const char *options;
+        uint32_t streams;
+        uint32_t mask;
+    } rows[] = {
+        {"streams.max=3;ftl.slc_streams=all;", 4, 0xf},
+        {"streams.max=3;ftl.slc_streams=none;", 4, 0},
+        {"streams.max=3;ftl.slc_streams=default;", 4, 1},
+        {"streams.max=3;ftl.slc_streams=0/2-3;", 4, 0xd},
+        {"streams.max=3;ftl.slc_streams=1;nand.slc_blocks=20;"
+         "ftl.slc_dynamic=0;",
+         4, 2},
+        {"fdp.ruhs=3;ftl.slc_streams=2;", 3, 4},
+        {"fdp.ruhs=2;fdp.groups=2;ftl.slc_streams=1;", 2, 2},
+        {"streams.max=1;ftl.slc_streams=default;nand.planes=2;"
+         "nand.channels=2;nand.multi_plane=on;ftl.superpage=1;",
+         2, 1},
+    };
+    const uint64_t pages = 3 * WL * DIES * 2;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree char *options =
+            g_strconcat(rows[i].options, "ftl.op_percent=40%", NULL);
+        Ref *r = drive(options);
+        uint64_t slc[4], all[4];
+        uint64_t cached = 0;
+
+        fill_streams(r, rows[i].streams, pages);
+        count_modes(r, rows[i].streams, slc, all);
+        for (uint32_t k = 0; k < rows[i].streams; k++) {
+            g_assert_cmpuint(all[k], ==, pages * UNITS);
+            g_assert_cmpuint(slc[k], ==,
+                             rows[i].mask >> k & 1 ? pages * UNITS : 0);
+            cached += slc[k];
+        }
+        g_assert_cmpuint(r->ssd->inspect.count.slc_host_units, ==, cached);
+        g_assert_cmpuint(r->ssd->inspect.count.slc_direct_units, ==,
+                         rows[i].streams * pages * UNITS - cached);
+        ref_finish(r);
+        ref_free(r);
+    }
+}
+
+/* With ftl.hot_cold the cache can be for the hot stream alone. */
+static void test_hot(void)
+{
+    Ref *r = drive("ftl.hot_cold=on;ftl.slc_streams=1;ftl.op_percent=40%;");
+    const uint64_t cold = 2000 * UNITS;
+    uint64_t slc, all, hot;
+
+    fill(r, 0, cold);
+    hot = r->ssd->inspect.count.slc_host_units;
+    for (int i = 0; i < 50; i++) {
+        fill(r, 0, 40 * UNITS);
+        ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    }
+    g_assert_cmpuint(hot, ==, 0);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_host_units, >,
+                     40ULL * 40 * UNITS);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_direct_units, <,
+                     cold + 10 * 40 * UNITS);
+    count_modes(r, 1, &slc, &all);
+    g_assert_cmpuint(slc, ==, 40 * UNITS);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Only streams that use the cache wait for folding: the others write at the
+ * rate of one-shot programs, and not a unit of the first goes past the cache.
+ */
+static void stream_fold(const char *options)
+{
+    g_autofree char *all =
+        g_strconcat("streams.max=1;ftl.slc_streams=0;ftl.slc_fold_at=30%;"
+                    "ftl.slc_when_full=fold;ftl.op_percent=40%;",
+                    options, NULL);
+    Ref *r = drive(all);
+    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t half = 2 * cache + cache % UNITS;
+
+    fill(r, 0, half);
+    r->stream = 1;
+    fill(r, half, half + cache / 2);
+    for (uint64_t i = 0; i < cache / UNITS; i++) {
+        r->stream = (uint16_t)(i % 2);
+        ref_do(r, SSD_OP_WRITE,
+               ((i % 2) * half + i / 2 * UNITS) * r->unit_blocks,
+               (uint32_t)(UNITS * r->unit_blocks), false);
+    }
+    ref_drain(r);
+    r->stream = 0;
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_folds_demand, >, 0);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_host_units, ==,
+                     half + cache / UNITS / 2 * UNITS);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_direct_units, ==,
+                     cache / 2 / UNITS * UNITS + cache / UNITS / 2 * UNITS);
+    ref_finish(r);
+    ref_free(r);
+}
+
+static void test_stream_fold(void)
+{
+    stream_fold("");
+    stream_fold("ftl.alloc=superblock;");
+    stream_fold("nand.planes=2;nand.channels=2;nand.multi_plane=on;"
+                "ftl.superpage=1;");
+}
+
 /* Random writes, trims and power cuts over a drive whose cache comes and goes;
  * the map found in three ways. */
 static void test_cuts(void)
@@ -279,6 +428,10 @@ static void test_cuts(void)
         "ftl.slc_fold_delay=3ms;nand.slc_blocks=3;",
         "ftl.slc_dynamic=80%;ftl.gc_unit=die;nand.planes=2;nand.channels=2;"
         "nand.multi_plane=on;streams.max=2;ftl.op_percent=40%;",
+        "streams.max=2;ftl.slc_streams=0/2;ftl.op_percent=40%;"
+        "nand.slc_blocks=3;ftl.slc_fold_delay=3ms;",
+        "streams.max=2;ftl.slc_streams=default;ftl.op_percent=40%;"
+        "ftl.slc_when_full=fold;ftl.slc_fold_at=40%;ftl.recovery=scan;",
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
@@ -291,6 +444,7 @@ static void test_cuts(void)
             for (int k = 0; k < 600; k++) {
                 uint64_t unit = prng_below(&rng, r->n_units - UNITS);
 
+                r->stream = (uint16_t)(unit % r->info->nstreams);
                 ref_do(r, prng_below(&rng, 20) ? SSD_OP_WRITE : SSD_OP_TRIM,
                        unit * r->unit_blocks, 4 * r->unit_blocks, false);
             }
@@ -316,6 +470,9 @@ int main(int argc, char **argv)
     g_test_add_func("/slc/recovery", test_recovery);
     g_test_add_func("/slc/pause", test_pause);
     g_test_add_func("/slc/wear", test_wear);
+    g_test_add_func("/slc/streams", test_streams);
+    g_test_add_func("/slc/streams-hot", test_hot);
+    g_test_add_func("/slc/streams-fold", test_stream_fold);
     g_test_add_func("/slc/cuts", test_cuts);
     return g_test_run();
 }

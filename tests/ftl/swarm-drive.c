@@ -458,6 +458,32 @@ static void set_dead_die(SsdConfig *cfg, Prng *r)
     g_assert_true(ok);
 }
 
+/* Streams of the host that go past the SLC cache. */
+static void set_slc_streams(SsdConfig *cfg, uint64_t seed)
+{
+    uint32_t n = cfg->ruhs ? cfg->ruhs : cfg->streams + 1 + cfg->hot_cold;
+    g_autofree char *list = NULL;
+    uint64_t kind, from;
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_SLC_STREAMS);
+    kind = prng_below(&r, 5);
+    from = prng_below(&r, n);
+    list = g_strdup_printf("%" PRIu64 "-%" PRIu64, from,
+                           from + prng_below(&r, n - from));
+    if ((cfg->nand.slc_blocks || cfg->slc_dynamic_ppm) && kind > 0) {
+        g_autofree char *option = g_strdup_printf(
+            "ftl.slc_streams=%s%s",
+            kind == 1   ? "none"
+            : kind == 2 ? "default"
+                        : list,
+            cfg->slc_when_full == SSD_SLC_FOLD ? ";ftl.alloc=stripe" : "");
+        bool ok = ssd_config_set(cfg, option, NULL);
+
+        g_assert_true(ok);
+    }
+}
+
 /* Parity over superpages of two dies or more, and the options that it needs. */
 static void set_rain(SsdConfig *cfg, uint64_t seed)
 {
@@ -659,6 +685,7 @@ SsdConfig *draw_config(Draws *d, bool verbose)
     set_superpage(cfg, d->seed);
     set_rain(cfg, d->seed);
     set_groups(cfg, d->seed);
+    set_slc_streams(cfg, d->seed);
 
     if (d->seed % 2 && !ref_trace) { /* trims in several steps */
         cfg->trim_group_shift = (uint32_t)(d->seed % 4);

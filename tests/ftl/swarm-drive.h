@@ -33,6 +33,7 @@ enum {
     DRAW_SLC_CACHE,
     DRAW_RAIN = 90,
     DRAW_GROUPS,
+    DRAW_SLC_STREAMS,
 };
 
 /* Random numbers of one seed, a stream for each thing: an addition to one does
