@@ -119,7 +119,7 @@
       "static: dynamic, and cold blocks are moved (docs/wear.md)")             \
     X(U32, uint32_t, wear_spread, "ftl.wear_spread", 1, 1000000, "20", NULL,   \
       "ftl.wear=static moves the least worn block of a plane when another "    \
-      "has this many erases more")                                             \
+      "is worn by this many cycles more")                                      \
     X(U32, uint32_t, refresh_reads, "ftl.refresh_reads", 0, 1000000000, "0",   \
       NULL,                                                                    \
       "refresh a block with more reads per page since its erase, as the "      \

@@ -28,6 +28,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/stripe-means.h"
+#include "gc/wear.h"
 #include "lazymem.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
@@ -217,7 +218,7 @@ static void set_wear(const Ssd *ssd, uint32_t plane, uint32_t place,
 
 static AgeWear wear_of(const Ssd *ssd, uint32_t block)
 {
-    return (AgeWear){1, nand_erase_count(ssd->nand, block)};
+    return (AgeWear){1, wear_cycles(ssd, block)};
 }
 
 static AgeNode leaf_of(const Ssd *ssd, uint32_t block)
@@ -481,10 +482,10 @@ static bool check_leaf(const Ssd *ssd, uint32_t plane, uint32_t block,
     CHECK(!a->node || (a->node[t->size + place].least == leaf.least &&
                        a->node[t->size + place].mtime == leaf.mtime),
           "block %u: its leaf in the tree by age", block);
-    CHECK(!a->wear || (a->wear[t->size + place].n == 1 &&
-                       a->wear[t->size + place].least ==
-                           nand_erase_count(ssd->nand, block)),
-          "block %u: its erases in the tree by age", block);
+    CHECK(!a->wear ||
+              (a->wear[t->size + place].n == 1 &&
+               a->wear[t->size + place].least == wear_cycles(ssd, block)),
+          "block %u: its wear in the tree by age", block);
     if (a->slots) {
         AgeSlots slots = slots_of(ssd, block);
 

@@ -3,7 +3,13 @@
  * wear.c - wear levelling: which free block is used next, and when cold data
  * must leave a block that is hardly worn.
  *
- * Knows erase counts; knows nothing of how a block is emptied (gc.c).
+ * Knows how worn blocks are; knows nothing of how a block is emptied (gc.c).
+ *
+ * Blocks are compared by the cycles that they have consumed (wear_cycles()): a
+ * block of the dynamic SLC cache goes from mode to mode, and a cycle in SLC
+ * mode wears it less.  Blocks of nand.slc_blocks have a rating of their own and
+ * never change their mode; they take turns (Plane.slc_free is a queue) and are
+ * no part of what this file compares.  "Erased" below is in these cycles.
  *
  * Dynamic: host data is hotter than copies of GC, which has
  * outlived a block's other units.  So the host gets the free block that was
@@ -95,8 +101,8 @@ static uint32_t better(const Ssd *ssd, uint32_t a, uint32_t b, bool most)
     if (a == NONE || b == NONE) {
         return a == NONE ? b : a;
     }
-    of_a = nand_erase_count(ssd->nand, a);
-    of_b = nand_erase_count(ssd->nand, b);
+    of_a = wear_cycles(ssd, a);
+    of_b = wear_cycles(ssd, b);
     if (of_a == of_b) {
         return ssd->gc->wear_order[a] < ssd->gc->wear_order[b] ? a : b;
     }
@@ -158,18 +164,30 @@ void wear_taken(Ssd *ssd, uint32_t block)
     }
 }
 
+/* Blocks of nand.slc_blocks may take all that the host writes, so that nothing
+ * but copies comes into other blocks: must these take the least worn free
+ * block, too? */
+static bool copies_take_least(const Ssd *ssd, const PlaneWear *w)
+{
+    return ssd->geo->slc_blocks > 0 && ssd->cfg->wear == SSD_WEAR_STATIC &&
+           wear_cycles(ssd, w->most[1]) - wear_cycles(ssd, w->least[1]) >
+               ssd->cfg->wear_spread;
+}
+
 uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
+    const PlaneWear *w = ssd->gc->wear ? &ssd->gc->wear[plane] : NULL;
+
     invariant(ssd->media->plane[plane].free.n > 0);
     invariant(plane < ssd->l.n_planes);
-    if (!ssd->gc->wear) {
+    if (!w) {
         return ssd->media->plane[plane].free.head;
     }
-    if (!ssd->gc->wear[plane].made) {
+    if (!w->made) {
         make(ssd, plane);
     }
-    return kind == OPEN_GC ? ssd->gc->wear[plane].most[1]
-                           : ssd->gc->wear[plane].least[1];
+    return kind == OPEN_GC && !copies_take_least(ssd, w) ? w->most[1]
+                                                         : w->least[1];
 }
 
 /* ---- static levelling ---------------------------------------------------- */
@@ -177,14 +195,15 @@ uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 void wear_erased(Ssd *ssd, uint32_t block)
 {
     GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
-    uint32_t erases = nand_erase_count(ssd->nand, block);
+    uint32_t erases = wear_cycles(ssd, block);
 
     invariant(block < ssd->geo->n_blocks);
-    if (nand_block_is_slc(ssd->geo, block)) {
+    if (nand_block_is_cache(ssd->geo, block)) {
         return;
     }
     g->most_erased = MAX(g->most_erased, erases);
     if (ssd->cfg->wear == SSD_WEAR_STATIC && !ssd->media->read_only &&
+        erases > g->least_erased &&
         erases - g->least_erased > ssd->cfg->wear_spread) {
         g->wear_due = erases;
     }
@@ -199,7 +218,7 @@ static uint32_t next_least(const Ssd *ssd, uint32_t plane, uint32_t from,
 
     for (uint32_t b = from; b < end; b++) {
         if (ssd->media->block[b].state != BLOCK_BAD &&
-            nand_erase_count(ssd->nand, b) <= erases) {
+            wear_cycles(ssd, b) <= erases) {
             return b;
         }
     }
@@ -228,7 +247,7 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
     }
     while (found != NONE) {
         l->block = found;
-        l->erases = nand_erase_count(ssd->nand, found);
+        l->erases = wear_cycles(ssd, found);
         found = l->erases == 0
                     ? NONE
                     : next_least(ssd, plane, found + 1, l->erases - 1);
@@ -244,9 +263,9 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
 uint32_t wear_victim(Ssd *ssd, uint32_t plane)
 {
     GcPlane *g = &ssd->gc->plane[plane];
-    uint32_t found =
-        age_tree_least_erased(ssd, plane, ssd->geo->blocks_per_plane / 2,
-                              g->wear_due - ssd->cfg->wear_spread);
+    uint32_t limit = g->wear_due - MIN(g->wear_due, ssd->cfg->wear_spread);
+    uint32_t found = age_tree_least_erased(
+        ssd, plane, ssd->geo->blocks_per_plane / 2, limit);
 
     invariant(plane < ssd->l.n_planes && ssd->cfg->wear == SSD_WEAR_STATIC);
     g->least_erased = count_least(ssd, plane);
@@ -262,7 +281,7 @@ static bool check_least(const Ssd *ssd, uint32_t plane, GError **error)
 
     for (uint32_t b = first + ssd->geo->slc_blocks;
          w->block != NONE && b < first + ssd->geo->blocks_per_plane; b++) {
-        uint32_t erases = nand_erase_count(ssd->nand, b);
+        uint32_t erases = wear_cycles(ssd, b);
 
         CHECK(ssd->media->block[b].state == BLOCK_BAD ||
                   (erases >= w->erases && (b >= w->block || erases > w->erases)),
@@ -289,12 +308,10 @@ bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
                   w->least[ssd->gc->wear_size +
                            nand_block_in_plane(ssd->geo, b)] == b,
               "block %u: is free, after %u", b, prev);
-        if (least == NONE || nand_erase_count(ssd->nand, b) <
-                                 nand_erase_count(ssd->nand, least)) {
+        if (least == NONE || wear_cycles(ssd, b) < wear_cycles(ssd, least)) {
             least = b;
         }
-        if (most == NONE || nand_erase_count(ssd->nand, b) >
-                                nand_erase_count(ssd->nand, most)) {
+        if (most == NONE || wear_cycles(ssd, b) > wear_cycles(ssd, most)) {
             most = b;
         }
         prev = b;

@@ -15,6 +15,13 @@
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
+/* Wear of a block in cycles of the native mode: a cycle in SLC mode counts
+ * media.rated_cycles / media.slc_rated_cycles of one.  It never falls. */
+static inline uint32_t wear_cycles(const Ssd *ssd, uint32_t block)
+{
+    return (uint32_t)MIN(nand_wear_cycles(ssd->nand, block), UINT32_MAX - 1);
+}
+
 void wear_init(Ssd *ssd);
 void wear_destroy(Ssd *ssd);
 
@@ -33,7 +40,7 @@ void wear_taken(Ssd *ssd, uint32_t block);
 void wear_erased(Ssd *ssd, uint32_t block);
 
 /* A FULL block of the plane that is so little worn that its data must move, or
- * NONE. */
+ * NONE.  Blocks in SLC mode are folding's business. */
 uint32_t wear_victim(Ssd *ssd, uint32_t plane);
 
 /* For ssd_check(). */

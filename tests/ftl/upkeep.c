@@ -237,11 +237,10 @@ static Spread spread_of(const Ssd *ssd)
     return s;
 }
 
-/* Nine writes in ten go to a tenth of the drive; or all of them. */
-static void write_hot(Ssd *ssd, Prng *rng, uint64_t n, bool cold_is_dead)
+/* Nine writes in ten go to a tenth of the blocks; or all of them. */
+static void write_hot_of(Ssd *ssd, Prng *rng, uint64_t n, uint64_t all,
+                         bool cold_is_dead)
 {
-    uint64_t all = ssd_info(ssd)->nblocks;
-
     for (uint64_t i = 0; i < n; i++) {
         bool hot = cold_is_dead || prng_below(rng, 10) > 0;
         uint64_t lba = prng_below(rng, hot ? all / 10 : all - all / 10);
@@ -256,6 +255,11 @@ static void write_hot(Ssd *ssd, Prng *rng, uint64_t n, bool cold_is_dead)
         g_assert_cmpint(ssd_submit(ssd, 0, &cmd), ==, 0);
         g_assert_cmpuint(ssd_advance(ssd, 0, &done, 1), ==, 1);
     }
+}
+
+static void write_hot(Ssd *ssd, Prng *rng, uint64_t n, bool cold_is_dead)
+{
+    write_hot_of(ssd, rng, n, ssd_info(ssd)->nblocks, cold_is_dead);
 }
 
 /* The spread after one part of a long run, and after all four. */
@@ -337,6 +341,103 @@ static void test_percent_used(void)
     g_assert_cmpuint(c.percent_used, ==, erases * 100 / (196 * 40));
     g_assert_cmpuint(c.percent_used, >, 0);
     ssd_destroy(ssd);
+}
+
+#define CYCLES                                                                 \
+    "nand.cell=tlc;nand.pages=24;nand.slc_read=0;nand.slc_program=0;"          \
+    "nand.slc_erase=0;ftl.op_percent=20%;media.rated_cycles=100;"              \
+    "media.slc_rated_cycles=1000;"
+
+/* Cycles consumed, of each block that is in no static part of the cache. */
+static Spread cycles_of(const Ssd *ssd, uint64_t *sum)
+{
+    Spread s = {.least = UINT32_MAX};
+
+    *sum = 0;
+    for (uint32_t b = ssd->geo->slc_blocks; b < ssd->geo->n_blocks; b++) {
+        uint32_t slc = nand_slc_erases(ssd->nand, b);
+        uint32_t n = nand_erase_count(ssd->nand, b) - slc + slc / 10;
+
+        g_assert_cmpuint(n, ==, nand_wear_cycles(ssd->nand, b));
+        s.least = MIN(s.least, n);
+        s.most = MAX(s.most, n);
+        *sum += n;
+    }
+    return s;
+}
+
+/* Erases of the blocks of nand.slc_blocks, which take turns. */
+static uint64_t cache_erases(const Ssd *ssd)
+{
+    uint32_t first = nand_erase_count(ssd->nand, 0);
+    uint64_t sum = 0;
+
+    for (uint32_t b = 0; b < ssd->geo->slc_blocks; b++) {
+        uint32_t n = nand_erase_count(ssd->nand, b);
+
+        g_assert_cmpuint(n + 1, >=, first);
+        g_assert_cmpuint(n, <=, first + 1);
+        sum += n;
+    }
+    return sum;
+}
+
+/* Part of the drive's data is written once, a tenth of that all the time,
+ * through an SLC cache in the rest; after one part of a long run, and after all
+ * four. */
+static void wear_cache(const char *options, Spread at[2])
+{
+    g_autofree char *all = g_strconcat(NO_TIME CYCLES, options, NULL);
+    Ssd *ssd = ref_drive(ref_config(all));
+    uint64_t data = ssd_info(ssd)->nblocks * 6 / 10;
+    uint64_t blocks = ssd->geo->n_blocks - ssd->geo->slc_blocks;
+    uint64_t sum;
+    SsdCounters c;
+    Prng rng;
+
+    prng_seed(&rng, 7, 7);
+    g_assert_cmpint(ssd_preload(ssd, 0, data), ==, 0);
+    for (unsigned part = 0; part < 4; part++) {
+        write_hot_of(ssd, &rng, 60 * data, data, true);
+        at[part > 0] = cycles_of(ssd, &sum);
+    }
+    g_assert_true(ssd_check(ssd, NULL));
+    ssd_get_counters(ssd, &c);
+    g_test_message("%s: cycles %u..%u, then %u..%u; %" PRIu64 " erases in SLC "
+                   "mode, %" PRIu64 " moves, %" PRIu64 " %% used",
+                   options, at[0].least, at[0].most, at[1].least, at[1].most,
+                   nand_stats(ssd->nand)->slc_erases,
+                   ssd->gc->background_stats.wear_victims,
+                   (uint64_t)c.percent_used);
+    /* 100 rated cycles; blocks of nand.slc_blocks have 1000. */
+    g_assert_cmpuint(
+        c.percent_used, ==,
+        MAX(sum * 100 / (blocks * 100),
+            ssd->geo->slc_blocks == 0
+                ? 0
+                : cache_erases(ssd) * 100 / (ssd->geo->slc_blocks * 1000)));
+    ssd_destroy(ssd);
+}
+
+/* Without a move of cold data the spread of consumed cycles grows with the
+ * writes; with it there is a bound, though hot blocks go from mode to mode.
+ * Those of the static part take turns. */
+static void test_slc_wear(void)
+{
+    Spread fifo[2], dynamic[2], level[2], both[2];
+
+    wear_cache("ftl.slc_dynamic=20%;ftl.wear=fifo", fifo);
+    wear_cache("ftl.slc_dynamic=20%;ftl.wear=dynamic", dynamic);
+    wear_cache("ftl.slc_dynamic=20%;ftl.wear=static;" SPREAD, level);
+    wear_cache("nand.slc_blocks=10;ftl.slc_dynamic=20%;ftl.wear=static;" SPREAD,
+               both);
+    g_assert_cmpuint(fifo[1].least, ==, 0);
+    g_assert_cmpuint(width(&fifo[1]), >, 3 * width(&fifo[0]));
+    g_assert_cmpuint(width(&dynamic[1]), >, 3 * width(&dynamic[0]));
+    g_assert_cmpuint(width(&level[0]), <=, BOUND);
+    g_assert_cmpuint(width(&level[1]), <=, BOUND);
+    g_assert_cmpuint(width(&both[0]), <=, BOUND + 16);
+    g_assert_cmpuint(width(&both[1]), <=, BOUND + 16);
 }
 
 static void test_skewed_wear(void)
@@ -675,6 +776,7 @@ int main(int argc, char **argv)
     g_test_add_func("/upkeep/soft-pauses", test_soft_pauses);
     g_test_add_func("/upkeep/preempt", test_preempt);
     g_test_add_func("/upkeep/static-wear", test_static_wear);
+    g_test_add_func("/upkeep/slc-wear", test_slc_wear);
     g_test_add_func("/upkeep/percent-used", test_percent_used);
     g_test_add_func("/upkeep/skewed-wear", test_skewed_wear);
     g_test_add_func("/upkeep/wear-index", test_wear_index);
