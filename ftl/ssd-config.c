@@ -650,16 +650,17 @@ static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
 static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
 {
     uint64_t program = (uint64_t)l->units_per_program * cfg->unit_bytes;
+    uint32_t copies = cfg->rain ? 2 : 1; /* media/mirror.c */
 
     if (ssd_map_in_nand(cfg->mapper)) {
         l->map_entries = (uint32_t)(program / MAP_ENTRY_BYTES);
         l->n_map_pages = (uint32_t)((l->user_units + l->map_entries - 1) /
                                     l->map_entries);
     }
-    l->n_meta_pages = l->n_map_pages;
+    l->n_meta_pages = copies * l->n_map_pages;
     l->meta_units = (uint64_t)l->n_meta_pages * l->units_per_program;
-    l->meta_share_units = (uint64_t)l->units_per_program *
-                          ((l->n_meta_pages + l->n_planes - 1) / l->n_planes);
+    l->meta_share_units = (uint64_t)l->units_per_program * copies *
+                          ((l->n_map_pages + l->n_planes - 1) / l->n_planes);
 }
 
 static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,

@@ -118,7 +118,8 @@ typedef struct SsdLayout {
      * plane, so a plane holds at most meta_share_units of them, beside its
      * share of the user capacity.
      */
-    uint32_t n_map_pages;  /* translation pages (dftl.c), the first ones */
+    uint32_t n_map_pages;  /* translation pages (dftl.c), the first ones; with
+                              ftl.rain as many follow, their second copies */
     uint32_t map_entries;  /* units whose entries one of them holds */
     uint32_t n_meta_pages; /* all of them; 0: the drive has none */
     uint64_t meta_units;

@@ -665,8 +665,8 @@ void gc_force(Ssd *ssd, uint32_t plane)
 bool gc_row_waits(const Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (copy_rows_wait(ssd, i)) {
-            return true;
+        if (copy_rows_wait(ssd, i) && ssd->gc->row_wait[i].armed) {
+            return true; /* else its time is over, and no plane takes it */
         }
     }
     return false;

@@ -377,8 +377,10 @@ static bool check_meta(const Ssd *ssd, GError **error)
         uint64_t entry = l2p_get(&ssd->l2p, ssd->l.user_units + u);
         uint32_t page = (uint32_t)(u / ssd->l.units_per_program);
 
-        CHECK(!entry == !meta_in_nand(ssd, page), "metadata page %u is in NAND "
-              "in part", page);
+        CHECK(!entry == !meta_copy_in_nand(ssd, page),
+              "metadata page %u is in NAND "
+              "in part",
+              page);
         if (entry) {
             uint32_t plane = block_plane(ssd, ppu_block(ssd, entry - 1));
 

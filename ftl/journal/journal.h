@@ -9,6 +9,7 @@
 #endif
 
 #include "media/media.h"
+#include "media/mirror.h"
 #include "journal/journal-internal.h"
 #include "ssd-internal.h"
 
@@ -20,16 +21,26 @@ static inline uint64_t meta_lpn(const Ssd *ssd, uint32_t page)
     return ssd->l.user_units + (uint64_t)page * ssd->l.units_per_program;
 }
 
-/* Has the page ever been programmed? */
-static inline bool meta_in_nand(const Ssd *ssd, uint32_t page)
+/* Is this copy of a page (mirror.h) in NAND? */
+static inline bool meta_copy_in_nand(const Ssd *ssd, uint32_t copy)
 {
-    return l2p_get(&ssd->l2p, meta_lpn(ssd, page)) != 0;
+    return l2p_get(&ssd->l2p, meta_lpn(ssd, copy)) != 0;
 }
 
-/* The plane of the page. */
+/* Is the page in NAND, in one copy at least? */
+static inline bool meta_in_nand(const Ssd *ssd, uint32_t page)
+{
+    return meta_copy_in_nand(ssd, page) ||
+           (mirror_is_on(ssd) && meta_copy_in_nand(ssd, mirror_of(ssd, page)));
+}
+
+/* The plane of the page, or of its second copy. */
 static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
 {
-    return ssd->media->stripe_plane[page % ssd->l.n_planes];
+    uint32_t first = mirror_first(ssd, page);
+    uint32_t plane = ssd->media->stripe_plane[first % ssd->l.n_planes];
+
+    return page == first ? plane : rain_next_plane(ssd, plane);
 }
 
 /* With ftl.recovery: a page of metadata in NAND knows of all programs up to
@@ -78,6 +89,10 @@ static inline bool meta_is_short(const Ssd *ssd, uint32_t plane)
     return ssd->journal->plane[plane].wait.head != NONE &&
            plane_is_short(ssd, &ssd->media->plane[plane]);
 }
+
+/* With ftl.rain.  Dies have failed, or had before the power went: copies there
+ * are lost, and no more are written to them. */
+void meta_dies_lost(Ssd *ssd);
 
 /* Does a page wait for room? */
 bool meta_waits(const Ssd *ssd);

@@ -16,6 +16,10 @@
  * is fixed (SsdLayout).  A write takes a block as the host does: never the free
  * ones that belong to GC.  So it waits for GC, and GC waits
  * for no write of metadata.
+ *
+ * With ftl.rain a page has two copies (mirror.h), written by a job each.  Their
+ * contents are those of the instant at which the first of them begins, and the
+ * page is durable when both are.  A copy whose die has failed is not written.
  */
 #include "inspect/oplog.h"
 #include "journal/journal.h"
@@ -23,6 +27,8 @@
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/media.h"
+#include "media/mirror.h"
+#include "media/rain.h"
 #include "media/spare.h"
 #include "pool.h"
 #include "ssd-internal.h"
@@ -37,12 +43,12 @@ static NandCause cause_of(MetaOwner owner)
 
 static void tell_begins(Ssd *ssd, MetaOwner owner, uint32_t page)
 {
-    ssd->journal->client[owner]->begins(ssd, page);
+    ssd->journal->client[owner]->begins(ssd, mirror_first(ssd, page));
 }
 
 static void tell_written(Ssd *ssd, MetaOwner owner, uint32_t page)
 {
-    ssd->journal->client[owner]->written(ssd, page);
+    ssd->journal->client[owner]->written(ssd, mirror_first(ssd, page));
 }
 
 static void tell_read(Ssd *ssd, MetaOwner owner, uint32_t cookie)
@@ -95,11 +101,24 @@ static void next_version(Ssd *ssd)
     }
 }
 
+static uint64_t copy_low_seq(const Ssd *ssd, uint32_t copy)
+{
+    uint64_t entry = l2p_get(&ssd->l2p, meta_lpn(ssd, copy));
+
+    if (!entry) {
+        return mirror_is_on(ssd) && rain_plane_lost(ssd, meta_plane(ssd, copy))
+                   ? UINT64_MAX
+                   : 0;
+    }
+    return ssd->media->spare_version[entry - 1] >> LOW_SHIFT;
+}
+
 uint64_t meta_low_seq(const Ssd *ssd, uint32_t page)
 {
-    uint64_t entry = l2p_get(&ssd->l2p, meta_lpn(ssd, page));
+    uint64_t low = copy_low_seq(ssd, page);
 
-    return entry ? ssd->media->spare_version[entry - 1] >> LOW_SHIFT : 0;
+    return mirror_is_on(ssd) ? MIN(low, copy_low_seq(ssd, mirror_of(ssd, page)))
+                             : low;
 }
 
 void meta_preloaded(Ssd *ssd)
@@ -121,7 +140,7 @@ static void stamp(Ssd *ssd, uint32_t page, uint64_t first, OplogType type)
 {
     uint64_t lpn = meta_lpn(ssd, page);
 
-    invariant(page < ssd->l.n_map_pages);
+    invariant(page < ssd->l.n_meta_pages);
     next_version(ssd);
     for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
         oplog_add(ssd->inspect.log, type, 2, lpn + k, ssd->now_ps, 0,
@@ -146,6 +165,31 @@ static void settle(Ssd *ssd, uint32_t page, uint64_t first)
     }
 }
 
+/* Is the other copy written, too, or to be written? */
+static bool other_goes_on(const Ssd *ssd, uint32_t page)
+{
+    return mirror_is_on(ssd) && mirror_write(ssd, mirror_of(ssd, page)) != NONE;
+}
+
+/* The contents of both copies are fixed when the first of them begins: then
+ * PageJob.stream is 1.  true: they were not. */
+static bool fix_contents(Ssd *ssd, uint32_t j)
+{
+    uint32_t other =
+        mirror_is_on(ssd)
+            ? mirror_write(ssd, mirror_of(ssd, ssd->media->job[j].meta_page))
+            : NONE;
+    bool were = mirror_is_on(ssd) && ssd->media->job[j].stream == 1;
+
+    if (mirror_is_on(ssd)) {
+        ssd->media->job[j].stream = 1;
+    }
+    if (other != NONE) {
+        ssd->media->job[other].stream = 1;
+    }
+    return !were;
+}
+
 static void send(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->media->job[j];
@@ -162,7 +206,9 @@ static void send(Ssd *ssd, uint32_t j)
     job_place(ssd, j, op.ppa.page);
     ssd->journal->plane[job->plane].programs++;
     stamp(ssd, job->meta_page, job->ppa << ssd->page_units_shift, OPLOG_PLACE);
-    tell_begins(ssd, job->owner, job->meta_page);
+    if (fix_contents(ssd, j)) {
+        tell_begins(ssd, job->owner, job->meta_page);
+    }
     faulty_submit(ssd, &op);
 }
 
@@ -183,20 +229,45 @@ void meta_pump(Ssd *ssd, uint32_t plane)
     }
 }
 
-void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner)
+/* A copy waits for room; false: its die has failed. */
+static bool queue_copy(Ssd *ssd, uint32_t copy, MetaOwner owner)
 {
-    uint32_t j = job_take(ssd);
-    uint32_t plane = meta_plane(ssd, page);
+    uint32_t plane = meta_plane(ssd, copy);
+    uint32_t j;
 
-    invariant(page < ssd->l.n_map_pages);
-    invariant(ssd->journal->client[owner]);
+    if (rain_plane_lost(ssd, plane)) {
+        return false;
+    }
+    j = job_take(ssd);
     ssd->media->job[j].meta = true;
-    ssd->media->job[j].meta_page = page;
+    ssd->media->job[j].meta_page = copy;
     ssd->media->job[j].owner = (uint8_t)owner;
     ssd->media->job[j].plane = plane;
     ssd->media->job[j].n = ssd->l.units_per_program;
     job_wait(ssd, &ssd->journal->plane[plane].wait, j);
-    meta_pump(ssd, plane);
+    return true;
+}
+
+void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner)
+{
+    bool first;
+    bool second;
+
+    invariant(page < ssd->l.n_map_pages);
+    invariant(ssd->journal->client[owner]);
+    first = queue_copy(ssd, page, owner);
+    second = mirror_is_on(ssd) && queue_copy(ssd, mirror_of(ssd, page), owner);
+    if (!first && !second) { /* it stays in memory */
+        tell_begins(ssd, owner, page);
+        tell_written(ssd, owner, page);
+        return;
+    }
+    if (first) {
+        meta_pump(ssd, meta_plane(ssd, page));
+    }
+    if (second) {
+        meta_pump(ssd, meta_plane(ssd, mirror_of(ssd, page)));
+    }
 }
 
 void meta_page_done(Ssd *ssd, uint32_t j)
@@ -211,10 +282,28 @@ void meta_page_done(Ssd *ssd, uint32_t j)
     block_page_done(ssd, page_block(ssd, job.ppa));
     ssd->journal->plane[job.plane].programs--;
     ssd->media->client->plane_changed(ssd, job.plane);
-    tell_written(ssd, job.owner, job.meta_page);
+    if (!other_goes_on(ssd, job.meta_page)) {
+        tell_written(ssd, job.owner, job.meta_page);
+    }
     ssd_wake(ssd, WORK_META, job.plane);
     ssd_wake(ssd, WORK_GC, job.plane);
     ssd_wake(ssd, WORK_BUFFER_WAITS, 0);
+}
+
+/* The copy is not written: its die has failed, or the drive. */
+static void drop(Ssd *ssd, uint32_t j)
+{
+    PageJob job = ssd->media->job[j];
+    bool begun = mirror_is_on(ssd) && job.stream == 1;
+
+    job_give(ssd, j);
+    if (other_goes_on(ssd, job.meta_page)) {
+        return;
+    }
+    if (!begun) {
+        tell_begins(ssd, job.owner, job.meta_page);
+    }
+    tell_written(ssd, job.owner, job.meta_page);
 }
 
 void meta_page_failed(Ssd *ssd, uint32_t j)
@@ -224,6 +313,10 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
     invariant(ssd->media->job[j].meta && ssd->media->may_fail);
     invariant(ssd->journal->plane[plane].programs > 0);
     ssd->journal->plane[plane].programs--;
+    if (rain_plane_lost(ssd, plane)) {
+        drop(ssd, j);
+        return;
+    }
     job_wait(ssd, &ssd->journal->plane[plane].wait, j);
     if (ssd->media->given_up) {
         meta_give_up(ssd);
@@ -245,12 +338,36 @@ void meta_give_up(Ssd *ssd)
     invariant(ssd->media->given_up);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         while (ssd->journal->plane[i].wait.head != NONE) {
-            uint32_t j = job_fifo_pop(ssd, &ssd->journal->plane[i].wait);
-            PageJob job = ssd->media->job[j];
+            drop(ssd, job_fifo_pop(ssd, &ssd->journal->plane[i].wait));
+        }
+    }
+}
 
-            job_give(ssd, j);
-            tell_begins(ssd, job.owner, job.meta_page);
-            tell_written(ssd, job.owner, job.meta_page);
+/* Nothing of the copy is in NAND. */
+static void forget_copy(Ssd *ssd, uint32_t copy)
+{
+    for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
+        uint64_t lpn = meta_lpn(ssd, copy) + k;
+        uint64_t entry = l2p_get(&ssd->l2p, lpn);
+
+        if (entry) {
+            block_clear_valid(ssd, entry - 1);
+            l2p_set(&ssd->l2p, lpn, 0);
+        }
+    }
+}
+
+void meta_dies_lost(Ssd *ssd)
+{
+    for (uint32_t i = 0; mirror_is_on(ssd) && i < ssd->l.n_meta_pages; i++) {
+        if (rain_plane_lost(ssd, meta_plane(ssd, i))) {
+            forget_copy(ssd, i);
+        }
+    }
+    for (uint32_t i = 0; ssd->l.meta_units > 0 && i < ssd->l.n_planes; i++) {
+        while (rain_plane_lost(ssd, i) &&
+               ssd->journal->plane[i].wait.head != NONE) {
+            drop(ssd, job_fifo_pop(ssd, &ssd->journal->plane[i].wait));
         }
     }
 }
@@ -293,7 +410,8 @@ static void read_run(Ssd *ssd, uint32_t i, uint64_t lpn, uint32_t n)
 void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
                MetaOwner owner, uint32_t cookie)
 {
-    uint64_t lpn = meta_lpn(ssd, page) + first;
+    uint32_t copy = meta_copy_in_nand(ssd, page) ? page : mirror_of(ssd, page);
+    uint64_t lpn = meta_lpn(ssd, copy) + first;
     uint32_t i = read_take(ssd);
     uint32_t from = 0;
 
@@ -343,13 +461,12 @@ static void program_at_once(Ssd *ssd, uint64_t first, NandCause cause,
     }
 }
 
-void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
+static void preload_copy(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
 {
     uint32_t plane = meta_plane(ssd, page);
     uint64_t ppa;
 
-    invariant(page < ssd->l.n_map_pages);
-    if (meta_in_nand(ssd, page) ||
+    if (meta_copy_in_nand(ssd, page) || rain_plane_lost(ssd, plane) ||
         ssd->journal->plane[plane].wait.head != NONE) {
         return;
     }
@@ -362,4 +479,13 @@ void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
     settle(ssd, page, ppa << ssd->page_units_shift);
     block_page_done(ssd, page_block(ssd, ppa));
     ssd->media->client->plane_changed(ssd, plane);
+}
+
+void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
+{
+    invariant(page < ssd->l.n_map_pages);
+    preload_copy(ssd, page, owner, aged);
+    if (mirror_is_on(ssd)) {
+        preload_copy(ssd, mirror_of(ssd, page), owner, aged);
+    }
 }

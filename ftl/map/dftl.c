@@ -230,7 +230,8 @@ static void write_stale(Ssd *ssd, uint32_t plane)
 
     while (d->ready[plane].head != NONE && !ssd->media->given_up &&
            d->n_writes[plane] < STALE_WRITES_PER_PLANE &&
-           (!ssd->buffer->pump_waits || p->free.n > p->gc_low_blocks)) {
+           (!ssd->buffer->pump_waits || p->free.n > p->gc_low_blocks ||
+            rain_plane_lost(ssd, plane))) {
         uint32_t page = fifo_take(d, &d->ready[plane]);
 
         invariant(d->page[page].listed);

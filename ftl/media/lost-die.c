@@ -58,6 +58,9 @@ static void condemn(Ssd *ssd, uint32_t block)
         p->n_retiring++;
         break;
     case BLOCK_VICTIM:
+        if (b->valid == 0 && b->pending == 0) {
+            return; /* it waits for its erase, which fails */
+        }
         b->bad = true;
         break;
     default:
@@ -112,7 +115,7 @@ bool lost_die_begin(Ssd *ssd, uint32_t plane)
     if (r->n_lost == ssd->geo->n_dies) {
         return false;
     }
-    if (ssd->l.n_meta_pages > 0 || ssd->media->read_only ||
+    if (ssd->media->read_only ||
         !take_over(ssd,
                    blocks_of(ssd, more_share(ssd)) - blocks_of(ssd, before))) {
         return false;

@@ -25,6 +25,8 @@
 static bool is_due(Ssd *ssd, uint32_t plane, uint32_t open)
 {
     const Open *o = &ssd->media->plane[plane].open[open];
+    bool opened = o->block == NONE;
+    bool due;
 
     if (rain_plane_lost(ssd, plane)) {
         return false;
@@ -36,9 +38,13 @@ static bool is_due(Ssd *ssd, uint32_t plane, uint32_t open)
         }
         block_open_for_parity(ssd, plane, open);
     }
-    return o->block != NONE &&
-           rain_parity_plane(ssd, plane, o->next_page) == plane &&
-           rain_is_complete(ssd, plane, open, o->next_page);
+    due = o->block != NONE &&
+          rain_parity_plane(ssd, plane, o->next_page) == plane &&
+          rain_is_complete(ssd, plane, open, o->next_page);
+    if (opened && o->block != NONE && !due) {
+        ssd_wake(ssd, WORK_GC, plane); /* no end of a program will */
+    }
+    return due;
 }
 
 /* The planes of the die, as a list, that have parity to program at the same

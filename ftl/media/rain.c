@@ -28,6 +28,7 @@
 #include "lazymem.h"
 #include "media/faulty.h"
 #include "media/jobs.h"
+#include "media/mirror.h"
 #include "media/rain.h"
 #include "media/spare.h"
 #include "ssd-internal.h"
@@ -116,6 +117,13 @@ uint32_t rain_plane(const Ssd *ssd, uint32_t plane, uint32_t i)
 
     invariant(plane < ssd->l.n_planes && i < ssd->l.rain);
     return r->die[at - at % ssd->l.rain + i] * planes + plane % planes;
+}
+
+uint32_t rain_next_plane(const Ssd *ssd, uint32_t plane)
+{
+    uint32_t at = ssd->media->rain.die_at[plane / ssd->geo->planes_per_die];
+
+    return rain_plane(ssd, plane, (at % ssd->l.rain + 1) % ssd->l.rain);
 }
 
 uint32_t rain_group_plane(const Ssd *ssd, uint32_t plane, uint32_t i)
@@ -404,6 +412,9 @@ bool rain_others(const Ssd *ssd, uint64_t page, uint64_t *other, uint32_t *n)
 
     at -= within;
     *n = 0;
+    if (r->state[block] == STRIPE_NONE && mirror_is_on(ssd)) {
+        return mirror_others(ssd, page, other, n);
+    }
     if (r->state[block] != STRIPE_WHOLE ||
         bitmap_test(r->bare, page_of(ssd, block, at))) {
         return false;

@@ -49,6 +49,9 @@ uint32_t rain_plane(const Ssd *ssd, uint32_t plane, uint32_t i);
  * superblock. */
 uint32_t rain_group_plane(const Ssd *ssd, uint32_t plane, uint32_t i);
 
+/* The same plane of the next die of its stripes, round. */
+uint32_t rain_next_plane(const Ssd *ssd, uint32_t plane);
+
 /* The plane of the stripe whose page at that place of its block, the first one
  * of a program, is parity. */
 uint32_t rain_parity_plane(const Ssd *ssd, uint32_t plane, uint32_t page);

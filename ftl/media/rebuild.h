@@ -19,7 +19,7 @@
 /* May the data of the read be of a stripe? */
 static inline bool rebuild_takes(const NandOp *op)
 {
-    return op->cause != NAND_CAUSE_META && op->cause != NAND_CAUSE_MAP;
+    return op->cause != NAND_CAUSE_META;
 }
 
 static inline bool rebuild_is_read(const Ssd *ssd, const NandOp *op)

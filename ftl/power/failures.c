@@ -64,6 +64,7 @@ static bool lose_die(Ssd *ssd, uint32_t plane)
         if (!lost_die_begin(ssd, plane)) {
             media_set_read_only(ssd);
         }
+        meta_dies_lost(ssd);
         for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
             ssd_wake(ssd, WORK_GC, i);
         }

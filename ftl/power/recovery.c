@@ -745,6 +745,7 @@ static void finish(Ssd *ssd)
 
     invariant(r->on && r->n_reads == 0);
     rebuild(ssd);
+    meta_dies_lost(ssd);
     r->on = false;
     r->n_candidates = 0;
     r->n++;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "journal/journal.h"
 #include "media/media-internal.h"
 #include "media/rain.h"
 #include "nand-rber.h"
@@ -313,6 +314,122 @@ static void test_dead(void)
     dead(FOUR "ftl.rain=2;", "ftl.op_percent=150%");
 }
 
+/* ---- translation pages ----------------------------------------------------
+ */
+
+#define DFTL "ftl.map=dftl;ftl.map_cache=512;ftl.op_percent=150%;"
+
+/* Every translation page has a second copy in another die. */
+static void check_mirrors(const Ref *r)
+{
+    const Ssd *ssd = r->ssd;
+    uint32_t n = 0;
+
+    for (uint32_t page = 0; page < ssd->l.n_map_pages; page++) {
+        uint64_t a = l2p_get(&ssd->l2p, meta_lpn(ssd, page));
+        uint64_t b =
+            l2p_get(&ssd->l2p, meta_lpn(ssd, page + ssd->l.n_map_pages));
+        uint32_t planes = ssd->geo->planes_per_die;
+
+        g_assert_true(!a == !b);
+        if (a) {
+            g_assert_cmpuint(block_plane(ssd, ppu_block(ssd, a - 1)) / planes,
+                             !=,
+                             block_plane(ssd, ppu_block(ssd, b - 1)) / planes);
+            n++;
+        }
+    }
+    g_assert_cmpuint(n, >, 0);
+}
+
+static void test_mirrors(void)
+{
+    Ref *r = drive(PLANES "ftl.rain=4;" DFTL, NULL, false);
+    Ref *off = drive(PLANES DFTL, NULL, false);
+
+    fill(r);
+    check_mirrors(r);
+    g_assert_cmpuint(
+        nand_stats(r->ssd->nand)->ops[NAND_PROGRAM][NAND_CAUSE_MAP], ==,
+        2 * (stat_of(r->ssd, "\"map\":", "writes_for_host") +
+             stat_of(r->ssd, "\"map\":", "writes_for_cleaning")));
+    overwrite(r, 6000, 6);
+    check_mirrors(r);
+    ref_verify(r);
+    ref_finish(r);
+    ref_free(r);
+    fill(off);
+    g_assert_cmpuint(off->ssd->l.n_meta_pages, ==, off->ssd->l.n_map_pages);
+    ref_finish(off);
+    ref_free(off);
+}
+
+/* A translation page that cannot be read is read from its second copy: the read
+ * of a unit takes a read of a page more. */
+static void test_map_latency(void)
+{
+    Ref *good = drive(FOUR "ftl.rain=4;" DFTL, NULL, true);
+    Ref *bad = drive(FOUR "ftl.rain=4;" DFTL,
+                     "on=read cause=map nth=1 -> uncorrectable once", true);
+    SsdCompletion a, b;
+
+    a = ref_one(good, SSD_OP_READ, 80, UNIT, false);
+    b = ref_one(bad, SSD_OP_READ, 80, UNIT, false);
+    g_assert_cmpint(b.status, ==, SSD_STATUS_OK);
+    g_assert_cmpuint(latency(&b) - latency(&a), ==, C + TR + 4 * U);
+    g_assert_cmpuint(count(bad, "rebuild_reads"), ==, 1);
+    g_assert_cmpuint(count(bad, "rebuilt_reads"), ==, 1);
+    g_assert_cmpuint(count(good, "rebuild_reads"), ==, 0);
+    ref_free(good);
+    ref_free(bad);
+}
+
+/* A die fails: translation pages there are found in their second copies, and
+ * the drive goes on; also when the power goes then. */
+static void test_map_dead(void)
+{
+    dead(PLANES "ftl.rain=4;", DFTL);
+    dead(PLANES "ftl.rain=4;", DFTL "ftl.gc=cost-benefit;ftl.wear=dynamic");
+    dead(FOUR "ftl.rain=2;", DFTL);
+}
+
+static void test_map_cut(void)
+{
+    static const char *const options[] = {
+        "",
+        "ftl.recovery=scan",
+        "ftl.recovery=checkpoint;ftl.checkpoint_interval=200",
+    };
+
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        g_autofree char *all =
+            g_strconcat(PLANES "ftl.rain=4;" DFTL, options[seed % 3], NULL);
+        Ref *r = drive(all, "time=2s die=1 -> dead", true);
+        Prng rng;
+
+        prng_seed(&rng, seed, 9);
+        for (unsigned k = 0; k < 8; k++) {
+            for (unsigned i = 0; i < 800; i++) {
+                ref_do(r, SSD_OP_WRITE, prng_below(&rng, r->n_units) * UNIT,
+                       UNIT, false);
+            }
+            if (k == 3) {
+                ref_pass(r, 2500 * MS);
+            }
+            ref_power_cycle(r);
+        }
+        overwrite(r, 3000, seed);
+        g_assert_cmpuint(count(r, "lost_dies"), ==, 1);
+        g_assert_false(r->ssd->media->read_only);
+        for (uint32_t p = 0; p < r->ssd->l.n_planes; p++) {
+            g_assert_true(!rain_plane_lost(r->ssd, p) ||
+                          r->ssd->media->plane[p].meta_valid == 0);
+        }
+        ref_verify(r);
+        ref_free(r);
+    }
+}
+
 /* The same without room for the data of the die: it is read-only. */
 static void test_no_room(void)
 {
@@ -408,6 +525,10 @@ int main(int argc, char **argv)
     g_test_add_func("/rain/lost", test_lost);
     g_test_add_func("/rain/die", test_die);
     g_test_add_func("/rain/dead", test_dead);
+    g_test_add_func("/rain/mirrors", test_mirrors);
+    g_test_add_func("/rain/map-latency", test_map_latency);
+    g_test_add_func("/rain/map-dead", test_map_dead);
+    g_test_add_func("/rain/map-cut", test_map_cut);
     g_test_add_func("/rain/no-room", test_no_room);
     g_test_add_func("/rain/cut", test_cut);
     g_test_add_func("/rain/probability", test_probability);

@@ -378,14 +378,19 @@ static void draw_rows(uint64_t seed, GString *s)
 }
 
 /* Superpages, where the policies and the number of dies allow them. */
-static void set_superpage(SsdConfig *cfg, uint64_t seed)
+static void set_superpage(SsdConfig *cfg, const Draws *d)
 {
+    const uint64_t seed = d->seed;
     uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
     uint64_t n, wait_us, pads;
     Prng r;
 
     prng_seed(&r, seed, DRAW_SUPERPAGE);
     n = ONE_OF(&r, 0, 1, 1, 2, 4);
+    if (d->only_rain) {
+        n = dies % 4 == 0 ? 4 : 2;
+        cfg->alloc = ssd_alloc_in_rows(cfg->alloc) ? cfg->alloc : 0;
+    }
     wait_us = ONE_OF(&r, 1, 300, 10000);
     pads = ONE_OF(&r, 0, 0, 1);
     if (n > 0 && dies % n == 0 && n * cfg->nand.planes > 1 &&
@@ -485,15 +490,17 @@ static void set_slc_streams(SsdConfig *cfg, uint64_t seed)
 }
 
 /* Parity over superpages of two dies or more, and the options that it needs. */
-static void set_rain(SsdConfig *cfg, uint64_t seed)
+static void set_rain(SsdConfig *cfg, const Draws *d)
 {
+    const uint64_t seed = d->seed;
     uint32_t programs;
     uint64_t n;
     Prng r;
 
     prng_seed(&r, seed, DRAW_RAIN);
     n = cfg->superpage >> prng_below(&r, 2);
-    if (n >= 2 && prng_below(&r, 3) > 0) {
+    n = d->only_rain ? MAX(n, MIN(cfg->superpage, 2)) : n;
+    if (n >= 2 && (prng_below(&r, 3) > 0 || d->only_rain)) {
         programs =
             cfg->nand.pages / (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
         g_autofree char *options = g_strdup_printf(
@@ -682,8 +689,8 @@ SsdConfig *draw_config(Draws *d, bool verbose)
     draw_slc_cache(d->seed, errors);
     options = g_strdup(errors->str);
     cfg = ref_config(options);
-    set_superpage(cfg, d->seed);
-    set_rain(cfg, d->seed);
+    set_superpage(cfg, d);
+    set_rain(cfg, d);
     set_groups(cfg, d->seed);
     set_slc_streams(cfg, d->seed);
 

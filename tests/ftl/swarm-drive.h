@@ -42,6 +42,7 @@ typedef struct Draws {
     uint64_t seed;
     bool only_dftl; /* no map but ftl.map=dftl */
     bool only_logs; /* no map but log-block maps */
+    bool only_rain; /* parity wherever it can be */
     bool bug;       /* nothing that hides a planted bug */
     Prng drive, media, streams, buffer, upkeep, recovery, logs, host;
 } Draws;

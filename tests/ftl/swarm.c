@@ -3,7 +3,7 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
- *              [--copies] [--dftl] [--logs] [--trace FILE]
+ *              [--copies] [--dftl] [--rain] [--logs] [--trace FILE]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
@@ -56,6 +56,7 @@ static gboolean opt_copies;
 static char *opt_trace;
 static gboolean opt_logs;
 static gboolean opt_dftl;
+static gboolean opt_rain;
 
 /* ---- the host ------------------------------------------------------------ */
 
@@ -238,14 +239,18 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
-    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s\n", seed,
+    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s%s\n", seed,
            opt_commands, bug_names[bug],
-           opt_logs ? " --logs" : opt_dftl ? " --dftl" : "");
+           opt_logs   ? " --logs"
+           : opt_dftl ? " --dftl"
+                      : "",
+           opt_rain ? " --rain" : "");
     fflush(stdout);
     draws = (Draws){
         .seed = seed,
         .only_dftl = opt_dftl,
         .only_logs = opt_logs,
+        .only_rain = opt_rain,
         .bug = opt_bug != NULL,
     };
     draws_seed(&draws);
@@ -400,6 +405,8 @@ int main(int argc, char **argv)
          "each drive has a log-block map", NULL},
         {"dftl", 0, 0, G_OPTION_ARG_NONE, &opt_dftl,
          "each drive has its map in NAND", NULL},
+        {"rain", 0, 0, G_OPTION_ARG_NONE, &opt_rain,
+         "each drive has parity across dies, if it can", NULL},
         {"trace", 0, 0, G_OPTION_ARG_FILENAME, &opt_trace,
          "write a trace of the run (docs/traces.md)", "FILE"},
         {.long_name = NULL},
