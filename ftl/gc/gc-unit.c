@@ -347,7 +347,8 @@ static bool is_moving(const Ssd *ssd, uint32_t plane)
     const GcLoad *load = &ssd->placement->plane[plane].gc;
 
     return g->victim != NONE || g->next != NONE || load->reads > 0 ||
-           load->programs > 0 || load->away > 0 || has_page(ssd, plane);
+           load->programs > 0 || load->away > 0 || has_page(ssd, plane) ||
+           g->yielded; /* it goes on after the reads of the host */
 }
 
 /* Is another block of the superblock, which is to be erased with this one, on

@@ -40,8 +40,8 @@ static inline uint32_t mirror_first(const Ssd *ssd, uint32_t page)
  * none. */
 uint32_t mirror_write(const Ssd *ssd, uint32_t page);
 
-/* As rain_others(), for a page that holds translation pages and is in no stripe:
- * what the other copies of its valid units are read from. */
+/* As rain_others(), for a page that holds translation pages and is in no
+ * stripe: what the other copies of its valid units are read from. */
 bool mirror_others(const Ssd *ssd, uint64_t page, uint64_t *other, uint32_t *n);
 
 #endif
