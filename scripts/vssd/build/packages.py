@@ -85,6 +85,7 @@ CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"),
 LINT = Group("the checks of the sources", ("clang-tidy", "shellcheck"))
 CASSANDRA = Group("getting Cassandra for a guest", (
     "maven", "default-jdk-headless", "e2fsprogs"))
+U_BOOT = Group("the U-Boot test", ("u-boot-qemu",))
 LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients"))
 

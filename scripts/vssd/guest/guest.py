@@ -119,6 +119,10 @@ class Guest:
         self.wait_agent()
         return self._wait(self.live.request(command), timeout_s)
 
+    def type(self, text: str) -> None:
+        """Type on the serial console."""
+        self._wait(self.live.type(text.encode()), self.MOMENT_S)
+
     def stats(self, drive: int = 0) -> dict[str, Any]:
         """A vssd drive's statistics."""
         return self._wait(self.live.stats(drive), self.MOMENT_S) or {}
