@@ -13,21 +13,24 @@ import sys
 from pathlib import Path
 
 import pytest
-from suites import public, run, target
+from suites import run
 
 from vssd import paths
+from vssd.bench import conformance
 from vssd.errors import UserError
+from vssd.suites import blktests, fio, nvme_cli, runner, target
+from vssd.suites.suite import Form
 
 
 def test_blktests_says_pass_fail_and_skip() -> None:
     """Each state, and the reason: what the output has too much, or why not."""
-    passed = public.blktests_rows("block/003", (
+    passed = blktests.rows("block/003", (
         "block/003 => nvme0n1 (run various discard sizes)\n"
         "    runtime   ...\n"
         "block/003 => nvme0n1 (run various discard sizes)         [passed]\n"
         "    runtime     ...  30.1s\n"))
     assert [(r.name, r.result) for r in passed] == [("block/003", "pass")]
-    failed = public.blktests_rows("block/012", (
+    failed = blktests.rows("block/012", (
         "block/012 => nvme0n1 (check [a thing])                   [failed]\n"
         "    runtime     ...  1.1s\n"
         "    --- tests/block/012.out\n"
@@ -38,7 +41,7 @@ def test_blktests_says_pass_fail_and_skip() -> None:
         "     Test complete\n"))
     assert [(r.result, r.reason) for r in failed] \
         == [("fail", "fio exited with status 1")]
-    skipped = public.blktests_rows("block/007", (
+    skipped = blktests.rows("block/007", (
         "block/007 => nvme0n1 (test polling)                      [not run]\n"
         "    nvme0n1 does not support hybrid polling\n"))
     assert [(r.result, r.reason) for r in skipped] \
@@ -47,7 +50,7 @@ def test_blktests_says_pass_fail_and_skip() -> None:
 
 def test_blktests_with_two_conditions_has_two_rows() -> None:
     """A failure of the second is not lost behind the first."""
-    rows = public.blktests_rows("nvme/033", (
+    rows = blktests.rows("nvme/033", (
         "nvme/033 => nvme0n1 (tr=loop) (create)                   [passed]\n"
         "    runtime     ...  1.1s\n"
         "nvme/033 => nvme0n1 (tr=tcp) (create)                    [failed]\n"
@@ -57,8 +60,8 @@ def test_blktests_with_two_conditions_has_two_rows() -> None:
         ("nvme/033 tcp", "fail", "exited with status 1")]
 
 
-@pytest.mark.parametrize("read", [public.blktests_rows, public.nvme_cli_rows,
-                                  public.fio_rows])
+@pytest.mark.parametrize("read", [blktests.rows, nvme_cli.rows,
+                                  fio.rows])
 def test_silence_is_a_failure(read: object) -> None:
     """A suite that ends without a result has not passed."""
     assert callable(read)
@@ -69,7 +72,7 @@ def test_silence_is_a_failure(read: object) -> None:
 
 def test_nvme_cli_report() -> None:
     """A row for each method; an error is a failure."""
-    rows = public.nvme_cli_rows("nvme_dsm_test", json.dumps({"tests": [
+    rows = nvme_cli.rows("nvme_dsm_test", json.dumps({"tests": [
         {"name": "test_dsm", "outcome": "pass", "duration_s": 1.5,
          "message": None},
         {"name": "test_two", "outcome": "error", "duration_s": 0,
@@ -98,7 +101,7 @@ esac
 """)
     nvme.chmod(0o755)
     shim = tmp_path / "nvme-2"
-    script = public.NVME_CLI_PREPARE.replace("/usr/local/bin", str(tmp_path))
+    script = nvme_cli.PREPARE.replace("/usr/local/bin", str(tmp_path))
     subprocess.run(["sh", "-e", "-c", script], check=True)
 
     def said(*args: str) -> str:
@@ -124,7 +127,7 @@ esac
 
 def test_fio_lines() -> None:
     """The complaint before a FAILED line belongs to that test."""
-    rows = public.fio_rows("fdp", (
+    rows = fio.rows("fdp", (
         "Artifact directory is out\nfio path is /usr/bin/fio\n"
         "Test 1 PASSED 1\n"
         "ERROR:root:RUAMW mismatch\nTest 2 FAILED:  2\n"
@@ -136,17 +139,89 @@ def test_fio_lines() -> None:
 
 def test_arguments_of_the_drive(tmp_path: Path) -> None:
     """The same block size and number of handles for both devices."""
+    form = runner.SUITES["fio-fdp"].form
     setup = target.Setup("vssd", tmp_path, 1 << 30,
                          paths.find_profile("zero-latency"), ["a=1", "b=2"],
-                         4096)
+                         4096, Form(ours={"metadata": 8}))
     ours = " ".join(target.device_args(setup, tmp_path / "d"))
     assert '"logical_block_size": 4096' in ours and '"a=1;b=2"' in ours
-    setup.kind, setup.fdp_handles = "nvme", 8
+    assert '"metadata": 8' in ours
+    setup.kind, setup.form = "nvme", form
     theirs = " ".join(target.device_args(setup, tmp_path / "d"))
     # QEMU refuses physical blocks that are smaller.
     assert '"logical_block_size": 4096, "physical_block_size": 4096' in theirs
     assert "fdp.nruh=8" in theirs and '"fdp.ruhs": "0-7"' in theirs
-    assert "a=1" not in theirs
+    assert "a=1" not in theirs and "metadata" not in theirs
+
+
+def test_rows_of_protection_information_have_their_format() -> None:
+    """nvmept_pi.py runs the same numbers for each format."""
+    head = ("lbaf: {{'lbaf': {}, 'ds': 512, 'ms': 8, 'guard_pi_bits': 16,"
+            " 'pi_bytes': 8}}, pil: 0, pitype: 1, elba: 0\n")
+    rows = fio.rows("pi", f"{head.format(1)}Test 1 PASSED x\n"
+                    f"\n{head.format(2)}Test 1 FAILED: x\n")
+    assert [(r.name, r.result) for r in rows] == [
+        ("pi lbaf 1 pil 0 pi 1 elba 0 1", "pass"),
+        ("pi lbaf 2 pil 0 pi 1 elba 0 1", "fail")]
+
+
+def test_version_2_reports_as_version_3(tmp_path: Path) -> None:
+    """Each outcome of unittest, by the report that runs in the guest."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/some_test.py").write_text(
+        "import unittest\n"
+        "class A(unittest.TestCase):\n"
+        "    def test_good(self): pass\n"
+        "    def test_bad(self): self.assertEqual(1, 2)\n"
+        "    def test_error(self): 1 // 0\n"
+        "    @unittest.skip('no drive')\n"
+        "    def test_skip(self): pass\n")
+    (tmp_path / "report.py").write_text(nvme_cli.UNITTEST)
+    subprocess.run([sys.executable, "report.py", "some_test"], cwd=tmp_path,
+                   check=True)
+    rows = nvme_cli.rows("some_test", (tmp_path / "r.json").read_text())
+    assert sorted((r.name, r.result, r.reason) for r in rows) == [
+        ("some_test.test_bad", "fail", "AssertionError: 1 != 2"),
+        ("some_test.test_error", "fail", "ZeroDivisionError: "
+         "integer division or modulo by zero"),
+        ("some_test.test_good", "pass", ""),
+        ("some_test.test_skip", "skip", "no drive")]
+
+
+def run_of(kind: str, *results: tuple[str, str, str]) -> dict[str, object]:
+    """A run as runner.run() makes it."""
+    return {"suite": "fio-trim", "device": kind, "kernel": "6.12",
+            "checkout": "fio 3.41-2", "rows": [
+                {"name": n, "result": r, "reason": why}
+                for n, r, why in results]}
+
+
+def test_conformance_compares_each_test() -> None:
+    """A test that one device did not come to is no pass; totals at the end."""
+    rows = conformance.compare([
+        run_of("vssd", ("trim 1", "pass", ""), ("trim 2", "skip", "no a")),
+        run_of("nvme", ("trim 1", "fail", "b"))])
+    assert [(r["name"], r["ours"], r["peer"], r["note"]) for r in rows[:-1]] \
+        == [("fio-trim trim 1", "pass", "fail", "nvme: b"),
+            ("fio-trim trim 2", "skip", "not run", "vssd: no a")]
+    assert (rows[-1]["ours"], rows[-1]["peer"]) == (1, 0)
+    assert rows[-1]["unit"] == "passed of 2"
+    assert "vssd 0 fail, 1 skip, 0 hang; nvme 1 fail" in rows[-1]["note"]
+
+
+def test_conformance_refuses_what_it_cannot_run(tmp_path: Path) -> None:
+    """In one line, before a guest is started."""
+    with pytest.raises(UserError, match="--suite nothing: one of nvme-cli"):
+        conformance.chosen(["nothing"])
+    with pytest.raises(UserError, match="Debian has no package"):
+        conformance.chosen(["blktests"])
+    with pytest.raises(UserError, match="has no check"):
+        conformance.chosen([f"blktests={tmp_path}"])
+    (tmp_path / "check").touch()
+    assert conformance.chosen([f"blktests={tmp_path}"]) == [
+        (runner.SUITES["blktests"], tmp_path)]
+    assert all(s.source and not folder
+               for s, folder in conformance.chosen([]))
 
 
 def test_table(tmp_path: Path) -> None:
@@ -193,8 +268,9 @@ def test_unknown_test_is_refused(tmp_path: Path) -> None:
 ENDLESS = """
 import sys, time
 from pathlib import Path
-from suites import public, run, target
+from suites import run
 from vssd import ending
+from vssd.suites import target
 
 class Stub:
     def __init__(self, setup, work):

@@ -35,6 +35,11 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " (default: 3)")
     p.add_argument("--runtime", type=int, default=3, metavar="SECONDS",
                    help="of each fio run (default: 3)")
+    p.add_argument("--suite", action="append", default=[],
+                   metavar="NAME[=CHECKOUT]",
+                   help="of conformance: this suite, of Debian's source package"
+                   " or of a checkout; may be repeated (default: all that"
+                   " Debian has)")
     p.set_defaults(call=main)
 
 
@@ -115,6 +120,13 @@ def _cold(_args: argparse.Namespace) -> Rows:
     return login.cold()
 
 
+def _conformance(args: argparse.Namespace) -> Rows:
+    """slow: tests of other projects on the drive, against QEMU's nvme"""
+    from ..bench import conformance
+
+    return conformance.measure(args.suite)
+
+
 BENCHES: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "fio": _fio,
     "lateness": _lateness,
@@ -127,13 +139,16 @@ BENCHES: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "scaling": _scaling,
     "warm": _warm,
     "cold": _cold,
+    "conformance": _conformance,
 }
-SLOW = ("cold",)
+SLOW = ("cold", "conformance")
 
 
-def _cell(value: float | None) -> str:
+def _cell(value: float | str | None) -> str:
     if value is None:
         return "-"
+    if isinstance(value, str):
+        return value
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"
@@ -147,6 +162,8 @@ def main(args: argparse.Namespace) -> int:
                         + ", ".join(BENCHES))
     if args.repeat < 1 or args.runtime < 1:
         raise UserError("--repeat and --runtime: 1 or more")
+    if args.suite and "conformance" not in args.names:
+        raise UserError("--suite: only with conformance")
     rows: Rows = []
     for name in args.names or [n for n in BENCHES if n not in SLOW]:
         rows += BENCHES[name](args)

@@ -16,11 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from vssd.build import qemu_build
-from vssd.errors import UserError
-from vssd.guest import image, kvm, machine
-from vssd.guest.guest import Guest
-from vssd.ui import say
+from ..build import qemu_build
+from ..errors import UserError
+from ..guest import image, kvm, machine
+from ..guest.guest import Guest
+from ..ui import say
+from .suite import Form
 
 SLOT = "slot0"
 SHARE = "suite"
@@ -57,7 +58,7 @@ class Setup:
     profile: Path
     sets: list[str] = field(default_factory=list)
     block_bytes: int = 512
-    fdp_handles: int = 0          # of QEMU's own; ours has an option
+    form: Form = Form()
     packages: tuple[str, ...] = ()
     share: Path | None = None     # a folder of the host, read only
     smp: int = 2
@@ -75,18 +76,16 @@ def device_args(setup: Setup, disk: Path) -> list[str]:
                               "serial": "SUITE"}
     if setup.kind == "vssd":
         device.update(drive="disk0", profile=str(setup.profile),
-                      logical_block_size=setup.block_bytes)
+                      logical_block_size=setup.block_bytes, **setup.form.ours)
         if setup.sets:
             device["options"] = ";".join(setup.sets)
         return [*args, "-device", json.dumps(device)]
-    space: dict[str, Any] = {"driver": "nvme-ns", "drive": "disk0",
-                             "logical_block_size": setup.block_bytes,
-                             "physical_block_size": setup.block_bytes}
-    if setup.fdp_handles:
-        args += ["-device", "nvme-subsys,id=sub0,fdp=on,fdp.runs=2M,fdp.nrg=1,"
-                 f"fdp.nruh={setup.fdp_handles}"]
+    if setup.form.subsys:
+        args += ["-device", setup.form.subsys]
         device["subsys"] = "sub0"
-        space["fdp.ruhs"] = f"0-{setup.fdp_handles - 1}"
+    space = {"driver": "nvme-ns", "drive": "disk0",
+             "logical_block_size": setup.block_bytes,
+             "physical_block_size": setup.block_bytes, **setup.form.space}
     return [*args, "-device", json.dumps(device), "-device",
             json.dumps(space)]
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""blktests, the tests of Linux's block layer.  Debian has no package of it."""
+
+from __future__ import annotations
+
+import re
+
+from .suite import BAD, GOOD, HERE, SKIPPED, Form, Row, Suite, short, silent
+
+# The tests that take a device.
+PLAIN = (
+    *(f"nvme/{n:03d}" for n in (
+        *range(32, 38), 39, 46, 49, 50, 53, 59, 64, 66, 67)),
+    *(f"block/{n:03d}" for n in (3, 4, 5, 7, 8, 11, 12, 19, 36, 41, 42, 43)),
+    "dm/001", "dm/002", "md/003")
+ZONED = tuple(f"zbd/{n:03d}" for n in range(1, 8))
+STATUS = re.compile(
+    r"^(\S+) => \S+(?: \(tr=(\w+)\))?.*\[(passed|failed|not run)\]$", re.M)
+# The suite compares versions of the kernel as numbers; Debian's has a "+deb13"
+# in its release, which is none.  uname(1) shows it as "-deb13".
+PREPARE = """
+useradd -m -s /bin/bash suite
+release=$(uname -r)
+plain=$(uname -r | tr + -)
+ln -s config-$release /boot/config-$plain
+ln -s $release /lib/modules/$plain
+cat > /usr/local/bin/uname <<'END'
+#!/bin/sh
+/usr/bin/uname "$@" | tr + -
+END
+chmod +x /usr/local/bin/uname
+"""
+RESULT = {"passed": GOOD, "failed": BAD, "not run": SKIPPED}
+
+
+def _command(test: str, device: str, seconds: int) -> str:
+    config = (f"TEST_DEVS=({device})\\nTIMEOUT={seconds}\\n"
+              "NORMAL_USER=suite\\nNVMET_TRTYPES=loop\\n")
+    return HERE + f"printf '{config}' > config && ./check {test} 2>&1"
+
+
+def rows(test: str, text: str) -> list[Row]:
+    """One row for each condition of a test: the text in [], and the reason."""
+    found = list(STATUS.finditer(text))
+    made = []
+    for at, m in enumerate(found):
+        end = found[at + 1].start() if at + 1 < len(found) else len(text)
+        said = text[m.end():end]
+        row = Row(test + (f" {m[2]}" if m[2] else ""),
+                  RESULT[m[3]], detail=said.strip("\n"))
+        if row.result == SKIPPED:
+            row.reason = short(said)
+        elif row.result == BAD:
+            news = re.findall(r"^\s+\+(?!\+\+ )(.*)", said, re.M)
+            row.reason = short("; ".join(news) or said)
+        made.append(row)
+    return made or silent(test, text)
+
+
+SUITES = (
+    Suite("blktests", "Linux's block-layer tests", "", "check",
+          lambda _folder: list(PLAIN), PREPARE, _command, rows, 1200),
+    Suite("blktests-zbd", "Linux's tests of zoned devices", "", "check",
+          lambda _folder: list(ZONED), PREPARE, _command, rows, 1200,
+          Form(sets=("zones.enabled=on", "ftl.alloc=superblock",
+                     "buffer.plp=on", "ftl.op_percent=0%",
+                     "nand.blocks=72", "nand.pages=64",
+                     "zones.max_active=14"),
+               space={"zoned": True, "zoned.zone_size": "16M",
+                      "zoned.max_active": 14, "zoned.max_open": 14})),
+)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""fio's scripts that test an NVMe drive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .suite import BAD, GOOD, HERE, SKIPPED, Form, Row, Suite, short, silent
+
+LINE = re.compile(r"^Test (\d+) (PASSED|FAILED|SKIPPED)(.*)", re.M)
+FORMAT = re.compile(
+    r"^lbaf: .*'lbaf': (\d+).*?, pil: (\d), pitype: (\d), elba: (\d)$", re.M)
+# A reclaim unit of 2 MiB: the script writes one to its end, several times.
+FDP_SETS = ("nand.channels=2", "nand.dies=1", "fdp.ruhs=8",
+            "ftl.op_percent=40%")
+FDP_HANDLES = 8
+PI_IOS = 512    # of the script's 8192 for each test: an emulated guest is slow
+
+
+def _script(name: str, edit: str = "") -> Callable[[str, str, int], str]:
+    def command(_test: str, device: str, _seconds: int) -> str:
+        char = device.replace("/dev/nvme", "/dev/ng")
+        change = edit.format(dev=device)
+        return (HERE + f"cd t && {change}rm -rf out && python3 -u {name}.py"
+                f" --dut {char} -f $(command -v fio) -a out 2>&1")
+    return command
+
+
+def rows(test: str, text: str) -> list[Row]:
+    """One row for each numbered test; the lines before it name the fault."""
+    made, at, form = [], 0, ""
+    for m in LINE.finditer(text):
+        said = re.sub(r"^(?:Artifact directory|fio path) is .*\n", "",
+                      text[at:m.start()].lstrip(), flags=re.M).strip()
+        at = m.end()
+        if found := FORMAT.search(said):    # of nvmept_pi.py
+            form = " lbaf {} pil {} pi {} elba {}".format(*found.groups())
+        result = {"PASSED": GOOD, "FAILED": BAD, "SKIPPED": SKIPPED}[m[2]]
+        made.append(Row(f"{test}{form} {m[1]}", result, "" if result == GOOD
+                        else short(said or m[3]), detail=said))
+    return made or silent(test, text)
+
+
+def _suite(name: str, help_text: str, script: str, form: Form,
+           edit: str = "") -> Suite:
+    return Suite(f"fio-{name}", f"fio's test of {help_text}, t/{script}.py",
+                 "t", f"t/{script}.py", lambda _folder: [name], "true",
+                 _script(script, edit), rows, 3000, form, "fio")
+
+
+SUITES = (
+    _suite("modes", "pass-through commands and write modes", "nvmept",
+           Form(512)),
+    _suite("trim", "Dataset Management with many ranges", "nvmept_trim",
+           Form(512)),
+    _suite("streams", "the Streams directive", "nvmept_streams",
+           Form(512, sets=("streams.max=16", "ftl.op_percent=40%",
+                           "nand.channels=2", "nand.dies=1"))),
+    # The script counts in blocks of 4096 bytes; with smaller ones, its own
+    # figures hold when each write is one block.
+    _suite("fdp", "FDP", "nvmept_fdp", Form(
+        512, FDP_SETS,
+        subsys="nvme-subsys,id=sub0,fdp=on,fdp.runs=2M,fdp.nrg=1,"
+        f"fdp.nruh={FDP_HANDLES}", space={"fdp.ruhs": f"0-{FDP_HANDLES - 1}"}),
+        "bytes=$(blockdev --getss {dev}) && sed -i"
+        " 's/\"bs\": [0-9]*,/\"bs\": '$bytes',/' nvmept_fdp.py && "),
+    _suite("pi", "protection information", "nvmept_pi",
+           Form(512, ours={"namespaces": "1:512", "metadata": 8}),
+           f"sed -i 's/^NUMBER_IOS = .*/NUMBER_IOS = {PI_IOS}/' nvmept_pi.py"
+           " && "),
+)
