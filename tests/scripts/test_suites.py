@@ -96,6 +96,8 @@ def test_commands_that_nvme_2_lacks(tmp_path: Path) -> None:
 case "$*" in
 "get-feature /dev/nvme0 -f 0x16 -l 512 -b") cat {feature} ;;
 "set-feature /dev/nvme0 -f 0x16 -l 512 -d "*) cat "$8" > {feature} ;;
+"create-ns /dev/x --nsze=1") echo "create-ns: Success, created nsid:12" ;;
+"create-ns "*) echo "NVMe status: Invalid Field"; exit 1 ;;
 *) echo "nvme $*" ;;
 esac
 """)
@@ -121,6 +123,11 @@ esac
     said("feat", "host-behavior-support", "/dev/nvme0", "--cdfe=24")
     assert formats() == ["False", "True", "True"]
     assert feature.read_bytes() == before[:4] + bytes([24]) + before[5:]
+    assert json.loads(said("ns", "create", "/dev/x", "--nsze=1")) == {"nsid": 12}
+    with pytest.raises(subprocess.CalledProcessError) as e:
+        said("ns", "create", "/dev/x", "--nsze=0")
+    assert "Invalid Field" in e.value.stdout
+    assert said("ns", "attach", "/dev/x", "-n1") == "nvme attach-ns /dev/x -n1\n"
     assert said("ns", "get-id", "/dev/x") == "nvme get-ns-id /dev/x\n"
     assert said("copy", "/dev/x") == "nvme copy /dev/x\n"
 

@@ -10,11 +10,12 @@
 
 The suite is not part of this project: CHECKOUT is a folder with its files,
 where its programs are built so that they run in the guest (linked statically,
-or on Debian 13).  Without --dir they are those of Debian's source package.  --peer runs the same tests on QEMU's own nvme device.  A
-row says pass, fail, skip or hang; after a test that leaves a drive that does
-not answer, the next one gets a fresh guest.  SIGINT and SIGTERM end the run;
-the results so far are kept.  "table" prints the results of files that --json
-wrote, side by side, in Markdown.
+or on Debian 13).  Without --dir they are those of Debian's source package.
+--peer runs the same tests on QEMU's own nvme device.  A row says pass, fail,
+skip or hang; after a test that leaves a drive that does not answer, the next
+one gets a fresh guest.  SIGINT and SIGTERM end the run; the results so far are
+kept.  "table" prints the results of files that --json wrote, side by side, in
+Markdown.  ./vssd bench conformance runs several suites on both devices.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ sys.path[:0] = [str(PROJECT / "scripts"), str(PROJECT / "tests")]
 from vssd import ending  # noqa: E402 pylint: disable=wrong-import-position
 from vssd.build import venv  # noqa: E402 pylint: disable=wrong-import-position
 from vssd.errors import UserError  # noqa: E402 pylint: disable=wrong-import-position
+
 
 def parser() -> argparse.ArgumentParser:
     """The command's options."""

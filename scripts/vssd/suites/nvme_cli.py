@@ -11,9 +11,9 @@ from .suite import BAD, GOOD, HERE, SKIPPED, Form, Row, Suite, short, silent
 
 # The suite asks nvme whether it has "id ctrl" or, before version 3, "id-ctrl",
 # and reads the answer from stderr; version 2 gives it on stdout.  It also uses
-# two commands that version 2 does not have under this name, or at all: of Host
-# Behavior Support (feature 16h) it reads and writes byte 4, which enables the
-# formats 2h to 4h of Copy.
+# commands that version 2 does not have under this name, or at all: those of
+# "ns", and of Host Behavior Support (feature 16h) it reads and writes byte 4,
+# which enables the formats 2h to 4h of Copy.
 PREPARE = r"""
 cat > /usr/local/bin/nvme-2 <<'END'
 #!/bin/sh
@@ -35,9 +35,16 @@ host_behavior() {
             print "}]}" }' ;;
     esac
 }
+# Version 2 names the new namespace in a sentence.
+create() {
+    said=$(nvme create-ns "$@") || { status=$?; echo "$said"; return $status; }
+    echo "$said" | sed -n 's/.*nsid: *\([0-9]*\).*/{"nsid": \1}/p'
+}
 case "$1 $2" in
 "id "* | "log "*) echo "Invalid sub-command $1" >&2; exit 1 ;;
 "ns get-id") shift 2; set -- get-ns-id "$@" ;;
+"ns create") shift 2; create "$@"; exit ;;
+"ns attach" | "ns detach" | "ns delete") word=$2-ns; shift 2; set -- $word "$@" ;;
 "feat host-behavior-support") shift 2; host_behavior "$@"; exit ;;
 esac
 exec nvme "$@"
