@@ -13,6 +13,7 @@
 #include "ssd-internal.h"
 #include "ssd-setup.h"
 #include "thermal/thermal.h"
+#include "latency-config.h"
 #include "zones-config.h"
 
 #include <inttypes.h>
@@ -568,7 +569,9 @@ static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->gc_soft_blocks = (uint32_t)(blocks * cfg->gc_soft_ppm / 1000000);
     l->slc_dynamic_blocks = (uint32_t)(blocks * cfg->slc_dynamic_ppm / 1000000);
     return fit_free(cfg, "ftl.gc_high", l->gc_high_blocks, most, error) &&
-           fit_free(cfg, "ftl.gc_soft", l->gc_soft_blocks, most, error);
+           fit_free(cfg, "ftl.gc_soft", l->gc_soft_blocks, most, error) &&
+           latency_layout(cfg, l, error) &&
+           fit_free(cfg, "latency.free", l->window_blocks, most, error);
 }
 
 /* Streams, and their part of a plane's blocks; see SsdLayout. */
@@ -886,11 +889,11 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
            fdp_check(cfg, error) && check_upkeep(cfg, error) &&
            check_superpage(cfg, error) && check_rain(cfg, error) &&
            slc_config_check(cfg, error) && check_policies(cfg, error) &&
-           zones_check(cfg, error) && check_logs(cfg, error) &&
-           thermal_check(cfg, error) && check_pcie(cfg, error) &&
-           check_read_ahead(cfg, error) && check_dram(cfg, error) &&
-           check_hmb(cfg, error) && ssd_layout(cfg, &layout, error) &&
-           check_faults(cfg, &layout, error);
+           zones_check(cfg, error) && latency_check(cfg, error) &&
+           check_logs(cfg, error) && thermal_check(cfg, error) &&
+           check_pcie(cfg, error) && check_read_ahead(cfg, error) &&
+           check_dram(cfg, error) && check_hmb(cfg, error) &&
+           ssd_layout(cfg, &layout, error) && check_faults(cfg, &layout, error);
 }
 
 /* ---- documentation ------------------------------------------------------- */

@@ -144,6 +144,7 @@ typedef struct SsdLayout {
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
     uint32_t gc_soft_blocks; /* 0: none */
+    uint32_t window_blocks;  /* latency.free; 0: no latency.window */
     uint32_t slc_dynamic_blocks; /* ftl.slc_dynamic, in each plane */
 
     /* Pages kept in NAND for a return of power (saved.c); 0: none. */

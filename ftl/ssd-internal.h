@@ -27,6 +27,7 @@
 #include "inspect/inspect-internal.h"
 #include "l2p.h"
 #include "settle.h"
+#include "ssd-window.h"
 
 /* Those who empty blocks hear of the ends of their operations: gc/, or a map that
  * empties blocks by itself.  Required, all of them. */
@@ -68,6 +69,8 @@ struct Ssd {
                             ssd_rebase(), modulo 2^64 */
     uint64_t rebased_ns; /* by how much the clock was last set back */
     bool powered;
+    SsdWindow window; /* of predictable latency (gc/hold.c) */
+    SsdWindowEnd window_end;
     uint64_t powered_ns;       /* with power, up to powered_since_ps */
     uint64_t powered_since_ps; /* the last return of power; or cut, while off */
     /* Shifts, because units, pages and blocks are counted all the time. */

@@ -110,6 +110,14 @@
       "GC has a core of its own, in addition to host.cores")                   \
     X(TIME, uint64_t, t_trim_unit_ps, "ftl.trim_unit", 0, 1000000000, "20ns",  \
       NULL, "time of each unit of a long TRIM (docs/timing-model.md)")         \
+    X(TIME, uint64_t, latency_window_ps, "latency.window", 0,                  \
+      3600000000000000, "0ns", NULL,                                           \
+      "longest deterministic window of Predictable Latency Mode, in which "    \
+      "the drive holds back GC and other work of its own; 0: the drive has "   \
+      "no such mode (docs/latency.md)")                                        \
+    X(PPM, uint32_t, latency_free_ppm, "latency.free", 0, 600000, "5%", NULL,  \
+      "share of free blocks in each plane that GC prepares between two "       \
+      "windows")                                                               \
     X(BOOL, bool, gc_preempt, "ftl.gc_preempt", 0, 0, "off", NULL,             \
       "GC starts no read or program in a die with waiting host reads, while "  \
       "the plane has more free blocks than GC needs")                          \

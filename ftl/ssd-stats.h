@@ -373,6 +373,11 @@
     P(yields, "background.yields", "", NULL,                                   \
       &v->ssd->gc->background_stats.yields,                                    \
       "times that GC waited for reads of the host (`ftl.gc_preempt`)")         \
+    C(windows, "background.windows", "",                                       \
+      "deterministic windows that began (`latency.window`)")                   \
+    C(windows_ended, "background.windows_ended", "",                           \
+      "those that the drive ended by itself, for want of room or for work "    \
+      "that could not wait")                                                   \
     V(U64, recoveries, "recovery.count", "", LIFE, &when_recovers,             \
       v->ssd->power->recovery.n, "recoveries after a power cut")               \
     V(U64, ready, "recovery.ready_ns", "ns", NOW, &when_recovers,              \

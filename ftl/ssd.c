@@ -20,6 +20,7 @@
 #include "fdp-config.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
+#include "gc/hold.h"
 #include "gc/purge.h"
 #include "host/ahead.h"
 #include "host/host.h"
@@ -695,6 +696,17 @@ void ssd_set_heat_limits(Ssd *ssd, uint64_t now_ns, const uint32_t kelvin[2])
     ssd_run(ssd, now_ns);
     record_setting(ssd, RECORDING_LIMITS, kelvin[0], kelvin[1], 0, now_ns);
     thermal_set_limits(ssd, kelvin);
+}
+
+void ssd_set_window(Ssd *ssd, uint64_t now_ns, SsdWindow window)
+{
+    ssd_run(ssd, now_ns);
+    invariant(window == SSD_WINDOW_NONE || ssd->l.window_blocks > 0);
+    if (ssd->window != window) {
+        record_setting(ssd, RECORDING_WINDOW, window, 0, 0, now_ns);
+        hold_set(ssd, window);
+        ssd_settle(ssd);
+    }
 }
 
 uint64_t ssd_host_memory(const Ssd *ssd)

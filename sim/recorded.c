@@ -11,6 +11,7 @@
 #include "request.h"
 #include "simtime.h"
 #include "ssd-setup.h"
+#include "ssd-window.h"
 
 /* The options of a drive take a few KiB. */
 #define MAX_TEXT_BYTES (1 << 20)
@@ -201,8 +202,9 @@ static void take_end(Reading *rd, RecordedState *s, RecordedItem *item)
 static void take_setting(Reading *rd, RecordedState *s, unsigned flags,
                          RecordedItem *item)
 {
-    uint64_t most =
-        flags == RECORDING_LIMITS ? UINT16_MAX : SSD_POWER_STATES - 1;
+    uint64_t most = flags == RECORDING_LIMITS   ? UINT16_MAX
+                    : flags == RECORDING_WINDOW ? SSD_N_WINDOWS - 1
+                                                : SSD_POWER_STATES - 1;
 
     take_instant(rd, s);
     for (unsigned i = 0; i < 3; i++) {

@@ -15,6 +15,7 @@
 
 #include "record.h"
 #include "simtime.h"
+#include "ssd-window.h"
 
 /* Nothing that is recorded is later (recorded.h); a day for late completions.
  */
@@ -305,6 +306,9 @@ static void call_setting(Replay *rp, const RecordedItem *item)
         break;
     case RECORDING_HOST_MEMORY:
         ssd_set_host_memory(rp->ssd, rp->now_ns, item->number[2]);
+        break;
+    case RECORDING_WINDOW:
+        ssd_set_window(rp->ssd, rp->now_ns, (SsdWindow)item->number[0]);
         break;
     default:
         g_assert_not_reached();

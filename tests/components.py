@@ -35,7 +35,7 @@ NVME_ORDER = [
     "format", "ns-admin", "sanitize", "erase-job", "lba-status",
     "zone-report", "directives", "data", "metadata", "pi",
     "fdp", "fdp-events", "power-states", "host-memory", "self-test",
-    "firmware", "queue", "events",
+    "latency", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "zones", "lba-track", "error-log", "timestamp", "fdp-handles", "namespace", "prp",

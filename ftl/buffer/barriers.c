@@ -63,8 +63,8 @@ void write_begin_epoch(Ssd *ssd, uint32_t cmd)
     write_epochs_advance(ssd);
 }
 
-/* The next multiple of buffer.flush_interval, once there is something dirty. */
-static void arm_tick(Ssd *ssd)
+/* At a multiple of buffer.flush_interval, once there is something dirty. */
+void write_arm_tick(Ssd *ssd)
 {
     uint64_t every = ssd->cfg->flush_interval_ps;
 
@@ -95,7 +95,7 @@ void write_join_epoch(Ssd *ssd, Slot *s)
 {
     s->epoch = ssd->buffer->cur_epoch;
     epoch_at(ssd, s->epoch)->left++;
-    arm_tick(ssd);
+    write_arm_tick(ssd);
 }
 
 void write_leave_epoch(Ssd *ssd, Slot *s)

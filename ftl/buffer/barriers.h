@@ -23,6 +23,9 @@ void write_fail_barriers(Ssd *ssd);
 void write_join_epoch(Ssd *ssd, Slot *s);
 void write_leave_epoch(Ssd *ssd, Slot *s);
 
+/* The next periodic flush, if there are any and none is to come. */
+void write_arm_tick(Ssd *ssd);
+
 /* Complete the barriers that have been reached. */
 void write_epochs_advance(Ssd *ssd);
 

@@ -97,7 +97,7 @@ void buffer_idle(Ssd *ssd)
     if (ssd->buffer->early.busy > 0 ||
         ssd->buffer->n_must > ssd->buffer->n_victims ||
         ssd->buffer->redo.head != NONE || ssd->media->given_up ||
-        !too_dirty(ssd)) {
+        !too_dirty(ssd) || ssd->window == SSD_WINDOW_HOLD) {
         return;
     }
     invariant(ssd->commands.running == 0);

@@ -70,7 +70,11 @@ void write_barrier(Ssd *ssd, uint32_t cmd)
 void write_flush_tick(Ssd *ssd)
 {
     ssd->buffer->tick_armed = false;
-    write_barrier(ssd, NONE);
+    if (ssd->window == SSD_WINDOW_HOLD) {
+        write_arm_tick(ssd);
+    } else {
+        write_barrier(ssd, NONE);
+    }
 }
 
 /* Take those that wait for the unit to be durable out of the slot's list. */

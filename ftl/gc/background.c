@@ -9,11 +9,13 @@
  *
  * The host is idle if no command has run for ftl.idle.  A scan looks at each
  * block once, and continues in the next idle time where the host has cut it
- * short.
+ * short.  Between two windows of predictable latency GC makes room for the next
+ * one whether the host is idle or not (hold.c).
  */
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
+#include "gc/hold.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 #include "wake.h"
@@ -168,9 +170,12 @@ static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media->plane[plane];
     GcPlane *g = &ssd->gc->plane[plane];
+    uint32_t wanted = hold_prepares(ssd)
+                          ? MAX(p->gc_soft_blocks, ssd->l.window_blocks)
+                          : p->gc_soft_blocks;
     uint32_t block;
 
-    if (p->free.n + p->erases + g->held >= p->gc_soft_blocks ||
+    if (p->free.n + p->erases + g->held >= wanted ||
         gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
@@ -192,7 +197,7 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
         *cause = NAND_CAUSE_GC;
         return p->slc_full.head;
     }
-    if (!ssd->gc->background.idle) {
+    if (!ssd->gc->background.idle && !hold_prepares(ssd)) {
         return NONE;
     }
     *cause = NAND_CAUSE_REFRESH;

@@ -165,6 +165,8 @@ void gc_power_lost(Ssd *ssd)
         g->rate = 0;
         memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
     }
+    ssd->window = SSD_WINDOW_NONE;
+    ssd->window_end = SSD_WINDOW_END_NONE;
     copy_rows_power_lost(ssd);
     purge_stop(ssd);
 }

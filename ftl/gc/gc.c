@@ -42,6 +42,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/gc-unit.h"
+#include "gc/hold.h"
 #include "gc/purge.h"
 #include "gc/wear.h"
 #include "inspect/inspect.h"
@@ -524,7 +525,7 @@ static bool paused(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
 
-    return g->background && !ssd->gc->background.idle &&
+    return g->background && !ssd->gc->background.idle && !hold_prepares(ssd) &&
            !ssd->gc->background.folds && !g->folding &&
            !ssd->placement->plane[plane].gc.active && !ssd->gc->mate;
 }
@@ -545,6 +546,9 @@ static void step(Ssd *ssd, uint32_t plane)
     GcLoad *load = gc_load(ssd, plane);
     bool more = !ssd->media->given_up;
 
+    if (hold_keeps(ssd, plane)) {
+        return;
+    }
     if (p->free.n <= p->gc_low_blocks || p->n_retiring > 0 ||
         meta_is_short(ssd, plane)) {
         load->active = true;
@@ -638,8 +642,8 @@ void gc_kick(Ssd *ssd, uint32_t plane)
         (ssd->geo->has_slc &&
          (slc_wants_fold(ssd, p) || slc_is_over(ssd, p))) ||
         ssd->gc->background.idle || ssd->gc->background.folds || g->wear_due ||
-        meta_is_short(ssd, plane) || g->next != NONE || g->reclaim ||
-        copy_rows_wait(ssd, plane) || purge_is_on(ssd)) {
+        hold_prepares(ssd) || meta_is_short(ssd, plane) || g->next != NONE ||
+        g->reclaim || copy_rows_wait(ssd, plane) || purge_is_on(ssd)) {
         go_on(ssd, plane);
     }
 }

@@ -50,6 +50,7 @@ typedef enum RecordingSetting {
     RECORDING_OWN_RULES,   /* the same with NULL: 0, 0, 0 */
     RECORDING_LIMITS,      /* ssd_set_heat_limits(): both, 0 */
     RECORDING_HOST_MEMORY, /* ssd_set_host_memory(): 0, 0, bytes */
+    RECORDING_WINDOW,      /* ssd_set_window(): window, 0, 0 */
     RECORDING_N_SETTINGS,
 } RecordingSetting;
 

@@ -490,7 +490,8 @@ static void step_checkpoint(Ssd *ssd)
     Saved *q = &ssd->journal->saved_queue;
 
     if (q->n_ended == q->n_begun &&
-        (q->data_pages >= ssd->cfg->checkpoint_pages ||
+        ((q->data_pages >= ssd->cfg->checkpoint_pages &&
+          ssd->window != SSD_WINDOW_HOLD) ||
          (q->closing.head != NONE &&
           ssd->commands.cmd[q->closing.head].next_lpn > q->n_begun))) {
         begin_checkpoint(ssd);

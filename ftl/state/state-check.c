@@ -238,6 +238,10 @@ static bool check_clocks(const Ssd *ssd, GError **error)
     CHECK(ssd->gc->background.quiet_ps <= ssd->now_ps &&
               ssd->gc->background.scan_ps < SIM_MAX_NS * PS_PER_NS,
           "a time");
+    CHECK((uint32_t)ssd->window < SSD_N_WINDOWS &&
+              (uint32_t)ssd->window_end < SSD_N_WINDOW_ENDS &&
+              (ssd->l.window_blocks || ssd->window == SSD_WINDOW_NONE),
+          "its window of predictable latency");
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include "host-memory.h"
 #include "identify.h"
 #include "keep-alive.h"
+#include "latency.h"
 #include "namespace.h"
 #include "power-states.h"
 #include "prp.h"
@@ -48,9 +49,10 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     uint32_t metadata = ctrl->cfg.metadata ? 1 << 17 | 1 << 19 : 0;
 
     /* 128-bit host identifier, NVM sets, endurance groups, FDP, granularity of
-     * namespaces. */
+     * namespaces, Predictable Latency Mode. */
     id->ctratt = nvme_le32(1 | 1U << 2 | 1U << 4 | (fdp ? 1U << 19 : 0) |
                            (managed ? 1U << 7 : 0) |
+                           (nvme_has_latency(ctrl) ? 1U << 5 : 0) |
                            (ctrl->cfg.metadata ? 1U << 15 : 0)); /* ELBAS */
     /* Format NVM, Firmware, Device Self-test, Doorbell Buffer Config, Get LBA
      * Status, Directives, Namespace Management. */
@@ -121,9 +123,10 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->rtd3r = nvme_le32(10000000); /* 10 s at most, in us */
     id->rtd3e = nvme_le32(NVME_SHUTDOWN_MS * 1000);
     /* Notices of firmware activation, of telemetry, of LBA status, of
-     * namespaces. */
+     * namespaces, of predictable latency. */
     id->oaes = nvme_le32(1 << 9 | 1 << 10 | 1 << 13 |
                          (ctrl->sub->namespaces.managed ? 1 << 8 : 0) |
+                         (nvme_has_latency(ctrl) ? 1 << 12 : 0) |
                          (ctrl->sub->zones.n > 0 ? 1U << 27 : 0));
     id->cntrltype = 1; /* I/O controller */
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;

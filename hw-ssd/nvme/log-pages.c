@@ -13,6 +13,7 @@
 #include "fdp-logs.h"
 #include "firmware.h"
 #include "health.h"
+#include "latency.h"
 #include "log-pages.h"
 #include "lba-status.h"
 #include "log-vendor.h"
@@ -159,6 +160,19 @@ static const LogPage log_pages[] = {
      .fill = nvme_fdp_fill_group,
      .event = NONE,
      .group = true},
+    {.id = NVME_LOG_LATENCY,
+     .name = "Predictable Latency Per NVM Set (with latency.window)",
+     .bytes = sizeof(NvmeLatencyLog),
+     .begin = nvme_latency_begin_log,
+     .fill = nvme_fill_latency,
+     .event = NONE,
+     .there = nvme_has_latency},
+    {.id = 0x0b,
+     .name = "Predictable Latency Event Aggregate (with latency.window)",
+     .bytes = sizeof(NvmeLatencyEventsLog),
+     .fill = nvme_fill_latency_events,
+     .event = NONE,
+     .there = nvme_has_latency},
     {.id = 0x0d,
      .name = "Persistent Event",
      .bytes = NVME_PEL_HEADER,
@@ -372,6 +386,9 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
         nvme_notice_clear(ctrl, log->id);
         if (log->id == 0x04) {
             nvme_ns_clear_changed(ctrl);
+        }
+        if (log->id == NVME_LOG_LATENCY) {
+            nvme_latency_clear(ctrl);
         }
         if (log->id == 0x08) {
             nvme_telemetry_release(ctrl);

@@ -236,6 +236,7 @@ enum {
 #define NVME_PRCHK_STORAGE 0x10
 
 /* Log page identifiers that others than the table know. */
+#define NVME_LOG_LATENCY    0x0a
 #define NVME_LOG_LBA_STATUS 0x0e
 #define NVME_LOG_SANITIZE   0x81
 

@@ -14,6 +14,7 @@
 #include "health.h"
 #include "host-memory.h"
 #include "keep-alive.h"
+#include "latency.h"
 #include "namespace.h"
 #include "ns-admin.h"
 #include "nvme-features.h"
@@ -38,6 +39,7 @@ typedef struct Feature {
     uint32_t bits; /* that Set Features may set; any other: Invalid Field */
     bool ns;       /* namespace specific */
     bool group;    /* of the endurance group */
+    bool nvm_set;  /* of the NVM set */
     bool save;     /* saveable; such a feature has a slot */
     /* Optional: the slot that CDW11 names, of a feature with several. */
     uint16_t (*which)(uint32_t dw11, bool set, unsigned *slot);
@@ -385,6 +387,22 @@ static const Feature features[] = {
      .set = nvme_hctm_set,
      .there = nvme_has_heat,
      .help = "with thermal.resistance"},
+    {.id = 0x13,
+     .name = "Predictable Latency Mode Config",
+     .slot = NVME_FEAT_ELSEWHERE,
+     .nvm_set = true,
+     .get = nvme_latency_get_config,
+     .set = nvme_latency_set_config,
+     .there = nvme_has_latency,
+     .help = "with latency.window; off after a reset"},
+    {.id = 0x14,
+     .name = "Predictable Latency Mode Window",
+     .slot = NVME_FEAT_ELSEWHERE,
+     .nvm_set = true,
+     .get = nvme_latency_get_window,
+     .set = nvme_latency_set_window,
+     .there = nvme_has_latency,
+     .help = "with latency.window; needs the mode of 13h"},
     {.id = 0x15,
      .name = "LBA Status Information Attributes",
      .slot = NVME_FEAT_LBA_STATUS,
@@ -506,6 +524,7 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     memset(ctrl->events.masked, 0, sizeof(ctrl->events.masked));
     nvme_notices_reset(ctrl);
     nvme_host_memory_reset(ctrl);
+    nvme_latency_reset(ctrl);
 }
 
 static uint16_t get_saved(NvmeCtrl *ctrl, NvmeRequest *req, const Feature *f,
@@ -611,9 +630,10 @@ uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
 /* Scopes have the bits of log page 05h. */
 static uint32_t feature_effects(const Feature *f)
 {
-    uint32_t scope = f->ns      ? NVME_EFFECT_SCOPE_NS
-                     : f->group ? NVME_EFFECT_SCOPE_GROUP
-                                : NVME_EFFECT_SCOPE_CONTROLLER;
+    uint32_t scope = f->ns        ? NVME_EFFECT_SCOPE_NS
+                     : f->group   ? NVME_EFFECT_SCOPE_GROUP
+                     : f->nvm_set ? NVME_EFFECT_SCOPE_NVM_SET
+                                  : NVME_EFFECT_SCOPE_CONTROLLER;
 
     return NVME_EFFECT_SUPPORTED | scope;
 }

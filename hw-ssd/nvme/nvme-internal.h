@@ -19,6 +19,7 @@
 #include "nvme.h"
 #include "payload/payload.h"
 #include "ssd-power.h"
+#include "ssd-window.h"
 
 #define NVME_MAX_CTRLS     32 /* of a subsystem */
 #define NVME_MAX_QUEUES 65 /* the admin queue and 64 */
@@ -695,6 +696,19 @@ typedef struct NvmePmr {
     uint32_t failed; /* 1: writes may not be persistent */
 } NvmePmr;
 
+/* ---- predictable latency (latency.c) ------------------------------------- */
+
+typedef struct NvmeLatency {
+    uint8_t on;      /* flag: Predictable Latency Mode */
+    uint8_t dtwin;   /* flag: the deterministic window; else the other one */
+    uint8_t warned;  /* of limits, in this window, as bits */
+    uint16_t wanted; /* events */
+    uint16_t events; /* that log page 0Ah has */
+    uint64_t threshold[3]; /* of reads, writes, ms */
+    uint64_t began_ns;     /* the window */
+    uint64_t read_bytes;   /* SsdWindowState.read_bytes then */
+} NvmeLatency;
+
 /* ---- zones (zones.c) ----------------------------------------------------- */
 
 /* Zone states (Zoned Namespace Command Set 1.1, section 2.1.1.3). */
@@ -949,6 +963,7 @@ struct NvmeSubsys {
     NvmeRequest *format_req; /* Format NVM that waits for it, or NULL */
     NvmeSanitize sanitize;
     NvmeLbaTrack lba_track;
+    NvmeLatency latency;
     NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */
     uint8_t *pel_context; /* header and events */

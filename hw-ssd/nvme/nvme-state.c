@@ -20,6 +20,7 @@
 #include "firmware.h"
 #include "host-memory.h"
 #include "keep-alive.h"
+#include "latency.h"
 #include "lba-track.h"
 #include "nvme-features.h"
 #include "ns-state.h"
@@ -115,6 +116,7 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(format_req, format_req),
     VALUE_OPTIONAL(sanitize, sanitize),
     VALUE_OPTIONAL(lba_track, lba_track),
+    VALUE_OPTIONAL(latency, latency),
     VALUE_OPTIONAL(pel, pel),
     {MEMBER(pel_events, pel_events), .kind = STATE_TABLE, .elem = 1,
      .count = N_PEL, .optional = true},
@@ -661,7 +663,8 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
         !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
         !nvme_firmware_ok(ctrl) || !nvme_telemetry_ok(ctrl) ||
         !nvme_pel_ok(ctrl) || !nvme_erase_ok(ctrl) || !nvme_sanitize_ok(ctrl) ||
-        !nvme_lba_track_ok(ctrl) || !hist_valid(ctrl->sub->lateness)) {
+        !nvme_lba_track_ok(ctrl) || !nvme_latency_ok(ctrl) ||
+        !hist_valid(ctrl->sub->lateness)) {
         return state_fail(s, "it is damaged: the controller");
     }
     if (ctrl->sub->powered != ssd_powered(ctrl->ssd)) {
@@ -724,6 +727,7 @@ static void set_back(NvmeSubsys *sub, uint64_t by_ns)
         earlier(&sub->fdp_units->began_ns[i], by_ns);
     }
     earlier(&sub->lba_track.told_ns, by_ns);
+    earlier(&sub->latency.began_ns, by_ns);
     earlier(&sub->erase_since_ns, by_ns);
     earlier(&sub->now_ns, by_ns);
     NVME_FOR_EACH_CTRL(sub, c)

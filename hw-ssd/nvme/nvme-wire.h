@@ -581,6 +581,42 @@ NVME_WIRE_AT(NvmeEnduranceGroupLog, available_spare, 3);
 NVME_WIRE_AT(NvmeEnduranceGroupLog, data_units_read, 48);
 NVME_WIRE_AT(NvmeEnduranceGroupLog, tegcap, 160);
 
+/* FID 13h: Base 2.0, Deterministic Threshold Configuration Data Structure. */
+typedef struct NVME_PACKED NvmeLatencyConfig {
+    uint16_t events;
+    uint8_t reserved2[30];
+    uint64_t threshold[3]; /* reads, writes, ms */
+    uint8_t reserved56[456];
+} NvmeLatencyConfig;
+
+NVME_WIRE_SIZE(NvmeLatencyConfig, 512);
+NVME_WIRE_AT(NvmeLatencyConfig, threshold, 32);
+
+/* LID 0Ah: Base 2.0, Predictable Latency Per NVM Set log page. */
+typedef struct NVME_PACKED NvmeLatencyLog {
+    uint8_t status;
+    uint8_t reserved1;
+    uint16_t events;
+    uint8_t reserved4[28];
+    uint64_t typical[3]; /* of DTWIN: reads, writes; at most: ms */
+    uint64_t ndwin_high; /* least ms, for all of that */
+    uint64_t ndwin_low;  /* and for any window */
+    uint8_t reserved72[56];
+    uint64_t estimate[3]; /* what is left */
+    uint8_t reserved152[360];
+} NvmeLatencyLog;
+
+NVME_WIRE_SIZE(NvmeLatencyLog, 512);
+NVME_WIRE_AT(NvmeLatencyLog, estimate, 128);
+
+/* LID 0Bh: Base 2.0, Predictable Latency Event Aggregate log page. */
+typedef struct NVME_PACKED NvmeLatencyEventsLog {
+    uint64_t n;
+    uint16_t set[2]; /* in dwords; one of them is used */
+} NvmeLatencyEventsLog;
+
+NVME_WIRE_SIZE(NvmeLatencyEventsLog, 12);
+
 /* LID 12h: Base 2.0, Feature Identifiers Supported and Effects log page: by
  * feature identifier. */
 typedef struct NVME_PACKED NvmeFeatureEffectsLog {

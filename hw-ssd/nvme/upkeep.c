@@ -11,6 +11,7 @@
 #include "firmware.h"
 #include "format.h"
 #include "keep-alive.h"
+#include "latency.h"
 #include "lba-status.h"
 #include "sanitize.h"
 #include "self-test.h"
@@ -62,6 +63,7 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
     }
     retry(ctrl);
     any = nvme_firmware_look(ctrl);
+    nvme_latency_look(ctrl);
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
         nvme_keep_alive_look(c);
@@ -80,6 +82,7 @@ uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
 {
     uint64_t own_ns = MIN(ctrl->sub->activation_ns, nvme_erase_ns(ctrl));
 
+    own_ns = MIN(own_ns, nvme_latency_ns(ctrl));
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
         own_ns = MIN(own_ns, c->keep_alive_ns);

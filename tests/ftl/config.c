@@ -782,7 +782,8 @@ static bool covered(const char *key)
            strcmp(key, "fdp.ru_size") == 0 || /* test-fdp-groups.c, these */
            strcmp(key, "fdp.ru_time_limit") == 0 ||
            strcmp(key, "fdp.handles") == 0 ||
-           g_str_has_prefix(key, "zones.") || /* zones.c, nvme/test-zns.c */
+           g_str_has_prefix(key, "zones.") ||   /* zones.c, nvme/test-zns.c */
+           g_str_has_prefix(key, "latency.") || /* windows.c */
            strcmp(key, "ftl.counters_interval") == 0; /* counters.c */
 }
 
