@@ -25,7 +25,7 @@ BESIDE = ["inspect", "state"]
 NVME_ORDER = [
     "report", "nvme-state", "kept-state", "fdp-state", "ns-state",
     "zone-state", "erase-state",
-    "rest", "ctrl",                            # the controller as a whole
+    "rest", "subsys", "ctrl",                  # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",
     "dispatch", "admin", "io",                 # commands

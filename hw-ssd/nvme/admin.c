@@ -323,7 +323,7 @@ static const NvmeCommand admin_commands[] = {
      .run = nvme_ns_attachment,
      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_NS_LIST |
                 NVME_ONLY_MANAGED,
-     .help = "with namespaces=: Attach, Detach; of this controller"},
+     .help = "with namespaces=: Attach, Detach; of a list of controllers"},
     {.opcode = NVME_ADM_DIRECTIVE_SEND,
      .name = "Directive Send",
      .run = nvme_directive_send,

@@ -355,7 +355,10 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->sub->life.power_cycles++;
     nvme_ns_power_on(ctrl);
     nvme_erase_power_on(ctrl);
-    nvme_lba_status_power_lost(ctrl);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        nvme_lba_status_power_lost(c);
+    }
     ssd_power_on(ctrl->ssd, ctrl->sub->now_ns);
     nvme_fdp_power_on(ctrl);
     nvme_zones_power_on(ctrl);
@@ -371,7 +374,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
 
 /* ---- life --------------------------------------------------------------- */
 
-static void init_ctrl(NvmeCtrl *ctrl, const NvmeMachine *machine, void *opaque)
+void nvme_ctrl_init(NvmeCtrl *ctrl, const NvmeMachine *machine, void *opaque)
 {
     ctrl->machine = machine;
     ctrl->opaque = opaque;
@@ -392,7 +395,7 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     sub->ctrl[0] = ctrl;
     sub->n_ctrls = 1;
     ctrl->sub = sub;
-    init_ctrl(ctrl, machine, opaque);
+    nvme_ctrl_init(ctrl, machine, opaque);
     ctrl->payload = payload_new(store, opaque, &payload_client, ctrl);
     nvme_requests_init(ctrl);
     ctrl->sub->lateness = g_new(Hist, 1);
@@ -489,6 +492,8 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
            check_text("firmware", cfg->firmware, 8, error) &&
            check_number("controller identifier", cfg->cntlid, 0, 0xffef,
                         error) &&
+           check_number("controllers", MAX(cfg->controllers, 1), 1,
+                        NVME_MAX_CTRLS, error) &&
            check_number("queues", cfg->n_queues, 1, 64, error) &&
            check_number("vectors", cfg->n_vectors, 1, NVME_MAX_VECTORS,
                         error) &&
@@ -503,6 +508,22 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
            nvme_memory_ok(cfg, error) && check_metadata(cfg, info, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
                         info->nblocks, error);
+}
+
+/* What several controllers cannot share. */
+static bool check_shared(const NvmeConfig *cfg, const SsdInfo *info,
+                         GError **error)
+{
+    const char *other = info->zones.n ? "zones.enabled"
+                        : info->host_streams > 1 && !info->ruhs ? "streams.max"
+                                                                : NULL;
+
+    if (cfg->controllers > 1 && other) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "controllers=%u: not with %s", cfg->controllers, other);
+        return false;
+    }
+    return true;
 }
 
 bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
@@ -528,6 +549,9 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->block_shift = g_bit_nth_lsf(info->block_bytes, -1);
     ctrl->unit_blocks = info->unit_bytes / info->block_bytes;
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
+    if (!check_shared(cfg, info, error)) {
+        return false;
+    }
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     payload_set_limit(ctrl->payload, cfg->backlog);
     if (info->zones.n > 0 && cfg->namespaces) {
@@ -555,6 +579,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
 
 void nvme_free(NvmeCtrl *ctrl)
 {
+    g_assert(ctrl == &ctrl->sub->first && !nvme_next_ctrl(ctrl->sub, ctrl));
     ctrl->sub->powered = false;
     if (ctrl->ssd) {
         nvme_queues_close(ctrl);

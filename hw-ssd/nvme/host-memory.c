@@ -20,7 +20,7 @@
 
 bool nvme_has_host_memory(const NvmeCtrl *ctrl)
 {
-    return ssd_host_memory(ctrl->ssd) > 0;
+    return ctrl->index == 0 && ssd_host_memory(ctrl->ssd) > 0;
 }
 
 static uint32_t wanted_pages(const NvmeCtrl *ctrl)

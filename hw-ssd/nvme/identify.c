@@ -129,6 +129,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                          (nvme_has_latency(ctrl) ? 1 << 12 : 0) |
                          (ctrl->sub->zones.n > 0 ? 1U << 27 : 0));
     id->cntrltype = 1; /* I/O controller */
+    id->cmic = nvme_is_multi(ctrl) ? 1 << 1 : 0;
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;
     id->nn = nvme_le32(ctrl->sub->namespaces.n);
@@ -292,22 +293,43 @@ static uint16_t fill_ns_descriptors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
+/* The lowest identifier from `from` on, of the controllers with these bits. */
+static bool next_id(const NvmeCtrl *ctrl, uint32_t ctrls, uint16_t from,
+                    uint16_t *id)
+{
+    bool any = false;
+
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        if (ctrls >> c->index & 1 && c->cfg.cntlid >= from &&
+            (!any || c->cfg.cntlid < *id)) {
+            *id = c->cfg.cntlid;
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* Controllers of a namespace (12h) or of the subsystem (13h), from CNTID on. */
 static uint16_t fill_controllers(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                  void *data)
 {
+    bool of_ns = (sqe->dw[10] & 0xff) == 0x12;
+    const NvmeNamespace *ns = nvme_ns_existing(ctrl, sqe->dw[1]);
+    uint32_t attached_to = of_ns && ns ? ns->attached : UINT32_MAX;
     NvmeIdList *list = data;
     uint16_t from = sqe->dw[10] >> 16;
+    uint16_t n = 0;
+    uint16_t id = 0;
 
-    if ((sqe->dw[10] & 0xff) == 0x12 && !nvme_ns_find(ctrl, sqe->dw[1])) {
-        return nvme_ns_existing(ctrl, sqe->dw[1])
-                   ? 0 /* of none */
-                   : nvme_ns_missing(ctrl, sqe->dw[1]);
+    if (of_ns && !ns) {
+        return nvme_ns_missing(ctrl, sqe->dw[1]);
     }
-    if (from <= ctrl->cfg.cntlid) {
-        list->n = nvme_le16(1);
-        list->id[0] = nvme_le16(ctrl->cfg.cntlid);
+    while (next_id(ctrl, attached_to, from, &id)) {
+        list->id[n++] = nvme_le16(id);
+        from = id + 1;
     }
+    list->n = nvme_le16(n);
     return 0;
 }
 
@@ -424,7 +446,7 @@ static uint16_t fill_command_sets(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     NvmeIdCommandSets *sets = data;
     uint16_t cntlid = sqe->dw[10] >> 16;
 
-    if (cntlid != 0xffff && cntlid != ctrl->cfg.cntlid) {
+    if (cntlid != 0xffff && !nvme_find_ctrl(ctrl->sub, cntlid)) {
         return NVME_SC_INVALID_FIELD;
     }
     sets->vector[0] = nvme_le64(

@@ -347,11 +347,41 @@ uint16_t nvme_ns_management(NvmeCtrl *ctrl, NvmeRequest *req,
 
 /* ---- Namespace Attachment ------------------------------------------------ */
 
-/* The list names this controller, and no other: there is no other. */
-static bool names_us(const NvmeCtrl *ctrl, const NvmeIdList *list)
+/* The controllers of the list, as bits; 0: it is empty, not in ascending order,
+ * or names one that there is not. */
+static uint32_t listed(const NvmeSubsys *sub, const NvmeIdList *list)
 {
-    return nvme_le16(list->n) == 1 &&
-           nvme_le16(list->id[0]) == ctrl->cfg.cntlid;
+    uint16_t n = nvme_le16(list->n);
+    uint32_t ctrls = 0;
+
+    if (n > G_N_ELEMENTS(list->id)) {
+        return 0;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        const NvmeCtrl *c = nvme_find_ctrl(sub, nvme_le16(list->id[i]));
+
+        if (!c || (i && nvme_le16(list->id[i]) <= nvme_le16(list->id[i - 1]))) {
+            return 0;
+        }
+        ctrls |= 1U << c->index;
+    }
+    return ctrls;
+}
+
+static uint16_t check_attach(const NvmeNamespace *ns, uint32_t ctrls, bool on)
+{
+    if (!ctrls) {
+        return NVME_SC_CONTROLLER_LIST;
+    }
+    if (!on) {
+        return ctrls & ~ns->attached ? NVME_SC_NS_NOT_ATTACHED : 0;
+    }
+    if (ctrls & ns->attached) {
+        return NVME_SC_NS_ATTACHED;
+    }
+    return !ns->shared && (ns->attached || ctrls & (ctrls - 1))
+               ? NVME_SC_NS_PRIVATE
+               : 0;
 }
 
 uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -360,6 +390,7 @@ uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
     unsigned sel = sqe->dw[10] & 0xf;
     NvmeNamespace *ns = nvme_ns_existing(ctrl, req->nsid);
     NvmeIdList list;
+    uint32_t ctrls;
     uint16_t status;
 
     if (sel > SEL_DETACH) {
@@ -372,16 +403,13 @@ uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
     if (status) {
         return status;
     }
-    if (!names_us(ctrl, &list)) {
-        return NVME_SC_CONTROLLER_LIST;
+    ctrls = listed(ctrl->sub, &list);
+    status = check_attach(ns, ctrls, sel == SEL_ATTACH);
+    if (!status) {
+        ns->attached ^= ctrls;
+        tell(ctrl->sub, ctrls, req->nsid);
     }
-    if (nvme_is_attached(ctrl, ns) == (sel == SEL_ATTACH)) {
-        return nvme_is_attached(ctrl, ns) ? NVME_SC_NS_ATTACHED
-                                          : NVME_SC_NS_NOT_ATTACHED;
-    }
-    nvme_ns_attach(ctrl, ns, sel == SEL_ATTACH);
-    tell(ctrl->sub, 1U << ctrl->index, req->nsid);
-    return 0;
+    return status;
 }
 
 /* ---- features ------------------------------------------------------------ */
@@ -458,6 +486,12 @@ uint16_t nvme_ns_set_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
 
 void nvme_ns_reset(NvmeCtrl *ctrl)
 {
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        if (c != ctrl && nvme_running(c)) {
+            return; /* it has set them */
+        }
+    }
     for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
         ctrl->sub->namespaces.table[i].error_recovery =
             ctrl->features.value[NVME_FEAT_ERROR_RECOVERY];

@@ -141,6 +141,7 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
     ns = nvme_ns_create(ctrl, nsid, nblocks, format);
     nvme_ns_set_protection(ns, form.extended, form.dps);
     ns->attached = 1; /* to the first controller */
+    ns->shared = nvme_is_multi(ctrl);
     return true;
 }
 
@@ -208,6 +209,7 @@ static void make_the_only_one(NvmeCtrl *ctrl, Form form)
 
     ns->exists = true;
     ns->attached = 1; /* to the first controller */
+    ns->shared = nvme_is_multi(ctrl);
     ns->nblocks = ctrl->cfg.nblocks;
     ns->eui64 = ctrl->cfg.eui64;
     ns->run = UINT64_MAX;

@@ -125,7 +125,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
     ns = &ctrl->sub->namespaces.table[r.nsid - 1];
     ns->exists = true;
     ns->attached = (uint32_t)r.attached;
-    ns->shared = r.shared;
+    ns->shared = ctrl->sub->namespaces.managed ? r.shared : nvme_is_multi(ctrl);
     ns->protect = (uint8_t)r.protect;
     ns->nblocks = r.nblocks;
     ns->serial = r.serial;

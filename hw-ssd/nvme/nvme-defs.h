@@ -33,6 +33,7 @@ enum {
     NVME_REG_CMBMSC = 0x50, /* 64 bits */
     NVME_REG_CMBSTS = 0x58,
     NVME_REG_CMBSWTP = 0x60,
+    NVME_REG_NSSD = 0x64, /* Base 2.0, NVM Subsystem Shutdown */
     NVME_REG_CRTO = 0x68,
     NVME_REG_PMRCAP = 0xe00,
     NVME_REG_PMRCTL = 0xe04,
@@ -57,6 +58,9 @@ enum {
 #define NVME_CSTS_RDY 0x1U
 #define NVME_CSTS_CFS 0x2U
 #define NVME_CSTS_SHST_MASK 0xcU
+#define NVME_CSTS_ST        0x40U /* the shutdown is of the NVM subsystem */
+#define NVME_NSSD_NORMAL    0x4e726d6cU /* "Nrml" */
+#define NVME_NSSD_ABRUPT    0x41627074U /* "Abpt" */
 #define NVME_CSTS_SHST_BUSY 0x4U
 #define NVME_CSTS_SHST_DONE 0x8U
 #define NVME_CSTS_NSSRO     0x10U
@@ -163,6 +167,7 @@ enum {
     NVME_SC_ATOMIC_UNIT = 0x014,
     NVME_SC_KEEP_ALIVE_EXPIRED = 0x019,
     NVME_SC_KEEP_ALIVE_INVALID = 0x01a,
+    NVME_SC_RESERVATION_CONFLICT = 0x083,
     NVME_SC_SANITIZE_FAILED = 0x01c,
     NVME_SC_SANITIZE_IN_PROGRESS = 0x01d,
     NVME_SC_NS_PROTECTED = 0x020,
@@ -193,6 +198,7 @@ enum {
     NVME_SC_NS_CAPACITY = 0x115,
     NVME_SC_NS_UNAVAILABLE = 0x116,
     NVME_SC_NS_ATTACHED = 0x118,
+    NVME_SC_NS_PRIVATE = 0x119,
     NVME_SC_NS_NOT_ATTACHED = 0x11a,
     NVME_SC_NS_THIN = 0x11b,
     NVME_SC_CONTROLLER_LIST = 0x11c,

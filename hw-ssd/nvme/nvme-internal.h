@@ -967,6 +967,7 @@ struct NvmeSubsys {
     NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */
     uint8_t *pel_context; /* header and events */
+    unsigned pel_owner;   /* index of the controller that established it */
     NvmeTelemetry telemetry;
     uint8_t *telemetry_data; /* of both logs, after their headers */
     NvmeFirmware firmware_store;
@@ -992,6 +993,17 @@ static inline NvmeCtrl *nvme_next_ctrl(const NvmeSubsys *sub,
         }
     }
     return NULL;
+}
+
+/* NULL: there is none. */
+static inline NvmeCtrl *nvme_find_ctrl(const NvmeSubsys *sub, uint16_t cntlid)
+{
+    NvmeCtrl *c = nvme_next_ctrl(sub, NULL);
+
+    while (c && c->cfg.cntlid != cntlid) {
+        c = nvme_next_ctrl(sub, c);
+    }
+    return c;
 }
 
 #define NVME_FOR_EACH_CTRL(sub, c)                                             \
@@ -1023,6 +1035,12 @@ static inline NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl, uint32_t nsid)
                    nvme_is_attached(ctrl, &ctrl->sub->namespaces.table[i])
                ? &ctrl->sub->namespaces.table[i]
                : NULL;
+}
+
+/* May the subsystem have several controllers? */
+static inline bool nvme_is_multi(const NvmeCtrl *ctrl)
+{
+    return ctrl->cfg.controllers > 1;
 }
 
 static inline bool nvme_has_fdp(const NvmeCtrl *ctrl)

@@ -122,6 +122,7 @@ static const StateRow ctrl_rows[] = {
      .count = N_PEL, .optional = true},
     {MEMBER(pel_context, pel_context), .kind = STATE_TABLE, .elem = 1,
      .count = N_PEL_CONTEXT, .optional = true},
+    KEPT_AS(pel_owner, pel_owner), /* the only one */
     VALUE_OPTIONAL(telemetry, telemetry),
     {MEMBER(telemetry_data, telemetry_data), .kind = STATE_TABLE, .elem = 1,
      .count = N_TELEMETRY, .optional = true},
@@ -632,8 +633,8 @@ static bool flags_ok(const NvmeCtrl *ctrl)
 
 static bool registers_ok(const NvmeCtrl *ctrl)
 {
-    uint32_t csts =
-        NVME_CSTS_RDY | NVME_CSTS_CFS | NVME_CSTS_SHST_DONE | NVME_CSTS_NSSRO;
+    uint32_t csts = NVME_CSTS_RDY | NVME_CSTS_CFS | NVME_CSTS_SHST_DONE |
+                    NVME_CSTS_NSSRO | (nvme_is_multi(ctrl) ? NVME_CSTS_ST : 0);
 
     return !(ctrl->regs.cc & ~NVME_CC_MASK) && !(ctrl->regs.csts & ~csts) &&
            !(ctrl->regs.aqa & ~0x0fff0fffU) && !(ctrl->regs.asq & 0xfff) &&

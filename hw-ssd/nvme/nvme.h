@@ -177,6 +177,8 @@ typedef struct NvmeConfig {
                                nvme_namespaces_help */
     bool namespaces_fixed;  /* with namespaces: the host does not manage them */
     uint64_t backlog;      /* bytes that may wait for the store */
+    uint16_t controllers;  /* the most that the NVM subsystem may have at a
+                              time, 1..32; 0: 1 */
 } NvmeConfig;
 
 /*
@@ -229,7 +231,28 @@ void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks);
 bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
                           uint64_t *nblocks);
 
-/* No request may be at the store. */
+/*
+ * Further controllers of the NVM subsystem that `first` was made with, up to
+ * NvmeConfig.controllers.  A controller has the configuration of the first one,
+ * but for its CNTLID, the memory of CMB and PMR, and the Host Memory Buffer,
+ * which only the first one has.  All shared namespaces are attached to it.
+ *
+ * The controllers share one drive, one store and one clock.  So all calls for
+ * any of them are serialised by the caller, with one lock.  nvme_run(),
+ * nvme_next_event_ns(), nvme_store_done(), nvme_hold(), nvme_settle() and the
+ * calls for power are for the whole subsystem, whichever controller is given;
+ * nvme_reset(), the registers and nvme_pin_level() are for one controller.
+ *
+ * cntlid: 0..FFEFh, which no other controller has.  NULL: *error says why not.
+ * To be removed with nvme_remove_controller() before nvme_free().  Its commands
+ * end without a completion; what the drive has already, takes effect.
+ */
+NvmeCtrl *nvme_add_controller(NvmeCtrl *first, const NvmeMachine *machine,
+                              void *opaque, uint16_t cntlid, GError **error);
+void nvme_remove_controller(NvmeCtrl *ctrl);
+
+/* No request may be at the store.  With the first controller, when there is no
+ * other, the subsystem goes. */
 void nvme_free(NvmeCtrl *ctrl);
 
 /*
@@ -262,7 +285,8 @@ void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
 /* Requests at the store now. */
 unsigned nvme_store_in_flight(const NvmeCtrl *ctrl);
 
-/* PCI function reset, or reset of the machine: as CC.EN 1 to 0, and registers
+/* PCI function reset, or reset of the machine; it ends an NVM Subsystem
+ * Shutdown, too: as CC.EN 1 to 0, and registers
  * to their defaults.  The buffer keeps its data: the power is still on. */
 void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns);
 

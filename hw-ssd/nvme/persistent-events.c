@@ -192,6 +192,7 @@ static void establish(NvmeCtrl *ctrl)
     NvmePelHeader h;
 
     ctrl->sub->pel.generation++;
+    ctrl->sub->pel_owner = ctrl->index;
     ctrl->sub->pel.context_bytes = NVME_PEL_HEADER + ctrl->sub->pel.bytes;
     fill_header(ctrl, &h);
     memset(ctrl->sub->pel_context, 0, NVME_PEL_HEADER + NVME_PEL_BYTES);
@@ -200,9 +201,17 @@ static void establish(NvmeCtrl *ctrl)
            ctrl->sub->pel.bytes);
 }
 
+/* There is one context, of one controller. */
+static bool has_context(const NvmeCtrl *ctrl)
+{
+    return ctrl->sub->pel.context_bytes && ctrl->sub->pel_owner == ctrl->index;
+}
+
 void nvme_pel_reset(NvmeCtrl *ctrl)
 {
-    ctrl->sub->pel.context_bytes = 0;
+    if (has_context(ctrl)) {
+        ctrl->sub->pel.context_bytes = 0;
+    }
 }
 
 uint16_t nvme_pel_begin(NvmeCtrl *ctrl, const NvmeSqe *sqe, bool *only)
@@ -210,14 +219,15 @@ uint16_t nvme_pel_begin(NvmeCtrl *ctrl, const NvmeSqe *sqe, bool *only)
     unsigned action = sqe->dw[10] >> 8 & 3;
 
     if (action == RELEASE) {
-        ctrl->sub->pel.context_bytes = 0;
+        nvme_pel_reset(ctrl);
         *only = true;
         return 0;
     }
     if (action > RELEASE) {
         return NVME_SC_INVALID_FIELD;
     }
-    if ((action == READ) != (ctrl->sub->pel.context_bytes != 0)) {
+    if (action == READ ? !has_context(ctrl)
+                       : ctrl->sub->pel.context_bytes != 0) {
         return NVME_SC_COMMAND_SEQUENCE;
     }
     if (action == ESTABLISH) {

@@ -50,6 +50,7 @@ static uint64_t cap(const NvmeCtrl *ctrl)
            1ULL << 37 |                           /* CSS: NVM command set */
            (ctrl->sub->zones.n > 0 ? 1ULL << 43 : 0) | /* and others */
            nvme_cmb_cap(ctrl) | nvme_pmr_cap(ctrl) |
+           (nvme_is_multi(ctrl) ? 3ULL << 46 | 1ULL << 58 : 0) | /* CPS, NSSS */
            1ULL << 59 | /* CRMS: ready with media */
            (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
 }
@@ -120,14 +121,16 @@ uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size)
 
 void nvme_disable(NvmeCtrl *ctrl)
 {
-    uint32_t kept = ctrl->regs.csts & NVME_CSTS_NSSRO;
+    bool ended = ctrl->regs.csts & NVME_CSTS_ST;
+    uint32_t kept =
+        NVME_CSTS_NSSRO | NVME_CSTS_ST | (ended ? NVME_CSTS_SHST_MASK : 0);
 
     nvme_self_test_reset(ctrl);
     nvme_pel_reset(ctrl);
     ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
-    ctrl->shutdown_req = NULL;
-    ctrl->regs.csts = kept;
+    ctrl->shutdown_req = ended ? ctrl->shutdown_req : NULL;
+    ctrl->regs.csts &= kept;
     nvme_firmware_reset(ctrl, NVME_RESET_CONTROLLER);
     ctrl->enabling = false;
     ctrl->regs.intms = 0;
@@ -168,6 +171,9 @@ static void enable(NvmeCtrl *ctrl)
 {
     bool sq_in_cmb, cq_in_cmb;
 
+    if (ctrl->regs.csts & NVME_CSTS_ST) {
+        return; /* until a reset of the subsystem */
+    }
     if (!settings_ok(ctrl) || !queues_ok(ctrl, &sq_in_cmb, &cq_in_cmb)) {
         nvme_set_fatal(ctrl);
         return;
@@ -193,7 +199,17 @@ static void enable(NvmeCtrl *ctrl)
  * commands. */
 static bool drive_is_clear(const NvmeCtrl *ctrl)
 {
-    return !ctrl->sub->slots.in_use && !ctrl->sub->requests.starved_first;
+    const NvmeRequest *r = ctrl->sub->requests.starved_first;
+
+    while (r && r->ctrl != ctrl) {
+        r = r->next;
+    }
+    for (uint32_t i = 0; !r && i < ctrl->sub->slots.n; i++) {
+        const NvmeRequest *busy = ctrl->sub->slots.slot[i].req;
+
+        r = busy && busy->ctrl == ctrl ? busy : NULL;
+    }
+    return !r;
 }
 
 void nvme_look_ready(NvmeCtrl *ctrl)
@@ -220,6 +236,19 @@ static void begin_shutdown(NvmeCtrl *ctrl)
     nvme_request_part_done(ctrl, req);
 }
 
+/* All controllers; only a reset of the subsystem ends it (Base 2.0, NVM
+ * Subsystem Shutdown).  An abrupt one loses nothing either. */
+static void shut_subsystem_down(NvmeSubsys *sub)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        c->regs.csts |= NVME_CSTS_ST;
+        if (!(c->regs.csts & NVME_CSTS_SHST_MASK)) {
+            begin_shutdown(c);
+        }
+    }
+}
+
 static void write_cc(NvmeCtrl *ctrl, uint32_t value)
 {
     uint32_t old = ctrl->regs.cc;
@@ -239,6 +268,7 @@ static void write_cc(NvmeCtrl *ctrl, uint32_t value)
 void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
 {
     ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
+    ctrl->regs.csts &= ~NVME_CSTS_ST;
     nvme_disable(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_CONVENTIONAL);
     ctrl->regs.cc = 0;
@@ -294,6 +324,12 @@ static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
     case NVME_REG_NSSR:
         if (value == NVME_NSSR_VALUE) {
             subsystem_reset(ctrl);
+        }
+        break;
+    case NVME_REG_NSSD:
+        if (nvme_is_multi(ctrl) &&
+            (value == NVME_NSSD_NORMAL || value == NVME_NSSD_ABRUPT)) {
+            shut_subsystem_down(ctrl->sub);
         }
         break;
     case NVME_REG_AQA: /* the three are for a controller that is off */

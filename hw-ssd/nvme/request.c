@@ -214,6 +214,21 @@ void nvme_requests_free_used(NvmeCtrl *ctrl)
     }
 }
 
+void nvme_requests_pass(NvmeCtrl *from, NvmeCtrl *to)
+{
+    for (unsigned i = 0; i < from->sub->requests.slabs->len; i++) {
+        NvmeRequest *slab = g_ptr_array_index(from->sub->requests.slabs, i);
+
+        for (unsigned k = 0; k < REQUEST_SLAB; k++) {
+            if (slab[k].used && slab[k].ctrl == from) {
+                g_assert(!slab[k].sq);
+                slab[k].ctrl = to;
+                slab[k].done = NULL;
+            }
+        }
+    }
+}
+
 void nvme_requests_destroy(NvmeCtrl *ctrl)
 {
     g_ptr_array_free(ctrl->sub->requests.slabs, TRUE);

@@ -35,4 +35,8 @@ void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req);
 /* For how long an I/O command was in flight (SMART: controller busy time). */
 uint64_t nvme_busy_ns(const NvmeCtrl *ctrl);
 
+/* The controller goes: its requests belong to another one, and nobody waits for
+ * those that it has made for itself. */
+void nvme_requests_pass(NvmeCtrl *from, NvmeCtrl *to);
+
 #endif

@@ -390,6 +390,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .namespaces_fixed = o->namespaces_fixed,
         .no_nodas = o->no_nodas,
         .dsm_hints = o->dsm_hints,
+        .controllers = o->controllers,
         .backlog = o->backlog ? o->backlog : NVME_BACKLOG,
         .firmware_slots = o->firmware_slots ? o->firmware_slots : 3,
         .firmware_slot1_writable = o->firmware_slot1_writable,
@@ -448,6 +449,38 @@ Host *host_new(const HostOptions *o)
 
     g_assert_no_error(error);
     return h;
+}
+
+Host *host_add(Host *first, uint16_t cntlid, GError **error)
+{
+    Host *h = g_new0(Host, 1);
+
+    h->first = first;
+    h->ram = lazy_alloc(1, HOST_RAM_BYTES);
+    h->at_store = g_ptr_array_new();
+    h->msix_on = true;
+    h->ssd = first->ssd;
+    h->info = first->info;
+    h->nblocks = first->nblocks;
+    h->drive_blocks = first->drive_blocks;
+    h->now_ns = first->now_ns;
+    prng_seed(&h->prng, 1, cntlid);
+    h->ctrl = nvme_add_controller(first->ctrl, &machine, h, cntlid, error);
+    if (!h->ctrl) {
+        host_free(h);
+        return NULL;
+    }
+    return h;
+}
+
+static void free_added(Host *h)
+{
+    if (h->ctrl) {
+        nvme_remove_controller(h->ctrl);
+    }
+    g_ptr_array_free(h->at_store, TRUE);
+    lazy_free(h->ram, 1, HOST_RAM_BYTES);
+    g_free(h);
 }
 
 bool host_try(const HostOptions *o, GError **error)
@@ -589,6 +622,10 @@ Host *host_reload(const HostOptions *o, Host *from, const GByteArray *drive,
 
 void host_free(Host *h)
 {
+    if (h->first) {
+        free_added(h);
+        return;
+    }
     while (host_store_step(h)) {
     }
     nvme_free(h->ctrl);

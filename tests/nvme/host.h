@@ -70,6 +70,7 @@ HostMemory *host_memory_new(uint64_t disk_bytes);
 bool host_memory_clean(const HostMemory *m);
 
 typedef struct Host {
+    struct Host *first; /* of a further controller: the host of the first one */
     HostMemory *lent; /* NULL: ram and disk are the host's own */
     uint8_t *ram;     /* to read; who writes gets it from host_ram() */
     uint8_t *disk;
@@ -159,6 +160,7 @@ typedef struct HostOptions {
     bool metadata_extended;
     uint8_t pi_guard;
     uint8_t pi_storage_bits;
+    uint16_t controllers; /* as NvmeConfig has it */
     bool no_preload; /* the drive knows nothing of what is in it */
     /* NULL, or called before the drive gets its controller */
     void (*prepare)(struct Host *h, void *opaque);
@@ -170,6 +172,13 @@ Host *host_new(const HostOptions *o);
 /* Is there such a drive?  false: *error says why not. */
 bool host_try(const HostOptions *o, GError **error);
 void host_free(Host *h);
+
+/*
+ * A host with a further controller of the drive of `first`, and memory of its
+ * own; to be freed before `first`.  The store is that of `first`.  NULL: *error
+ * says why not.
+ */
+Host *host_add(Host *first, uint16_t cntlid, GError **error);
 
 /* Hold the controller and bring it to rest; save it, at rest, and its drive. */
 void host_settle(Host *h);
