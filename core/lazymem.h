@@ -52,6 +52,13 @@ static inline size_t lazy_walk_next(LazyWalk *w, size_t from)
     return lazy_walk_until(w, from, w->bytes);
 }
 
+/* The same of a table whose elements have size bytes: the first index from i on
+ * whose element may be other than zeroes; the number of elements: none is. */
+static inline uint64_t lazy_walk_index(LazyWalk *w, uint64_t i, size_t size)
+{
+    return lazy_walk_next(w, i * size) / size;
+}
+
 /* Bytes that are allocated now, in this process, touched or not; for tests. */
 size_t lazy_bytes(void);
 

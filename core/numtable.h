@@ -85,9 +85,7 @@ static inline void numtable_prefetch(const NumTable *t, uint64_t i)
  * walk began with numtable_walk(). */
 static inline uint64_t numtable_next(const NumTable *t, LazyWalk *w, uint64_t i)
 {
-    size_t bytes = numtable_bytes(t);
-
-    return lazy_walk_next(w, i * bytes) / bytes;
+    return lazy_walk_index(w, i, numtable_bytes(t));
 }
 
 static inline void numtable_walk(const NumTable *t, LazyWalk *w)

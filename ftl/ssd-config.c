@@ -447,8 +447,19 @@ static bool check_logs(const SsdConfig *cfg, GError **error)
                 cfg->log_blocks, ssd_map_name(cfg->mapper), least);
 }
 
-/* What has tables that cost time or memory by the unit of the whole drive, or
- * numbers of 32 bits. */
+/* NAND pages with an entry of 8 bytes for each unit are numbered in 32 bits. */
+static bool has_many_pages(const SsdConfig *cfg, uint64_t raw_units)
+{
+    return raw_units / (cfg->nand.page_bytes / 8) > NUMTABLE_NARROW_MOST;
+}
+
+/* So are entries of the cache; one takes 8 bytes at least. */
+static bool is_many_entries(uint64_t bytes, uint64_t raw_units)
+{
+    return MIN(bytes / 8, raw_units) > NUMTABLE_NARROW_MOST;
+}
+
+/* What has numbers of 32 bits. */
 static bool check_large(const SsdConfig *cfg, uint64_t raw_units,
                         GError **error)
 {
@@ -458,10 +469,18 @@ static bool check_large(const SsdConfig *cfg, uint64_t raw_units,
         bool used;
         const char *key, *value;
     } small[] = {
-        {cfg->recovery != SSD_RECOVERY_CAPACITORS, "ftl.recovery",
-         ssd_recovery_name(cfg->recovery)},
-        {ssd_map_in_nand(cfg->mapper) || ssd_map_least_logs(cfg->mapper) > 0,
+        {ssd_map_least_logs(cfg->mapper) > 0 ||
+             (ssd_map_in_nand(cfg->mapper) && has_many_pages(cfg, raw_units)),
          "ftl.map", ssd_map_name(cfg->mapper)},
+        {cfg->recovery != SSD_RECOVERY_CAPACITORS &&
+             has_many_pages(cfg, raw_units),
+         "ftl.recovery", ssd_recovery_name(cfg->recovery)},
+        {ssd_map_in_nand(cfg->mapper) &&
+             is_many_entries(cfg->map_cache_bytes, raw_units),
+         "ftl.map_cache", "more than 16GiB"},
+        {ssd_map_in_nand(cfg->mapper) &&
+             is_many_entries(cfg->hmb_bytes, raw_units),
+         "ftl.hmb", "more than 16GiB"},
         {raw_units / MAX(group / cfg->unit_bytes, 1) > NUMTABLE_NARROW_MOST,
          "buffer.policy", ssd_buffer_name(cfg->buffer)},
     };
@@ -647,7 +666,10 @@ static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
 }
 
 /* Bytes of an entry in a translation page: a physical address. */
-#define MAP_ENTRY_BYTES 4
+static uint32_t map_entry_bytes(const SsdLayout *l)
+{
+    return l->raw_units < UINT32_MAX ? 4 : 8;
+}
 
 /* Pages of the drive's own, and their part of a plane. */
 static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
@@ -656,10 +678,11 @@ static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
     uint32_t copies = cfg->rain ? 2 : 1; /* media/mirror.c */
 
     if (ssd_map_in_nand(cfg->mapper)) {
-        l->map_entries = (uint32_t)(program / MAP_ENTRY_BYTES);
+        l->map_entries = (uint32_t)(program / map_entry_bytes(l));
         l->n_map_pages = (uint32_t)((l->user_units + l->map_entries - 1) /
                                     l->map_entries);
     }
+    l->cache_entry_bytes = 2 * map_entry_bytes(l);
     l->n_meta_pages = copies * l->n_map_pages;
     l->meta_units = (uint64_t)l->n_meta_pages * l->units_per_program;
     l->meta_share_units = (uint64_t)l->units_per_program * copies *

@@ -121,6 +121,7 @@ typedef struct SsdLayout {
     uint32_t n_map_pages;  /* translation pages (dftl.c), the first ones; with
                               ftl.rain as many follow, their second copies */
     uint32_t map_entries;  /* units whose entries one of them holds */
+    uint32_t cache_entry_bytes; /* in DRAM: the number of a unit, its address */
     uint32_t n_meta_pages; /* all of them; 0: the drive has none */
     uint64_t meta_units;
     uint64_t meta_share_units;

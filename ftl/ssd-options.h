@@ -26,10 +26,11 @@
       "mapping scheme (docs/mapping.md)")                                      \
     X(SIZE, uint64_t, map_cache_bytes, "ftl.map_cache", 64, 1099511627776,     \
       "1MiB", NULL,                                                            \
-      "dftl: DRAM for map entries, 8 bytes each; in addition to buffer.size")  \
+      "dftl: DRAM for map entries, 8 bytes each (16 from 2^32 units on), in "  \
+      "addition to buffer.size")                                               \
     X(SIZE, uint64_t, hmb_bytes, "ftl.hmb", 0, 1099511627776, "0", NULL,       \
-      "dftl: host memory buffer for entries that leave ftl.map_cache, 8 "      \
-      "bytes each; 0: none")                                                   \
+      "dftl: host memory buffer for entries that leave ftl.map_cache, as "     \
+      "large as there; 0: none")                                               \
     X(TIME, uint64_t, t_hmb_ps, "ftl.hmb_latency", 0, 1000000000, "1us", NULL, \
       "latency of a read of ftl.hmb, beyond its way over the link")            \
     X(U32, uint32_t, map_prefetch, "ftl.map_prefetch", 0, 65536, "0", NULL,    \

@@ -43,8 +43,8 @@ typedef struct MetaRead {
 
 /* One of the pages with entries of logical units, saved_units each. */
 typedef struct SavedPage {
-    uint64_t page; /* the newest copy in NAND, or NO_PAGE */
-    uint64_t seq;  /* of that copy */
+    uint64_t page;   /* the newest copy in NAND */
+    uint64_t seq;    /* of that copy; 0: there is none (of all zeroes, too) */
     uint64_t serial; /* queued: when it was asked for */
     uint32_t next;   /* in the queue */
     bool queued;
@@ -119,7 +119,7 @@ typedef struct Journal {
         *floor; /* by lpn: versions below it have been trimmed */
     OF_JOURNAL uint64_t
         *saved; /* by lpn: entry of the newest saved page in NAND */
-    OF_JOURNAL SavedPage *saved_page;
+    OF_JOURNAL SavedPage *saved_page; /* in lazy memory */
     OF_JOURNAL SavedFlight *saved_flight;
     OF_JOURNAL uint64_t
         *saved_in_flight;        /* by flight: entries of its page, by unit */

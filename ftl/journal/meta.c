@@ -123,16 +123,20 @@ uint64_t meta_low_seq(const Ssd *ssd, uint32_t page)
 
 void meta_preloaded(Ssd *ssd)
 {
-    uint64_t n = ssd->l.user_units + ssd->l.meta_units;
+    const NumTable *t = &ssd->l2p.entry;
+    LazyWalk w;
 
     next_version(ssd);
-    for (uint64_t lpn = ssd->l.user_units; lpn < n; lpn++) {
+    numtable_walk(t, &w);
+    for (uint64_t lpn = numtable_next(t, &w, ssd->l.user_units); lpn < t->n;
+         lpn = numtable_next(t, &w, lpn + 1)) {
         uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
         if (entry) {
             spare_write(ssd, entry - 1, lpn, ssd->journal->meta_version, 0);
         }
     }
+    lazy_walk_end(&w);
 }
 
 /* Fill in the spare areas of a page of metadata. */

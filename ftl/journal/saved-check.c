@@ -7,6 +7,7 @@
  */
 #include "journal/journal.h"
 #include "journal/saved.h"
+#include "lazymem.h"
 #include "media/media.h"
 #include "media/spare.h"
 #include "ssd-internal.h"
@@ -25,58 +26,124 @@ static bool names_unit(const Ssd *ssd, uint64_t ppu, uint64_t lpn)
            spare_lpn(ssd, ppu) == lpn;
 }
 
+static bool seq_ok(const Ssd *ssd, uint64_t page)
+{
+    uint64_t seq = ssd->media->spare_seq[page];
+
+    return seq >> SEQ_BITS < ssd->l.n_open &&
+           (ssd->media->block[page_block(ssd, page)].state == BLOCK_SAVED ||
+            (seq & SEQ_MASK) < MOST_SEQ);
+}
+
+static bool entry_ok(const Ssd *ssd, uint64_t lpn)
+{
+    uint64_t entry = ssd->journal->saved[lpn];
+    uint64_t ppu = (entry & ~SAVED_MAPPED) - 1;
+
+    return entry & SAVED_MAPPED
+               ? ppu < ssd->l.raw_units && names_unit(ssd, ppu, lpn)
+               : entry <= MOST_VERSION;
+}
+
+static bool floor_ok(const Ssd *ssd, uint64_t lpn)
+{
+    return ssd->journal->floor[lpn] <= MOST_VERSION;
+}
+
+static bool page_ok(const Ssd *ssd, uint64_t k)
+{
+    const SavedPage *sp = &ssd->journal->saved_page[k];
+
+    return *(const uint8_t *)&sp->queued <= 1 &&
+           *(const uint8_t *)&sp->in_flight == 0 &&
+           *(const uint8_t *)&sp->changed <= 1 &&
+           sp->serial <= ssd->journal->saved_queue.serial &&
+           (!saved_in_nand(sp) ||
+            (sp->page < ssd->geo->n_pages &&
+             sp->page % ssd->l.pages_per_program == 0 &&
+             ssd->media->block[page_block(ssd, sp->page)].state ==
+                 BLOCK_SAVED &&
+             saved_index(ssd, sp->page) == k));
+}
+
+/* Are all n elements of size bytes good?  Those never touched are. */
+static bool all(const Ssd *ssd, const void *table, uint64_t n, size_t size,
+                bool (*ok)(const Ssd *ssd, uint64_t i))
+{
+    bool good = true;
+    LazyWalk w;
+
+    lazy_walk_begin(&w, table, n * size);
+    for (uint64_t i = lazy_walk_index(&w, 0, size); i < n && good;
+         i = lazy_walk_index(&w, i + 1, size)) {
+        good = ok(ssd, i);
+    }
+    lazy_walk_end(&w);
+    return good;
+}
+
+/* When saved pages were written. */
+static bool check_versions(const Ssd *ssd, GError **error)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        uint64_t first = block_ppu(ssd, b);
+        uint32_t n = ssd->media->block[b].state == BLOCK_SAVED
+                         ? nand_next_page(ssd->nand, b)
+                         : 0;
+
+        for (uint32_t i = 0; i < n; i++) {
+            CHECK(
+                ssd->media->spare_version[first + ((uint64_t)i
+                                                   << ssd->page_units_shift)] <
+                    MOST_SEQ,
+                "a spare area");
+        }
+    }
+    return true;
+}
+
 static bool check_entries(const Ssd *ssd, GError **error)
 {
-    for (uint64_t page = 0; page < ssd->geo->n_pages; page++) {
-        uint64_t seq = ssd->media->spare_seq[page] & SEQ_MASK;
+    const Journal *j = ssd->journal;
 
-        if (ssd->media->block[page_block(ssd, page)].state == BLOCK_SAVED) {
-            seq = ssd->media->spare_version[page << ssd->page_units_shift];
-        }
-        CHECK(ssd->media->spare_seq[page] >> SEQ_BITS < ssd->l.n_open &&
-                  seq < MOST_SEQ,
-              "a spare area");
-    }
-    for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
-        uint64_t entry = ssd->journal->saved[lpn];
-        uint64_t ppu = (entry & ~SAVED_MAPPED) - 1;
-
-        CHECK(entry & SAVED_MAPPED
-                  ? ppu < ssd->l.raw_units && names_unit(ssd, ppu, lpn)
-                  : entry <= MOST_VERSION,
-              "a saved page");
-        CHECK(ssd->journal->floor[lpn] <= MOST_VERSION, "a trim");
-    }
-    CHECK(ssd->media->prog_seq < MOST_SEQ &&
-              ssd->journal->saved_low < MOST_SEQ &&
-              ssd->journal->saved_queue.anchor_low < MOST_SEQ,
+    CHECK(all(ssd, ssd->media->spare_seq, ssd->geo->n_pages, sizeof(uint64_t),
+              seq_ok),
+          "a spare area");
+    CHECK(all(ssd, j->saved, saved_map_units(ssd), sizeof(uint64_t), entry_ok),
+          "a saved page");
+    CHECK(all(ssd, j->floor, saved_map_units(ssd), sizeof(uint64_t), floor_ok),
+          "a trim");
+    CHECK(ssd->media->prog_seq < MOST_SEQ && j->saved_low < MOST_SEQ &&
+              j->saved_queue.anchor_low < MOST_SEQ,
           "the count of programs");
-    return true;
+    return check_versions(ssd, error);
+}
+
+/* How many saved pages count, by block. */
+static uint32_t *count_live(const Ssd *ssd)
+{
+    uint32_t *live = g_new0(uint32_t, ssd->geo->n_blocks);
+    const SavedPage *sp = ssd->journal->saved_page;
+    LazyWalk w;
+
+    lazy_walk_begin(&w, sp, ssd->l.n_saved * sizeof(*sp));
+    for (uint64_t k = lazy_walk_index(&w, 0, sizeof(*sp)); k < ssd->l.n_saved;
+         k = lazy_walk_index(&w, k + 1, sizeof(*sp))) {
+        live[saved_in_nand(&sp[k]) ? page_block(ssd, sp[k].page) : 0] +=
+            saved_in_nand(&sp[k]);
+    }
+    lazy_walk_end(&w);
+    return live;
 }
 
 static bool check_pages(const Ssd *ssd, GError **error)
 {
-    g_autofree uint32_t *live = g_new0(uint32_t, ssd->geo->n_blocks);
+    g_autofree uint32_t *live = NULL;
 
-    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        const SavedPage *sp = &ssd->journal->saved_page[k];
-
-        CHECK(*(const uint8_t *)&sp->queued <= 1 &&
-                  *(const uint8_t *)&sp->in_flight == 0 &&
-                  *(const uint8_t *)&sp->changed <= 1 &&
-                  sp->serial <= ssd->journal->saved_queue.serial,
-              "a saved page");
-        if (sp->page == NO_PAGE) {
-            continue;
-        }
-        CHECK(sp->page < ssd->geo->n_pages &&
-                  sp->page % ssd->l.pages_per_program == 0 &&
-                  ssd->media->block[page_block(ssd, sp->page)].state ==
-                      BLOCK_SAVED &&
-                  saved_index(ssd, sp->page) == k,
-              "a saved page");
-        live[page_block(ssd, sp->page)]++;
-    }
+    CHECK(all(ssd, ssd->journal->saved_page, ssd->l.n_saved, sizeof(SavedPage),
+              page_ok),
+          "a saved page");
+    live = count_live(ssd);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         const Block *block = &ssd->media->block[b];
 
@@ -100,10 +167,15 @@ static bool check_queue(const Ssd *ssd, GError **error)
     uint32_t before = NONE;
     uint32_t n = 0;
     uint32_t n_queued = 0;
+    const SavedPage *sp = ssd->journal->saved_page;
+    LazyWalk w;
 
-    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        n_queued += ssd->journal->saved_page[k].queued;
+    lazy_walk_begin(&w, sp, ssd->l.n_saved * sizeof(*sp));
+    for (uint64_t k = lazy_walk_index(&w, 0, sizeof(*sp)); k < ssd->l.n_saved;
+         k = lazy_walk_index(&w, k + 1, sizeof(*sp))) {
+        n_queued += sp[k].queued;
     }
+    lazy_walk_end(&w);
     for (uint32_t k = q->queue.head; k != NONE;
          k = ssd->journal->saved_page[k].next, n++) {
         CHECK(k < ssd->l.n_saved && n < n_queued &&

@@ -134,8 +134,10 @@ uint32_t saved_live_index(const Ssd *ssd, uint64_t page)
 {
     uint32_t index = saved_index(ssd, page);
 
-    return index != NONE && ssd->journal->saved_page[index].page == page ? index
-                                                                        : NONE;
+    const SavedPage *sp = &ssd->journal->saved_page[index == NONE ? 0 : index];
+
+    return index != NONE && saved_in_nand(sp) && sp->page == page ? index
+                                                                  : NONE;
 }
 
 bool saved_is_newest(const Ssd *ssd, uint64_t page)

@@ -25,6 +25,7 @@
 
 #include "commands.h"
 #include "journal/journal.h"
+#include "journal/known.h"
 #include "journal/saved.h"
 #include "lazymem.h"
 #include "media/faulty.h"
@@ -63,7 +64,7 @@ void saved_create(Ssd *ssd)
     ssd->journal->floor = lazy_new(uint64_t, saved_map_units(ssd));
     ssd->journal->saved = lazy_new(uint64_t, saved_map_units(ssd));
     ssd->journal->saved_in_flight = lazy_new(uint64_t, entries_in_flight(ssd));
-    ssd->journal->saved_page = g_new0(SavedPage, ssd->l.n_saved);
+    ssd->journal->saved_page = lazy_new(SavedPage, ssd->l.n_saved);
     ssd->journal->saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
     ssd->journal->saved_open = g_new0(Open, ssd->l.n_planes);
     media_set_saved(ssd, &saved_client);
@@ -78,7 +79,8 @@ void saved_destroy(Ssd *ssd)
               sizeof(*ssd->journal->saved));
     lazy_free(ssd->journal->saved_in_flight, entries_in_flight(ssd),
               sizeof(*ssd->journal->saved_in_flight));
-    g_free(ssd->journal->saved_page);
+    lazy_free(ssd->journal->saved_page, ssd->l.n_saved,
+              sizeof(*ssd->journal->saved_page));
     g_free(ssd->journal->saved_flight);
     g_free(ssd->journal->saved_open);
 }
@@ -111,11 +113,8 @@ void saved_forget(Ssd *ssd)
     };
     lazy_clear(ssd->journal->floor, saved_map_units(ssd),
                sizeof(*ssd->journal->floor));
-    memset(ssd->journal->saved_page, 0,
-           ssd->l.n_saved * sizeof(*ssd->journal->saved_page));
-    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        ssd->journal->saved_page[k].page = NO_PAGE;
-    }
+    lazy_clear(ssd->journal->saved_page, ssd->l.n_saved,
+               sizeof(*ssd->journal->saved_page));
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
         ssd->journal->saved_flight[f] =
             (SavedFlight){.index = NONE, .page = NO_PAGE};
@@ -175,7 +174,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
 
     while (k != NONE &&
            (ssd->journal->saved_page[k].in_flight ||
-            (of_victim && (ssd->journal->saved_page[k].page == NO_PAGE ||
+            (of_victim && (!saved_in_nand(&ssd->journal->saved_page[k]) ||
                            page_block(ssd, ssd->journal->saved_page[k].page) !=
                                q->victim)))) {
         before = k;
@@ -319,7 +318,7 @@ static void land(Ssd *ssd, uint32_t f)
 {
     SavedFlight *fl = &ssd->journal->saved_flight[f];
     SavedPage *sp = &ssd->journal->saved_page[fl->index];
-    uint64_t old = sp->page;
+    uint64_t old = saved_in_nand(sp) ? sp->page : NO_PAGE;
     uint64_t first;
     uint32_t n = units_of(ssd, fl->index, &first);
 
@@ -466,9 +465,31 @@ uint64_t saved_low_seq(const Ssd *ssd)
     return first - 1;
 }
 
+/* Saved pages that are out of date, from k on; n_saved: none is. */
+static uint32_t next_changed(const Ssd *ssd, LazyWalk *w, uint64_t k)
+{
+    const SavedPage *sp = ssd->journal->saved_page;
+
+    k = lazy_walk_index(w, k, sizeof(*sp));
+    while (k < ssd->l.n_saved && !sp[k].changed) {
+        k = lazy_walk_index(w, k + 1, sizeof(*sp));
+    }
+    return (uint32_t)k;
+}
+
+/* The first; lazy_walk_end() follows the last one. */
+static uint32_t first_changed(const Ssd *ssd, LazyWalk *w)
+{
+    const SavedPage *sp = ssd->journal->saved_page;
+
+    lazy_walk_begin(w, sp, ssd->l.n_saved * sizeof(*sp));
+    return next_changed(ssd, w, 0);
+}
+
 static void begin_checkpoint(Ssd *ssd)
 {
     Saved *q = &ssd->journal->saved_queue;
+    LazyWalk w;
 
     invariant(q->n_ended == q->n_begun);
     invariant(has_checkpoints(ssd));
@@ -476,11 +497,11 @@ static void begin_checkpoint(Ssd *ssd)
     q->low = saved_low_seq(ssd);
     q->data_pages = 0;
     q->anchored = false;
-    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        if (ssd->journal->saved_page[k].changed) {
-            push(ssd, k);
-        }
+    for (uint32_t k = first_changed(ssd, &w); k < ssd->l.n_saved;
+         k = next_changed(ssd, &w, k + 1)) {
+        push(ssd, k);
     }
+    lazy_walk_end(&w);
     q->all_serial = q->serial;
 }
 
@@ -546,19 +567,19 @@ static void end_closing(Ssd *ssd)
 void saved_preload(Ssd *ssd)
 {
     Saved *q = &ssd->journal->saved_queue;
+    LazyWalk w;
 
     invariant(q->n_in_flight == 0 && q->queue.head == NONE);
     q->low = ssd->media->prog_seq;
     q->anchor_low = q->low;
     ssd->journal->saved_page[ssd->l.n_saved - 1].changed = true;
-    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+    for (uint32_t k = first_changed(ssd, &w); k < ssd->l.n_saved;
+         k = next_changed(ssd, &w, k + 1)) {
         uint32_t plane = saved_find_room(ssd, true);
         uint32_t f = free_flight(ssd);
 
-        if (!ssd->journal->saved_page[k].changed) {
-            continue;
-        }
         if (plane == NONE) {
+            lazy_walk_end(&w);
             return; /* too many blocks were bad from the beginning */
         }
         invariant(f != NONE);
@@ -575,6 +596,7 @@ void saved_preload(Ssd *ssd)
         block_unpend(ssd, page_block(ssd, ssd->journal->saved_flight[f].page));
         land(ssd, f);
     }
+    lazy_walk_end(&w);
     q->data_pages = 0;
 }
 
@@ -717,10 +739,10 @@ void saved_found(Ssd *ssd, uint64_t page)
         return;
     }
     sp = &ssd->journal->saved_page[index];
-    if (sp->page != NO_PAGE && sp->seq > seq) {
+    if (saved_in_nand(sp) && sp->seq > seq) {
         return;
     }
-    if (sp->page != NO_PAGE) {
+    if (saved_in_nand(sp)) {
         block_journal_live(ssd, page_block(ssd, sp->page), -1);
     }
     sp->page = page;
@@ -757,11 +779,18 @@ uint64_t saved_loaded(Ssd *ssd, uint64_t page)
 /* The saved pages are out of date. */
 static void mark_changed(Ssd *ssd)
 {
+    LazyWalk changed;
+    KnownWalk w;
+
     invariant(has_checkpoints(ssd));
-    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+    for (uint32_t k = first_changed(ssd, &changed); k < ssd->l.n_saved;
+         k = next_changed(ssd, &changed, k + 1)) {
         ssd->journal->saved_page[k].changed = false;
     }
-    for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
+    lazy_walk_end(&changed);
+    known_begin(ssd, &w);
+    for (uint64_t lpn = known_next(&w, 0); lpn < saved_map_units(ssd);
+         lpn = known_next(&w, lpn + 1)) {
         uint64_t now = l2p_get(&ssd->l2p, lpn)
                            ? SAVED_MAPPED | l2p_get(&ssd->l2p, lpn)
                            : ssd->journal->floor[lpn];
@@ -770,6 +799,7 @@ static void mark_changed(Ssd *ssd)
             saved_changed(ssd, lpn);
         }
     }
+    known_end(&w);
 }
 
 void saved_ready(Ssd *ssd, uint64_t low)

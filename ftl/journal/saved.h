@@ -48,12 +48,18 @@ void saved_forget(Ssd *ssd);
 void saved_program_done(Ssd *ssd, const NandOp *op);
 void saved_erase_done(Ssd *ssd, const NandOp *op);
 
+/* Has the saved page a copy in NAND? */
+static inline bool saved_in_nand(const SavedPage *sp)
+{
+    return sp->seq > 0;
+}
+
 /* Entry of the unit in the saved page in NAND; 0: none. */
 static inline uint64_t saved_entry(const Ssd *ssd, uint64_t lpn)
 {
-    return ssd->journal->saved_page[lpn / ssd->l.saved_units].page == NO_PAGE
-               ? 0
-               : ssd->journal->saved[lpn];
+    return saved_in_nand(&ssd->journal->saved_page[lpn / ssd->l.saved_units])
+               ? ssd->journal->saved[lpn]
+               : 0;
 }
 
 /* Does the page hold a saved page, and is that the newest of its index? */

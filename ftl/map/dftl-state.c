@@ -4,6 +4,7 @@
  *
  * A loaded stream may be forged, so each number is checked before use.
  */
+#include "lazymem.h"
 #include "map/dftl.h"
 #include "map/map.h"
 #include "ssd-internal.h"
@@ -113,8 +114,20 @@ bool dftl_state(Ssd *ssd, State *s)
         }                                                                      \
     } while (0)
 
+/* The first page from i on that is used; n_map_pages: none is. */
+static uint64_t next_page(const Ssd *ssd, LazyWalk *w, uint64_t i)
+{
+    const Dftl *d = ssd->map->policy_data;
+
+    i = lazy_walk_index(w, i, sizeof(*d->page));
+    while (i < ssd->l.n_map_pages && !page_is_used(&d->page[i])) {
+        i = lazy_walk_index(w, i + 1, sizeof(*d->page));
+    }
+    return i;
+}
+
 /* Every dirty entry is in the list of its page, once. */
-static bool check_dirty(const Ssd *ssd, GError **error)
+static bool check_dirty(const Ssd *ssd, LazyWalk *w, GError **error)
 {
     const Dftl *d = ssd->map->policy_data;
     uint32_t dirty = 0;
@@ -126,7 +139,8 @@ static bool check_dirty(const Ssd *ssd, GError **error)
             dirty += d->cmt.entry[i].dirty;
         }
     }
-    for (uint32_t p = 0; p < ssd->l.n_map_pages; p++) {
+    for (uint64_t p = next_page(ssd, w, 0); p < ssd->l.n_map_pages;
+         p = next_page(ssd, w, p + 1)) {
         uint32_t prev = NONE;
 
         for (uint32_t i = d->page[p].dirty; i != NONE;
@@ -152,7 +166,7 @@ static bool check_fifo(const Ssd *ssd, const PageFifo *f, uint32_t *n,
 
     for (uint32_t p = f->head; p != NONE; p = d->page[p].next) {
         CHECK(p < ssd->l.n_map_pages && (*n)++ < ssd->l.n_map_pages &&
-                  d->page[p].listed,
+                  page_is_used(&d->page[p]) && d->page[p].listed,
               "stale pages");
         last = p;
     }
@@ -160,7 +174,7 @@ static bool check_fifo(const Ssd *ssd, const PageFifo *f, uint32_t *n,
     return true;
 }
 
-static bool check_pages(const Ssd *ssd, GError **error)
+static bool check_pages(const Ssd *ssd, LazyWalk *w, GError **error)
 {
     const Dftl *d = ssd->map->policy_data;
     bool rests = ssd_at_rest(ssd);
@@ -169,7 +183,8 @@ static bool check_pages(const Ssd *ssd, GError **error)
     uint32_t stale = 0;
     uint32_t in_lists = 0;
 
-    for (uint32_t i = 0; i < ssd->l.n_map_pages; i++) {
+    for (uint64_t i = next_page(ssd, w, 0); i < ssd->l.n_map_pages;
+         i = next_page(ssd, w, i + 1)) {
         const DftlPage *p = &d->page[i];
 
         CHECK(p->state < N_PAGE_STATES && p->stale <= 1 && p->listed <= 1 &&
@@ -214,6 +229,8 @@ static bool check_waiters(const Ssd *ssd, GError **error)
 bool dftl_check(const Ssd *ssd, GError **error)
 {
     const Dftl *d = ssd->map->policy_data;
+    LazyWalk w;
+    bool good;
 
     CHECK(cmt_check(&d->cmt, ssd->l.user_units), "the cache");
     CHECK(d->hmb_room <= d->hmb.most, "room in host memory");
@@ -226,8 +243,10 @@ bool dftl_check(const Ssd *ssd, GError **error)
                   "an entry is in the cache and in the host memory buffer");
         }
     }
-    return check_dirty(ssd, error) && check_pages(ssd, error) &&
-           check_waiters(ssd, error);
+    lazy_walk_begin(&w, d->page, ssd->l.n_map_pages * sizeof(*d->page));
+    good = check_dirty(ssd, &w, error) && check_pages(ssd, &w, error);
+    lazy_walk_end(&w);
+    return good && check_waiters(ssd, error);
 }
 
 /* ---- statistics ---------------------------------------------------------- */

@@ -32,6 +32,8 @@
 #include "commands.h"
 #include "controller/controller.h"
 #include "journal/journal.h"
+#include "journal/known.h"
+#include "lazymem.h"
 #include "map/dftl.h"
 #include "map/map-policy.h"
 #include "map/map.h"
@@ -39,8 +41,6 @@
 #include "media/media-internal.h"
 #include "pool.h"
 #include "ssd-internal.h"
-
-#define CACHE_ENTRY_BYTES 8 /* a unit's number and its address */
 
 /* Evicted entries that may wait to be written before writes of the host wait. */
 #define MOST_EVICTED 64
@@ -141,7 +141,7 @@ static void make_dirty(Ssd *ssd, uint32_t i)
 {
     Dftl *d = ssd->map->policy_data;
     CmtEntry *e = &d->cmt.entry[i];
-    DftlPage *p = &d->page[page_of(ssd, e->lpn)];
+    DftlPage *p = page_at(d, page_of(ssd, e->lpn));
 
     if (e->dirty) {
         return;
@@ -159,7 +159,7 @@ static void make_clean(Ssd *ssd, uint32_t i)
         return;
     }
     e->dirty = false;
-    ihead_remove(dirty_links(d), &d->page[page_of(ssd, e->lpn)].dirty, i);
+    ihead_remove(dirty_links(d), &page_at(d, page_of(ssd, e->lpn))->dirty, i);
 }
 
 /* ---- translation pages --------------------------------------------------- */
@@ -171,8 +171,8 @@ static void load(Ssd *ssd, uint32_t page, uint32_t part)
     uint32_t units = ssd->l.units_per_page;
 
     invariant(page < ssd->l.n_map_pages && part < ssd->l.pages_per_program);
-    if (!(d->page[page].loading >> part & 1)) {
-        d->page[page].loading |= (uint8_t)(1U << part);
+    if (!(page_at(d, page)->loading >> part & 1)) {
+        page_at(d, page)->loading |= (uint8_t)(1U << part);
         meta_read(ssd, page, part * units, units, META_MAP,
                   page * ssd->l.pages_per_program + part);
     }
@@ -183,9 +183,9 @@ static void write_page(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
 
-    invariant(d->page[page].loading == 0);
-    invariant(d->page[page].state == PAGE_READING);
-    d->page[page].state = PAGE_WAITING;
+    invariant(page_at(d, page)->loading == 0);
+    invariant(page_at(d, page)->state == PAGE_READING);
+    page_at(d, page)->state = PAGE_WAITING;
     if (ssd->media->given_up) {
         dftl_page_begins(ssd, page);
         dftl_page_written(ssd, page);
@@ -198,7 +198,7 @@ static void write_page(Ssd *ssd, uint32_t page)
 static void write_back(Ssd *ssd, uint32_t page, bool for_gc)
 {
     Dftl *d = ssd->map->policy_data;
-    DftlPage *p = &d->page[page];
+    DftlPage *p = page_at(d, page);
 
     invariant(page < ssd->l.n_map_pages);
     if (p->state != PAGE_IDLE) {
@@ -234,9 +234,9 @@ static void write_stale(Ssd *ssd, uint32_t plane)
             rain_plane_lost(ssd, plane))) {
         uint32_t page = fifo_take(d, &d->ready[plane]);
 
-        invariant(d->page[page].listed);
-        d->page[page].listed = false;
-        if (d->page[page].stale) {
+        invariant(page_at(d, page)->listed);
+        page_at(d, page)->listed = false;
+        if (page_at(d, page)->stale) {
             write_back(ssd, page, true);
         }
     }
@@ -246,7 +246,7 @@ static void write_stale(Ssd *ssd, uint32_t plane)
 static void dftl_page_begins(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
-    DftlPage *p = &d->page[page];
+    DftlPage *p = page_at(d, page);
 
     invariant(page < ssd->l.n_map_pages);
     invariant(p->state == PAGE_WAITING || p->state == PAGE_WRITING);
@@ -268,9 +268,9 @@ static void list_ready(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
 
-    invariant(page < ssd->l.n_map_pages && d->page[page].stale);
-    if (!d->page[page].listed) {
-        d->page[page].listed = true;
+    invariant(page < ssd->l.n_map_pages && page_at(d, page)->stale);
+    if (!page_at(d, page)->listed) {
+        page_at(d, page)->listed = true;
         fifo_add(d, &d->ready[meta_plane(ssd, page)], page);
     }
 }
@@ -278,7 +278,7 @@ static void list_ready(Ssd *ssd, uint32_t page)
 static void dftl_page_written(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
-    DftlPage *p = &d->page[page];
+    DftlPage *p = page_at(d, page);
     uint32_t plane = meta_plane(ssd, page);
 
     invariant(page < ssd->l.n_map_pages && p->state == PAGE_WRITING);
@@ -323,10 +323,10 @@ static void evict(Ssd *ssd, uint32_t cmd)
         return;
     }
     d->stats.evictions_dirty++;
-    d->page[page].evicted++;
+    page_at(d, page)->evicted++;
     d->n_evicted++;
     if (cmd != NONE) {
-        wait_for(ssd, &d->page[page].writers, (DftlWaiter){.cmd = cmd});
+        wait_for(ssd, &page_at(d, page)->writers, (DftlWaiter){.cmd = cmd});
     }
     write_back(ssd, page, false);
 }
@@ -388,7 +388,7 @@ static void dftl_page_read(Ssd *ssd, uint32_t cookie)
     Dftl *d = ssd->map->policy_data;
     uint32_t page = cookie / ssd->l.pages_per_program;
     uint32_t part = cookie % ssd->l.pages_per_program;
-    DftlPage *p = &d->page[page];
+    DftlPage *p = page_at(d, page);
     uint32_t taken = take_loaders(d, p, part);
     DftlWaiter w;
 
@@ -442,7 +442,8 @@ static bool misses(Ssd *ssd, uint64_t lpn, uint64_t *in_hmb)
 /* Entries come from the memory of the host, all at once. */
 static void fetch(Ssd *ssd, uint32_t cmd, uint64_t entries)
 {
-    uint64_t ps = link_read_host(ssd, ssd->now_ps, entries * CACHE_ENTRY_BYTES);
+    uint64_t ps =
+        link_read_host(ssd, ssd->now_ps, entries * ssd->l.cache_entry_bytes);
 
     ssd->commands.cmd[cmd].map_pending++;
     controller_pend(ssd);
@@ -476,9 +477,9 @@ static void miss(Ssd *ssd, DftlWaiter *run)
         return;
     }
     invariant(run->part < ssd->l.pages_per_program);
-    wait_for(ssd, &d->page[page].loaders, *run);
+    wait_for(ssd, &page_at(d, page)->loaders, *run);
     ssd->commands.cmd[run->cmd].map_misses++;
-    d->stats.reads += !(d->page[page].loading >> run->part & 1);
+    d->stats.reads += !(page_at(d, page)->loading >> run->part & 1);
     load(ssd, page, run->part);
     run->n = 0;
 }
@@ -534,7 +535,7 @@ static bool dftl_knows(const Ssd *ssd, uint64_t lpn)
 
 static void make_stale(Dftl *d, uint32_t page)
 {
-    DftlPage *p = &d->page[page];
+    DftlPage *p = page_at(d, page);
 
     if (p->stale) {
         return;
@@ -575,9 +576,9 @@ static void dftl_changes_end(Ssd *ssd)
     while (d->gathered.head != NONE) {
         uint32_t page = fifo_take(d, &d->gathered);
 
-        invariant(d->page[page].listed);
-        d->page[page].listed = false;
-        if (d->page[page].stale) {
+        invariant(page_at(d, page)->listed);
+        page_at(d, page)->listed = false;
+        if (page_at(d, page)->stale) {
             list_ready(ssd, page);
             write_stale(ssd, meta_plane(ssd, page));
         }
@@ -597,14 +598,7 @@ static void forget(Ssd *ssd)
     Dftl *d = ssd->map->policy_data;
 
     invariant(ssd->l.n_map_pages > 0);
-    for (uint32_t i = 0; i < ssd->l.n_map_pages; i++) {
-        d->page[i] = (DftlPage){
-            .dirty = NONE,
-            .loaders = NONE,
-            .writers = NONE,
-            .sent = NONE,
-        };
-    }
+    lazy_clear(d->page, ssd->l.n_map_pages, sizeof(*d->page));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         d->ready[i] = no_pages;
         d->n_writes[i] = 0;
@@ -646,19 +640,25 @@ static bool is_behind(const Ssd *ssd, uint64_t lpn, uint64_t low)
  * written again, when there is room. */
 static void dftl_recovered(Ssd *ssd)
 {
-    for (uint32_t page = 0; page < ssd->l.n_map_pages; page++) {
-        uint64_t end =
-            MIN((uint64_t)(page + 1) * ssd->l.map_entries, ssd->l.user_units);
-        uint64_t low = meta_low_seq(ssd, page);
-        uint64_t lpn = (uint64_t)page * ssd->l.map_entries;
+    uint32_t page = NONE;
+    uint64_t low = 0;
+    KnownWalk w;
+    uint64_t lpn;
 
-        while (lpn < end && !is_behind(ssd, lpn, low)) {
-            lpn++;
+    known_begin(ssd, &w);
+    lpn = known_next(&w, 0);
+    while (lpn < ssd->l.user_units) {
+        if (page_of(ssd, lpn) != page) {
+            page = page_of(ssd, lpn);
+            low = meta_low_seq(ssd, page);
         }
-        if (lpn < end) {
+        if (is_behind(ssd, lpn, low)) {
             make_stale(ssd->map->policy_data, page);
+            lpn = (uint64_t)(page + 1) * ssd->l.map_entries - 1;
         }
+        lpn = known_next(&w, lpn + 1);
     }
+    known_end(&w);
     dftl_changes_end(ssd);
 }
 
@@ -666,7 +666,7 @@ static void dftl_set_host_memory(Ssd *ssd, uint64_t bytes)
 {
     Dftl *d = ssd->map->policy_data;
 
-    d->hmb_room = (uint32_t)MIN(bytes / CACHE_ENTRY_BYTES, d->hmb.most);
+    d->hmb_room = (uint32_t)MIN(bytes / ssd->l.cache_entry_bytes, d->hmb.most);
     hmb_shrink(&d->hmb, d->hmb_room);
 }
 
@@ -679,15 +679,15 @@ static const MetaClient dftl_pages = {
 static void dftl_init(Ssd *ssd)
 {
     Dftl *d = g_new0(Dftl, 1);
-    uint64_t most = ssd->cfg->map_cache_bytes / CACHE_ENTRY_BYTES;
+    uint64_t most = ssd->cfg->map_cache_bytes / ssd->l.cache_entry_bytes;
 
     invariant(!ssd->map->policy_data);
     ssd->map->policy_data = d;
     cmt_init(&d->cmt, (uint32_t)MIN(most, ssd->l.user_units));
-    most = ssd->cfg->hmb_bytes / CACHE_ENTRY_BYTES;
+    most = ssd->cfg->hmb_bytes / ssd->l.cache_entry_bytes;
     hmb_init(&d->hmb, MIN(most, ssd->l.user_units));
     d->hmb_room = d->hmb.most;
-    d->page = g_new(DftlPage, ssd->l.n_map_pages);
+    d->page = lazy_new(DftlPage, ssd->l.n_map_pages);
     d->ready = g_new(PageFifo, ssd->l.n_planes);
     d->n_writes = g_new(uint32_t, ssd->l.n_planes);
     forget(ssd);
@@ -703,7 +703,7 @@ static void dftl_destroy(Ssd *ssd)
 
     cmt_destroy(&d->cmt);
     hmb_destroy(&d->hmb);
-    g_free(d->page);
+    lazy_free(d->page, ssd->l.n_map_pages, sizeof(*d->page));
     g_free(d->waiter);
     g_free(d->ready);
     g_free(d->n_writes);

@@ -22,7 +22,11 @@ typedef enum PageState {
     N_PAGE_STATES,
 } PageState;
 
-/* A translation page. */
+/*
+ * A translation page.  The table is in lazy memory: a record of zeroes is one
+ * that was never used, which page_at() fills in.  No other has 0 as loaders and
+ * as writers: a waiter is in one list at most.
+ */
 typedef struct DftlPage {
     uint32_t dirty;   /* its cached entries that are, or NONE */
     uint32_t loaders; /* waiters: for a part to be read */
@@ -60,7 +64,7 @@ typedef struct DftlStats {
 
 typedef struct Dftl {
     Cmt cmt;
-    DftlPage *page; /* l.n_map_pages of them */
+    DftlPage *page; /* l.n_map_pages of them; use page_at() */
     DftlWaiter *waiter;
     uint32_t n_waiters;
     uint32_t free_waiter;
@@ -78,6 +82,26 @@ typedef struct Dftl {
 static inline uint32_t page_of(const Ssd *ssd, uint64_t lpn)
 {
     return (uint32_t)(lpn / ssd->l.map_entries);
+}
+
+static inline bool page_is_used(const DftlPage *p)
+{
+    return p->loaders != 0 || p->writers != 0;
+}
+
+static inline DftlPage *page_at(Dftl *d, uint32_t i)
+{
+    DftlPage *p = &d->page[i];
+
+    if (!page_is_used(p)) {
+        *p = (DftlPage){
+            .dirty = NONE,
+            .loaders = NONE,
+            .writers = NONE,
+            .sent = NONE,
+        };
+    }
+    return p;
 }
 
 /* ---- dftl-state.c -------------------------------------------------------- */

@@ -26,6 +26,7 @@
 #include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"
+#include "journal/known.h"
 #include "journal/saved.h"
 #include "lazymem.h"
 #include "map/map-policy.h"
@@ -443,9 +444,12 @@ static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
 static void believe(Ssd *ssd)
 {
     g_autoptr(GArray) candidates = g_array_new(false, false, sizeof(uint64_t));
+    KnownWalk w;
 
     invariant(has_checkpoints(ssd));
-    for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
+    known_begin(ssd, &w);
+    for (uint64_t lpn = known_next(&w, 0); lpn < saved_map_units(ssd);
+         lpn = known_next(&w, lpn + 1)) {
         uint64_t entry = saved_entry(ssd, lpn);
 
         if (!is_believed(ssd, entry)) {
@@ -458,6 +462,7 @@ static void believe(Ssd *ssd)
             g_array_append_val(candidates, lpn);
         }
     }
+    known_end(&w);
     g_array_sort_with_data(candidates, by_place, ssd);
     g_free(ssd->power->candidate);
     ssd->power->recovery.n_candidates = candidates->len;
@@ -723,13 +728,17 @@ static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
 static void rebuild(Ssd *ssd)
 {
     g_autofree Found *found = g_new(Found, ssd->geo->blocks_per_plane);
+    KnownWalk w;
 
-    for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
+    known_begin(ssd, &w);
+    for (uint64_t lpn = known_next(&w, 0); lpn < saved_map_units(ssd);
+         lpn = known_next(&w, lpn + 1)) {
         if (l2p_get(&ssd->l2p, lpn)) {
             ssd->l2p.mapped_units += lpn < ssd->l.user_units;
             block_set_valid(ssd, l2p_get(&ssd->l2p, lpn) - 1);
         }
     }
+    known_end(&w);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         rebuild_plane(ssd, i, found);
     }

@@ -203,10 +203,11 @@ static void test_combinations(void)
     refuse("nand.channels=8;nand.dies=4;nand.blocks=1048576;nand.pages=4096;"
            "ftl.unit=512",
            "ftl.unit=512", "1099511627775");
-    refuse("nand.blocks=65536;nand.pages=4096;ftl.recovery=scan",
-           "ftl.recovery=scan", "2147483647");
-    refuse("nand.blocks=65536;nand.pages=4096;ftl.map=dftl", "ftl.map=dftl",
-           "2147483647");
+    refuse("nand.blocks=65536;nand.pages=4096;ftl.map=dftl;"
+           "ftl.map_cache=32GiB",
+           "ftl.map_cache", "2147483647");
+    refuse("nand.blocks=65536;nand.pages=4096;ftl.map=dftl;ftl.hmb=32GiB",
+           "ftl.hmb", "2147483647");
     refuse("nand.blocks=65536;nand.pages=4096;ftl.map=fast", "ftl.map=fast",
            "2147483647");
     refuse("ftl.op_percent=0%", "ftl.op_percent=0", "spare blocks");

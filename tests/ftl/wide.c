@@ -216,6 +216,137 @@ static void test_size(gconstpointer data)
     g_free(h);
 }
 
+/* ---- what a power cut leaves, with each way of return -------------------- */
+
+#define N_CUT (N_WRITES / 3)
+
+/* Blocks of 64 MiB. */
+static Host *host_of(const char *options)
+{
+    Host *h = g_new0(Host, 1);
+    GError *error = NULL;
+
+    h->cfg = ref_config(options);
+    ssd_config_set_block_bytes(h->cfg, 4096, &error);
+    h->ssd = ssd_create(h->cfg, &ops, h, &error);
+    g_assert_no_error(error);
+    g_assert_true(h->ssd->l.wide);
+    return h;
+}
+
+static void host_free(Host *h)
+{
+    ssd_destroy(h->ssd);
+    ssd_config_free(h->cfg);
+    g_free(h);
+}
+
+/* The power goes and comes; the first command waits until the drive is ready.
+ */
+static void cut(Host *h)
+{
+    ssd_power_cut(h->ssd, h->now_ns);
+    ssd_power_on(h->ssd, h->now_ns);
+    submit(h, SSD_OP_READ, 0, 1);
+    g_assert_true(ssd_ready(h->ssd));
+}
+
+/* Every 16th unit that was written, for good. */
+static void trim_some(Host *h)
+{
+    for (uint64_t v = 0; v < h->version; v += 16) {
+        submit(h, SSD_OP_TRIM, h->lpn[v], 1);
+    }
+    submit(h, SSD_OP_FLUSH, 0, 0); /* programs under way have ended, too */
+    for (uint64_t v = 0; v < h->version; v += 16) {
+        for (uint64_t k = 0; k < h->version; k++) {
+            h->durable[k] = h->durable[k] && h->lpn[k] != h->lpn[v];
+        }
+    }
+}
+
+static void check_trimmed(Host *h, uint64_t n)
+{
+    for (uint64_t v = 0; v < n; v += 16) {
+        bool again = false;
+
+        for (uint64_t k = n; k < h->version; k++) {
+            again = again || h->lpn[k] == h->lpn[v];
+        }
+        g_assert_true(again || !ssd_mapped(h->ssd, h->lpn[v], NULL));
+    }
+}
+
+static void test_return(gconstpointer how)
+{
+    uint64_t before = resident_bytes();
+    double start = cpu_s();
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=16;nand.chips=8;nand.dies=4;nand.planes=1;"
+        "nand.blocks=800;nand.pages=4096;ftl.capacity=17TiB;%s",
+        (const char *)how);
+    Host *h = host_of(options);
+    double made = cpu_s() - start;
+    uint64_t highest = 0;
+    Prng r;
+
+    prng_seed(&r, 1, 3);
+    g_assert_cmpuint(h->ssd->l.user_units, >, UINT32_MAX);
+    write_units(h, N_CUT, &r);
+    trim_some(h);
+    submit(h, SSD_OP_SHUTDOWN, 0, 0); /* with ftl.recovery=checkpoint: one */
+    write_units(h, N_CUT / 2, &r);
+    cut(h);
+    check(h, 0);
+    check_trimmed(h, N_CUT);
+    write_units(h, N_CUT / 2, &r);
+    reload(h);
+    cut(h);
+    check(h, 0);
+    check_trimmed(h, N_CUT);
+    for (uint64_t v = 0; v < h->version; v++) {
+        highest = MAX(highest, l2p_get(&h->ssd->l2p, h->lpn[v]));
+    }
+    g_assert_cmpuint(highest, >, UINT32_MAX);
+    g_test_message("%s: made in %.2f s, %.1f s and %.1f MiB in all",
+                   (const char *)how, made, cpu_s() - start,
+                   (double)(resident_bytes() - before) / MIB);
+    g_assert_cmpfloat(made, <, 2);
+    g_assert_cmpuint(resident_bytes() - before, <, 500 * MIB);
+    host_free(h);
+}
+
+/* ---- GC above 2^31 ------------------------------------------------------- */
+
+/* GC empties blocks in which programs failed; the power goes and comes. */
+static void test_gc(gconstpointer how)
+{
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=4;nand.chips=1;nand.dies=2;nand.planes=1;"
+        "nand.blocks=51200;nand.pages=4096;ftl.capacity=17TiB;"
+        "media.errors=on;media.program_fail=0.05;%s",
+        (const char *)how);
+    Host *h = host_of(options);
+    uint64_t copied;
+    Prng r;
+
+    prng_seed(&r, 1, 4);
+    write_units(h, N_CUT, &r);
+    submit(h, SSD_OP_FLUSH, 0, 0);
+    h->now_ns += 10 * 1000000000ULL; /* GC ends */
+    g_assert_cmpuint(ssd_advance(h->ssd, h->now_ns, NULL, 0), ==, 0);
+    copied = h->ssd->inspect.count.gc_copied_units;
+    g_assert_cmpuint(copied, >, 3);
+    check(h, 0);
+    cut(h);
+    check(h, 0);
+    write_units(h, N_CUT, &r);
+    cut(h);
+    check(h, 0);
+    g_assert_cmpuint(h->ssd->inspect.count.gc_copied_units, >, copied);
+    host_free(h);
+}
+
 /* ---- both widths --------------------------------------------------------- */
 
 #define SMALL                                                                  \
@@ -266,6 +397,7 @@ static void test_widths(void)
         SMALL,
         SMALL "ftl.map=dftl;ftl.map_cache=4KiB",
         SMALL "ftl.recovery=scan",
+        SMALL "ftl.recovery=checkpoint",
         SMALL "buffer.policy=lru;ftl.unit=4KiB",
     };
 
@@ -299,12 +431,27 @@ static void test_boundary(void)
     }
 }
 
+static const char *const returns[] = {
+    "ftl.recovery=capacitors",
+    "ftl.recovery=scan",
+    "ftl.recovery=checkpoint",
+    "ftl.map=dftl;ftl.map_cache=4KiB",
+    "ftl.map=dftl;ftl.map_cache=4KiB;ftl.recovery=checkpoint",
+};
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/wide/16-tib", GUINT_TO_POINTER(16), test_size);
     g_test_add_data_func("/wide/64-tib", GUINT_TO_POINTER(64), test_size);
     g_test_add_data_func("/wide/256-tib", GUINT_TO_POINTER(256), test_size);
+    for (size_t i = 0; i < G_N_ELEMENTS(returns); i++) {
+        g_autofree char *cut_path = g_strdup_printf("/wide/return/%zu", i);
+        g_autofree char *gc_path = g_strdup_printf("/wide/gc/%zu", i);
+
+        g_test_add_data_func(cut_path, returns[i], test_return);
+        g_test_add_data_func(gc_path, returns[i], test_gc);
+    }
     g_test_add_func("/wide/widths", test_widths);
     g_test_add_func("/wide/boundary", test_boundary);
     return g_test_run();
