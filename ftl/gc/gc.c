@@ -297,9 +297,11 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
  * for other reasons than room need not pay for it. */
 static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
 {
-    uint64_t gain = ssd->l.data_units - ssd->media->block[block].valid;
+    uint32_t valid = ssd->media->block[block].valid;
+    /* One of translation pages has no parity, and may hold more. */
+    uint64_t gain = ssd->l.data_units - MIN(valid, ssd->l.data_units);
 
-    invariant(ssd->media->block[block].valid <= ssd->l.data_units);
+    invariant(valid <= ssd->l.units_per_block);
     return cause == NAND_CAUSE_GC
                ? (gain << 16) / nand_block_pages(ssd->geo, block)
                : (uint64_t)ssd->l.units_per_page << 16;
