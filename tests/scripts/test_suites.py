@@ -17,8 +17,9 @@ from suites import run
 
 from vssd import paths
 from vssd.bench import conformance
+from vssd.build import aptsrc
 from vssd.errors import UserError
-from vssd.suites import blktests, fio, nvme_cli, runner, target
+from vssd.suites import blktests, fio, nvme_cli, runner, sources, target
 from vssd.suites.suite import Form
 
 
@@ -193,6 +194,41 @@ def test_version_2_reports_as_version_3(tmp_path: Path) -> None:
          "integer division or modulo by zero"),
         ("some_test.test_good", "pass", ""),
         ("some_test.test_skip", "skip", "no drive")]
+
+
+def test_debian_files_that_the_mirror_lacks(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next suite's are taken, and the version is kept with them."""
+    class Apt:
+        def __init__(self, suite: str) -> None:
+            self.suite = suite
+
+        @classmethod
+        def updated(cls, root: Path, found: list[aptsrc.Source]) -> Apt:
+            return cls(found[0].suite)
+
+        def versions(self, _package: str) -> list[str]:
+            return ["3.39-1"] if self.suite == "trixie" else ["3.41-2"]
+
+        def get(self, *args: str, cwd: Path, what: str) -> None:
+            if args[-1] == "fio=3.39-1":
+                raise UserError(what)
+            (tmp_path / "fio-3.41/t").mkdir(parents=True)
+            (tmp_path / "fio-3.41/t/nvmept.py").touch()
+            subprocess.run(["tar", "-C", tmp_path, "-czf",
+                            cwd / "fio_3.41.orig.tar.gz", "fio-3.41"],
+                           check=True)
+
+    monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(aptsrc, "PrivateApt", Apt)
+    monkeypatch.setattr(aptsrc, "debian_sources", lambda suite, mirror: [
+        aptsrc.Source("http://deb.example", suite, ("main",))])
+    monkeypatch.setattr(sources.packages, "ensure", lambda *_: None)
+    found = sources.debian("fio")
+    assert found.version == "fio 3.41-2"
+    assert (found.folder / "t/nvmept.py").is_file()
+    monkeypatch.setattr(sources, "_fetch", None)    # the second time: kept
+    assert sources.debian("fio") == found
 
 
 def run_of(kind: str, *results: tuple[str, str, str]) -> dict[str, object]:
