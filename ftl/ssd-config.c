@@ -604,6 +604,7 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     l->n_handles = cfg->ruhs    ? cfg->ruhs
                    : cfg->zoned ? zones_streams(l)
                                 : cfg->streams + 1 + cfg->hot_cold;
+    l->held_stream = l->zrwa_units ? l->n_handles - 1 : UINT32_MAX;
     l->n_groups = cfg->ruhs ? cfg->groups : 1;
     l->n_streams = l->n_handles * l->n_groups;
     l->group_planes = l->n_planes / l->n_groups;

@@ -162,6 +162,10 @@ typedef struct SsdLayout {
     uint32_t zone_superblocks; /* that a zone takes; a block of each plane */
     uint32_t zones_active;     /* at most */
     uint32_t zones_open;
+    uint32_t zrwa_units; /* of a Zone Random Write Area, or 0 */
+    uint32_t zrwa_granule;
+    uint32_t zones_zrwa;
+    uint32_t held_stream; /* of their units; UINT32_MAX: there is none */
     uint32_t log_blocks; /* in a plane; 0: no log-block map */
     uint32_t logical_blocks; /* in a plane, of such a map */
 } SsdLayout;

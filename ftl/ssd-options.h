@@ -212,6 +212,15 @@
       "that of other commands")                                                \
     X(U32, uint32_t, zone_extension, "zones.extension", 0, 255, "0", NULL,     \
       "zone descriptor extension, in units of 64 bytes; 0: none")              \
+    X(SIZE, uint64_t, zone_zrwa, "zones.zrwa", 0, 268435456, "0", NULL,        \
+      "bytes of a Zone Random Write Area, in whole granules; 0: none")         \
+    X(SIZE, uint64_t, zone_zrwa_granule, "zones.zrwa_granularity", 0,          \
+      268435456, "0", NULL,                                                    \
+      "granule in which a Zone Random Write Area is committed, in whole "      \
+      "mapping units; 0: a program unit")                                      \
+    X(U32, uint32_t, zones_zrwa, "zones.max_zrwa", 0, 62, "0", NULL,           \
+      "zones that may have a Zone Random Write Area; 0: as many as half of "   \
+      "buffer.size holds, less two, up to zones.max_active")                   \
     X(ENUM, uint32_t, streams_gc, "streams.gc", 0, 0, "separate",              \
       ssd_streams_gc_name,                                                     \
       "GC keeps each stream (reclaim unit handle) in blocks of its own, or "   \

@@ -396,7 +396,8 @@ static void init_info(Ssd *ssd)
     info->raw_bytes = ssd->l.raw_units * cfg->unit_bytes;
     info->erase_bytes = cfg->nand.page_bytes * cfg->nand.pages;
     info->nstreams = ssd->l.n_streams;
-    info->host_streams = cfg->hot_cold ? 1 : ssd->l.n_streams;
+    info->host_streams =
+        cfg->hot_cold ? 1 : ssd->l.n_streams - (ssd->l.zrwa_units > 0);
     info->ruhs = cfg->ruhs;
     info->groups = ssd->l.n_groups;
     info->initial = fdp_initial(cfg);
@@ -739,6 +740,19 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
     if (ssd->powered) {
         write_disown(ssd, stream);
         stream_end(ssd, stream);
+        ssd_settle(ssd);
+    }
+}
+
+void ssd_zone_commit(Ssd *ssd, uint64_t now_ns, uint64_t lba, uint64_t nblocks,
+                     uint32_t stream)
+{
+    ssd_run(ssd, now_ns);
+    invariant(ssd->l.zrwa_units > 0 && stream < ssd->info.host_streams);
+    invariant(lba + nblocks <= ssd->info.nblocks);
+    if (ssd->powered) {
+        write_commit(ssd, lba >> ssd->block_shift,
+                     (lba + nblocks) >> ssd->block_shift, stream);
         ssd_settle(ssd);
     }
 }

@@ -41,6 +41,11 @@ typedef struct SsdZones {
     uint32_t extension;    /* bytes of a zone descriptor extension */
     uint64_t append_bytes; /* of the largest Zone Append; 0: no own limit */
     bool whole;            /* a full zone fills all of its erase blocks */
+    uint64_t zrwa;         /* blocks of a Zone Random Write Area; 0: none */
+    uint64_t zrwa_granule; /* blocks: what is committed is a multiple */
+    uint32_t max_zrwa;     /* zones that may have one */
+    uint32_t held_stream;  /* with zrwa: WRITEs of it stay in the buffer until
+                              ssd_zone_commit() */
 } SsdZones;
 
 typedef struct SsdInfo {
@@ -394,6 +399,15 @@ uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream);
  * where FLUSH with close is the way).
  */
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream);
+
+/*
+ * With SsdZones.zrwa: what the buffer has of the range in the held stream is
+ * the stream's from now on, and goes to NAND as other data does.  Takes no
+ * time. The caller sees that no more than max_zrwa areas stay in the buffer: a
+ * buffer that is full of them takes no write.
+ */
+void ssd_zone_commit(Ssd *ssd, uint64_t now_ns, uint64_t lba, uint64_t nblocks,
+                     uint32_t stream);
 
 /* fdp.handles: the reclaim unit handles of the i-th namespace of a new drive,
  * in the order of its placement handles, into handle[64].  How many; with FDP.

@@ -12,6 +12,9 @@
  * Limits: an active zone holds up to a program unit less one mapping unit in
  * the buffer.  Half of the buffer is for that; NVM Express Zoned Namespace
  * Command Set 1.1, section 2.1.1.4.1, Active and Open Resources.
+ *
+ * Units of a Zone Random Write Area stay in the buffer until they are committed
+ * (buffer/commit.c): as many areas as fit into the other half.
  */
 #include "zones-config.h"
 
@@ -72,12 +75,28 @@ static const char *lonely(const SsdConfig *cfg)
            : cfg->zones_open     ? "zones.max_open"
            : cfg->zone_append    ? "zones.append_max"
            : cfg->zone_extension ? "zones.extension"
+           : cfg->zone_zrwa      ? "zones.zrwa"
                                  : NULL;
 }
 
 static bool is_power_of_two(uint64_t v)
 {
     return v && (v & (v - 1)) == 0;
+}
+
+/* Sizes of Zone Random Write Areas by themselves. */
+static bool check_zrwa(const SsdConfig *cfg, GError **error)
+{
+    if (!cfg->zone_zrwa && (cfg->zone_zrwa_granule || cfg->zones_zrwa)) {
+        return fail(error, "%s: needs zones.zrwa",
+                    cfg->zones_zrwa ? "zones.max_zrwa"
+                                    : "zones.zrwa_granularity");
+    }
+    return cfg->zone_zrwa_granule % cfg->unit_bytes == 0 ||
+           fail(error,
+                "zones.zrwa_granularity=%" PRIu64 ": must be a multiple of "
+                "ftl.unit=%" PRIu64,
+                cfg->zone_zrwa_granule, cfg->unit_bytes);
 }
 
 bool zones_check(const SsdConfig *cfg, GError **error)
@@ -103,7 +122,7 @@ bool zones_check(const SsdConfig *cfg, GError **error)
                     "two of 8192 or more",
                     cfg->zone_append);
     }
-    return true;
+    return check_zrwa(cfg, error);
 }
 
 static uint64_t next_power_of_two(uint64_t v)
@@ -145,6 +164,45 @@ static bool layout_sizes(const SsdConfig *cfg, SsdLayout *l, GError **error)
     return true;
 }
 
+/*
+ * Half of the buffer holds the areas, one that a write goes beyond, and as much
+ * again for the write.  Identify has 16 bits for their blocks.
+ */
+static bool layout_zrwa(const SsdConfig *cfg, SsdLayout *l, GError **error)
+{
+    uint64_t granule = cfg->zone_zrwa_granule
+                           ? cfg->zone_zrwa_granule / cfg->unit_bytes
+                           : l->units_per_program;
+    uint64_t units = cfg->zone_zrwa / cfg->unit_bytes;
+    uint64_t most;
+
+    if (!cfg->zone_zrwa) {
+        return true;
+    }
+    if (cfg->zone_zrwa % (granule * cfg->unit_bytes) || units == 0 ||
+        units > MIN(l->zone_units, UINT16_MAX)) {
+        return fail(error,
+                    "zones.zrwa=%" PRIu64 ": must be a multiple of "
+                    "zones.zrwa_granularity, %" PRIu64 " bytes, up to the "
+                    "capacity of a zone and 65535 mapping units",
+                    cfg->zone_zrwa, granule * cfg->unit_bytes);
+    }
+    most = l->n_slots / 2 / units;
+    if (most < 3 || cfg->zones_zrwa > MIN(most - 2, l->zones_active)) {
+        return fail(error,
+                    "zones.max_zrwa=%u: buffer.size=%" PRIu64 " has room for "
+                    "%" PRIu64 " areas of zones.zrwa=%" PRIu64 ", half of it "
+                    "less two, and zones.max_active is %u",
+                    cfg->zones_zrwa, cfg->buffer_bytes, most < 3 ? 0 : most - 2,
+                    cfg->zone_zrwa, l->zones_active);
+    }
+    l->zrwa_units = (uint32_t)units;
+    l->zrwa_granule = (uint32_t)granule;
+    l->zones_zrwa = cfg->zones_zrwa ? cfg->zones_zrwa
+                                    : (uint32_t)MIN(most - 2, l->zones_active);
+    return true;
+}
+
 static bool layout_limits(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
     uint32_t most = l->n_slots / 2 / l->units_per_program;
@@ -159,9 +217,12 @@ static bool layout_limits(const SsdConfig *cfg, SsdLayout *l, GError **error)
                           ? cfg->zones_active
                           : MIN(MIN(most, MOST_ACTIVE), l->n_zones);
     l->zones_open = cfg->zones_open ? cfg->zones_open : l->zones_active;
-    return l->zones_open <= l->zones_active ||
-           fail(error, "zones.max_open=%u: allowed 1..%u (zones.max_active)",
-                l->zones_open, l->zones_active);
+    if (l->zones_open > l->zones_active) {
+        return fail(error,
+                    "zones.max_open=%u: allowed 1..%u (zones.max_active)",
+                    l->zones_open, l->zones_active);
+    }
+    return layout_zrwa(cfg, l, error);
 }
 
 bool zones_layout(const SsdConfig *cfg, SsdLayout *l, uint32_t blocks,
@@ -188,7 +249,9 @@ bool zones_layout(const SsdConfig *cfg, SsdLayout *l, uint32_t blocks,
 
 uint32_t zones_streams(const SsdLayout *l)
 {
-    return MIN(2 * l->zones_active, MOST_STREAMS);
+    uint32_t held = l->zrwa_units > 0;
+
+    return MIN(2 * l->zones_active, MOST_STREAMS - held) + held;
 }
 
 void zones_info(const SsdConfig *cfg, const SsdLayout *l, SsdZones *zones)
@@ -208,5 +271,9 @@ void zones_info(const SsdConfig *cfg, const SsdLayout *l, SsdZones *zones)
         .extension = cfg->zone_extension * 64,
         .append_bytes = cfg->zone_append,
         .whole = l->zone_units == superblock * l->zone_superblocks,
+        .zrwa = l->zrwa_units * blocks,
+        .zrwa_granule = l->zrwa_granule * blocks,
+        .max_zrwa = l->zones_zrwa,
+        .held_stream = l->held_stream,
     };
 }

@@ -25,7 +25,8 @@ bool zones_layout(const SsdConfig *cfg, SsdLayout *l, uint32_t blocks,
                   GError **error);
 
 /* Streams of the drive: a zone that becomes full, and whose last pages are
- * still to be programmed, keeps its own while the next one has another. */
+ * still to be programmed, keeps its own while the next one has another.  With
+ * zones.zrwa the last one is that of units which are not committed. */
 uint32_t zones_streams(const SsdLayout *l);
 
 void zones_info(const SsdConfig *cfg, const SsdLayout *l, SsdZones *zones);

@@ -27,6 +27,10 @@ void buffer_idle(Ssd *ssd);
 
 void write_flush_tick(Ssd *ssd);
 
+/* What the held stream has of these logical units is the stream's (commit.c).
+ */
+void write_commit(Ssd *ssd, uint64_t first, uint64_t end, uint32_t stream);
+
 void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
 void write_page_failed(Ssd *ssd, uint32_t job);

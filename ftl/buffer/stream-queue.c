@@ -176,6 +176,12 @@ bool queue_goes_on(const Ssd *ssd, uint32_t stream)
     return are_ready(ssd, &ssd->placement->stream[stream], 1);
 }
 
+/* Units of this stream wait for a commit (commit.c). */
+static uint64_t held_bit(const Ssd *ssd)
+{
+    return ssd->l.zrwa_units ? 1ULL << ssd->l.held_stream : 0;
+}
+
 /*
  * Round the streams that have something, so that each gets its turn.  A write
  * buffer that is full of units which make no page in any stream cannot wait for
@@ -186,8 +192,9 @@ static uint32_t next_ready(const Ssd *ssd)
     bool full =
         ssd->buffer->n_dirty == ssd->l.n_slots && !ssd->buffer->policy->caches;
     uint64_t before = (1ULL << ssd->buffer->stream_cursor) - 1;
-    uint64_t left = ssd->buffer->dirty_streams & ~before;
-    uint64_t then = ssd->buffer->dirty_streams & before;
+    uint64_t free = ssd->buffer->dirty_streams & ~held_bit(ssd);
+    uint64_t left = free & ~before;
+    uint64_t then = free & before;
     uint32_t most = NONE;
 
     for (; left || then; left &= left - 1) {

@@ -126,11 +126,11 @@ static uint64_t room_bytes(const Ssd *ssd)
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         const Plane *p = &ssd->media->plane[i];
-        uint64_t units = plane_is_short(ssd, p)
-                             ? 0
-                             : open_units(ssd, i) +
-                                   free_units(ssd, p->free.n,
-                                              plane_reserve(ssd, p));
+        uint64_t units =
+            plane_is_short(ssd, p)
+                ? 0
+                : open_units(ssd, i) +
+                      free_units(ssd, p->free.n, plane_reserve(ssd, p));
 
         least = MIN(least, units);
     }
@@ -172,8 +172,8 @@ static uint64_t prepare_ns(const Ssd *ssd, uint32_t blocks)
     uint64_t valid = MIN(ssd->l.share_units, all - 1);
     uint64_t copy_ps = n->t_read_ps * ssd->l.pages_per_program + n->t_prog_ps;
     uint64_t programs = n->pages / ssd->l.pages_per_program;
-    uint64_t block_ns = (copy_ps * programs / PS_PER_NS) * valid /
-                        (all - valid);
+    uint64_t block_ns =
+        (copy_ps * programs / PS_PER_NS) * valid / (all - valid);
 
     block_ns += n->t_erase_ps / PS_PER_NS * all / (all - valid);
     return block_ns * blocks * ssd->geo->planes_per_die;

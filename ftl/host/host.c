@@ -471,7 +471,8 @@ static bool stream_is_bad(const Ssd *ssd, const SsdCmd *r)
         return ssd->l.n_zones == 0;
     }
     return (r->op == SSD_OP_WRITE || closes(r)) &&
-           r->stream >= ssd->info.host_streams;
+           r->stream >= ssd->info.host_streams &&
+           (r->op != SSD_OP_WRITE || r->stream != ssd->l.held_stream);
 }
 
 static bool internal_is_bad(const SsdCmd *r)

@@ -377,7 +377,8 @@ static const NvmeCommand io_commands[] = {
          NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_ONLY_ZONED,
      .help =
          "with zones.enabled: Open, Close, Finish, Reset, Offline, Set Zone "
-         "Descriptor Extension; Select All; no ZRWA"},
+         "Descriptor Extension; Select All; with zones.zrwa Open with an area, "
+         "Flush Explicit ZRWA Range"},
     {.opcode = NVME_IO_ZONE_RECEIVE,
      .name = "Zone Management Receive",
      .run = nvme_zone_receive,

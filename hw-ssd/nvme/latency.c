@@ -41,9 +41,9 @@ bool nvme_has_latency(const NvmeCtrl *ctrl)
 
 static unsigned window_of(const NvmeCtrl *ctrl)
 {
-    return !ctrl->sub->latency.on ? WINDOW_NONE
+    return !ctrl->sub->latency.on     ? WINDOW_NONE
            : ctrl->sub->latency.dtwin ? WINDOW_DTWIN
-                                 : WINDOW_NDWIN;
+                                      : WINDOW_NDWIN;
 }
 
 /* ---- limits -------------------------------------------------------------- */
@@ -117,7 +117,8 @@ void nvme_latency_look(NvmeCtrl *ctrl)
     SsdWindowState state;
     uint64_t left[LIMITS];
 
-    if (!ctrl->sub->latency.dtwin || !ctrl->sub->powered || !ssd_powered(ctrl->ssd)) {
+    if (!ctrl->sub->latency.dtwin || !ctrl->sub->powered ||
+        !ssd_powered(ctrl->ssd)) {
         return;
     }
     ssd_window_state(ctrl->ssd, &state);
@@ -234,8 +235,7 @@ uint16_t nvme_latency_set_window(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint32_t window = sqe->dw[12];
 
-    if (!is_set(sqe) ||
-        (window != WINDOW_DTWIN && window != WINDOW_NDWIN)) {
+    if (!is_set(sqe) || (window != WINDOW_DTWIN && window != WINDOW_NDWIN)) {
         return NVME_SC_INVALID_FIELD;
     }
     if (!ctrl->sub->latency.on) {

@@ -31,8 +31,7 @@ void nvme_fill_latency(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                        void *page);
 void nvme_fill_latency_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                               uint64_t i, void *page);
-uint16_t nvme_latency_begin_log(NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                bool *only);
+uint16_t nvme_latency_begin_log(NvmeCtrl *ctrl, const NvmeSqe *sqe, bool *only);
 void nvme_latency_clear(NvmeCtrl *ctrl);
 
 /* Of a stream that was loaded. */

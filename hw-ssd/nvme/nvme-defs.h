@@ -211,6 +211,8 @@ enum {
     NVME_SC_OVERLAPPING_IO = 0x187,
 
     /* Zoned Namespace Command Set 1.1, 3.2. */
+    NVME_SC_ZONE_INVALID_OP = 0x1b6,
+    NVME_SC_ZONE_NO_ZRWA = 0x1b7, /* Insufficient ZRWA Resources */
     NVME_SC_ZONE_BOUNDARY = 0x1b8,
     NVME_SC_ZONE_FULL = 0x1b9,
     NVME_SC_ZONE_READ_ONLY = 0x1ba,

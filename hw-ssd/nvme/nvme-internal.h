@@ -619,7 +619,7 @@ struct NvmeNamespace {
     uint32_t nsid;
     bool exists;
     uint32_t attached; /* to controllers, by index; 0 without exists */
-    bool shared;   /* NMIC bit 0, as the host wanted it */
+    bool shared;       /* NMIC bit 0, as the host wanted it */
     uint8_t format;
     uint8_t protect;      /* NvmeProtect */
     uint32_t block_bytes; /* of a logical block: the LBA format */
@@ -742,6 +742,9 @@ typedef struct NvmeZone {
     bool finishing;   /* its stream is to be closed, or being closed */
     bool job;         /* one of the two is under way */
     bool changed;     /* listed in log page BFh */
+    bool zrwa;        /* it has a Zone Random Write Area, from wp on */
+    bool holds;       /* the drive may hold blocks of it: from this one on: */
+    uint64_t held;
 } NvmeZone;
 
 typedef struct NvmeZones {
@@ -760,9 +763,14 @@ typedef struct NvmeZones {
     uint32_t drive_shift;  /* such a block is 1 << drive_shift of the drive's */
     uint64_t append_bytes; /* 0: as other commands */
     uint64_t opens;        /* ever */
-    bool whole;            /* SsdZones.whole */
-    bool work;             /* a zone may have a job */
-    bool report;           /* a zone has changed by itself */
+    uint64_t zrwa;         /* blocks of a Zone Random Write Area, or 0 */
+    uint64_t zrwa_granule;
+    uint32_t max_zrwa;
+    uint32_t n_zrwa;
+    uint16_t held_stream; /* of the drive, of its blocks */
+    bool whole;           /* SsdZones.whole */
+    bool work;            /* a zone may have a job */
+    bool report;          /* a zone has changed by itself */
 } NvmeZones;
 
 /* ---- the controller ----------------------------------------------------- */
@@ -873,7 +881,7 @@ typedef struct NvmeUpkeep {
 typedef struct NvmeLife {
     uint64_t busy_since_ns;
     uint64_t busy_ns;
-    uint64_t n_io; /* in flight */
+    uint64_t n_io;         /* in flight */
     uint64_t power_on_ns;  /* of the present period */
     uint64_t power_cycles;
     uint64_t unsafe_shutdowns;

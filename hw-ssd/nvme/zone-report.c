@@ -30,6 +30,7 @@ static const uint8_t filter_state[] = {
 
 #define TYPE_SEQUENTIAL 2
 #define HAS_EXTENSION   0x80
+#define HAS_ZRWA        0x08 /* ZRWAV */
 
 static bool has_pointer(const NvmeZone *zone)
 {
@@ -46,7 +47,8 @@ static void put_zone(const NvmeCtrl *ctrl, uint32_t i, NvmeZoneDescriptor *d)
     *d = (NvmeZoneDescriptor){
         .zt = TYPE_SEQUENTIAL,
         .zs = (uint8_t)(zone->state << 4),
-        .za = zone->described ? HAS_EXTENSION : 0,
+        .za =
+            (zone->described ? HAS_EXTENSION : 0) | (zone->zrwa ? HAS_ZRWA : 0),
         .zcap = nvme_le64(ctrl->sub->zones.capacity),
         .zslba = nvme_le64(start),
         .wp = nvme_le64(has_pointer(zone) ? start + zone->wp : UINT64_MAX),
@@ -142,6 +144,13 @@ uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     }
     id->mar = nvme_le32(ctrl->sub->zones.max_active - 1);
     id->mor = nvme_le32(ctrl->sub->zones.max_open - 1);
+    if (ctrl->sub->zones.zrwa) {
+        id->ozcs = nvme_le16(1 << 1); /* ZRWASUP */
+        id->numzrwa = nvme_le32(ctrl->sub->zones.max_zrwa);
+        id->zrwafg = nvme_le16((uint16_t)ctrl->sub->zones.zrwa_granule);
+        id->zrwasz = nvme_le16((uint16_t)ctrl->sub->zones.zrwa);
+        id->zrwacap = 1; /* explicit commits */
+    }
     id->lbafe[ns->format].zsze = nvme_le64(ctrl->sub->zones.size);
     id->lbafe[ns->format].zdes =
         (uint8_t)(ctrl->sub->zones.extension_bytes / 64);

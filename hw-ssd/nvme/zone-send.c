@@ -24,7 +24,10 @@ enum {
     SEND_RESET = 0x04,
     SEND_OFFLINE = 0x05,
     SEND_SET_EXTENSION = 0x10,
+    SEND_COMMIT = 0x11, /* Flush Explicit ZRWA Range */
 };
+
+#define ALLOCATE_ZRWA (1U << 9) /* ZRWAA, of Open */
 
 /* ---- steps --------------------------------------------------------------- */
 
@@ -168,7 +171,7 @@ uint16_t nvme_zone_send(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (!all && !nvme_ns_has(req->ns, lba, 1)) {
         return NVME_SC_LBA_RANGE;
     }
-    if (!all && lba % ctrl->sub->zones.size) {
+    if (!all && lba % ctrl->sub->zones.size && code != SEND_COMMIT) {
         return NVME_SC_INVALID_FIELD;
     }
     if (req->ns->protect) {
@@ -176,6 +179,14 @@ uint16_t nvme_zone_send(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     }
     if (code == SEND_SET_EXTENSION && !all) {
         return set_extension(ctrl, sqe, nvme_zone_of(ctrl, lba));
+    }
+    if (code == SEND_COMMIT && !all) {
+        return nvme_zone_commit(ctrl, nvme_zone_of(ctrl, lba),
+                                lba % ctrl->sub->zones.size);
+    }
+    if (code == SEND_OPEN && sqe->dw[13] & ALLOCATE_ZRWA) {
+        return all ? NVME_SC_INVALID_FIELD
+                   : nvme_zone_open_zrwa(ctrl, nvme_zone_of(ctrl, lba));
     }
     for (unsigned k = 0; k < G_N_ELEMENTS(actions); k++) {
         if (actions[k].code == code) {

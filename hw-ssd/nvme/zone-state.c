@@ -33,10 +33,16 @@ typedef struct Record {
     uint64_t changed;
 } Record;
 
+/* Above the state in Record.state: since there are Zone Random Write Areas. */
+#define STATE_MASK  0xffU
+#define STATE_ZRWA  0x100U
+#define STATE_HOLDS 0x200U
+
 static bool is_plain(const NvmeZone *z)
 {
-    return z->state == NVME_ZONE_EMPTY && z->stream == NVME_ZONE_NO_STREAM &&
-           !z->described && !z->resetting && !z->changed;
+    return z->state == NVME_ZONE_EMPTY && !z->holds &&
+           z->stream == NVME_ZONE_NO_STREAM && !z->described && !z->resetting &&
+           !z->changed;
 }
 
 static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
@@ -45,7 +51,8 @@ static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
     size_t n = ctrl->sub->zones.extension_bytes;
     Record r = {
         .zone = i,
-        .state = z->state,
+        .state = z->state | (z->zrwa ? STATE_ZRWA : 0) |
+                 (z->holds ? STATE_HOLDS : 0),
         .wp = z->wp,
         .settled = z->settled,
         .opened = z->opened,
@@ -127,16 +134,26 @@ static bool record_ok(const NvmeZones *z, const Record *r)
            (!is_active(r->state) || r->wp < z->capacity);
 }
 
+/* An area belongs to an active zone of a drive that has them. */
+static bool flags_ok(const NvmeZones *z, uint64_t flags, uint64_t state)
+{
+    return !(flags & ~(uint64_t)(STATE_ZRWA | STATE_HOLDS)) &&
+           (!flags || z->zrwa) && (!(flags & STATE_ZRWA) || is_active(state));
+}
+
 static bool load_one(State *s, NvmeCtrl *ctrl)
 {
     NvmeZones *z = &ctrl->sub->zones;
     size_t n = z->extension_bytes;
+    uint64_t flags;
     Record r;
 
     if (!state_record(s, &r, sizeof(r), 0)) {
         return false;
     }
-    if (!record_ok(z, &r)) {
+    flags = r.state & ~(uint64_t)STATE_MASK;
+    r.state &= STATE_MASK;
+    if (!flags_ok(z, flags, r.state) || !record_ok(z, &r)) {
         return state_fail(s, "it is damaged: a zone");
     }
     z->zone[r.zone] = (NvmeZone){
@@ -150,7 +167,10 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         .resetting = r.resetting,
         .finishing = r.finishing,
         .changed = r.changed,
+        .zrwa = flags & STATE_ZRWA,
+        .holds = flags & STATE_HOLDS,
     };
+    z->n_zrwa += z->zone[r.zone].zrwa;
     if (r.stream != NVME_ZONE_NO_STREAM) {
         z->owner[r.stream] = (uint32_t)r.zone + 1;
     }
@@ -170,6 +190,7 @@ static void forget_all(NvmeZones *z)
     memset(z->owner, 0, sizeof(z->owner));
     z->n_open = 0;
     z->n_active = 0;
+    z->n_zrwa = 0;
 }
 
 static bool load_all(State *s, NvmeCtrl *ctrl)
@@ -194,7 +215,8 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
             return false;
         }
     }
-    return (z->n_open <= z->max_open && z->n_active <= z->max_active) ||
+    return (z->n_open <= z->max_open && z->n_active <= z->max_active &&
+            z->n_zrwa <= z->max_zrwa) ||
            state_fail(s, "it is damaged: more zones are open than may be");
 }
 

@@ -10,6 +10,10 @@
  * The drive counts zones by their capacity: it has no blocks behind it.  A
  * block of the namespace is a mapping unit, so no unit is written in parts.
  *
+ * With a Zone Random Write Area the pointer moves by commits: of the host, and
+ * those that a write behind the area makes.  Blocks that are not committed stay
+ * in the drive's buffer.
+ *
  * A zone whose data is to leave the drive (a reset), or whose stream is to end
  * (a finish), takes no writes until that is done.
  */
@@ -78,6 +82,9 @@ static void set_state(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
     zone->state = (uint8_t)state;
     if (is_active(state)) {
         take_stream(ctrl, i);
+    } else if (zone->zrwa) {
+        zone->zrwa = false;
+        z->n_zrwa--;
     }
     if (state == NVME_ZONE_IMPLICIT && old != NVME_ZONE_IMPLICIT) {
         zone->opened = ++z->opens;
@@ -138,6 +145,83 @@ static void want_job(NvmeCtrl *ctrl, uint32_t i, bool has_one)
     ctrl->sub->zones.work |= !has_one;
 }
 
+/* ---- Zone Random Write Areas --------------------------------------------- */
+
+/* Where blocks begin that may stay in the drive's buffer. */
+static uint64_t end_of_committed(const NvmeCtrl *ctrl, const NvmeZone *zone)
+{
+    return zone->zrwa ? zone->wp : ctrl->sub->zones.capacity;
+}
+
+/*
+ * The drive may program all that is committed.  Writes that it has not ended
+ * may still come to its buffer: they call again.  A zone that has failed has no
+ * stream any more; any other takes its blocks.
+ */
+static void commit(NvmeCtrl *ctrl, uint32_t i)
+{
+    const NvmeZones *z = &ctrl->sub->zones;
+    NvmeZone *zone = zone_at(ctrl, i);
+    uint64_t end = end_of_committed(ctrl, zone);
+    uint64_t base = i * z->capacity;
+
+    if (!zone->holds || zone->resetting || !ctrl->sub->powered ||
+        !ssd_powered(ctrl->ssd)) {
+        return;
+    }
+    if (zone->held < end) {
+        ssd_zone_commit(ctrl->ssd, ctrl->sub->now_ns,
+                        (base + zone->held) << z->drive_shift,
+                        (end - zone->held) << z->drive_shift,
+                        zone->stream == NVME_ZONE_NO_STREAM ? 0 : zone->stream);
+    }
+    if (zone->writes == 0) {
+        zone->held = end;
+        zone->holds = zone->zrwa;
+    }
+}
+
+uint16_t nvme_zone_open_zrwa(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZones *z = &ctrl->sub->zones;
+    NvmeZone *zone = zone_at(ctrl, i);
+    uint16_t status;
+
+    if (!z->zrwa) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (!zone->zrwa &&
+        (zone->wp % z->zrwa_granule || z->n_zrwa == z->max_zrwa)) {
+        return NVME_SC_ZONE_NO_ZRWA;
+    }
+    status = nvme_zone_open(ctrl, i);
+    if (!status && !zone->zrwa) {
+        zone->zrwa = true;
+        zone->held = zone->wp;
+        z->n_zrwa++;
+    }
+    return status;
+}
+
+/* In the area, or up to its size beyond it. */
+static uint16_t check_in_area(const NvmeZones *z, const NvmeZone *zone,
+                              uint64_t offset, uint32_t nblocks)
+{
+    if (offset < zone->wp || offset + nblocks > zone->wp + 2 * z->zrwa) {
+        return NVME_SC_ZONE_INVALID_WRITE;
+    }
+    return offset + nblocks > z->capacity ? NVME_SC_ZONE_BOUNDARY : 0;
+}
+
+/* The last block is in the area: granules before it are committed. */
+static void move_area(const NvmeZones *z, NvmeZone *zone, uint64_t end)
+{
+    uint64_t beyond = end - MIN(end, zone->wp + z->zrwa);
+    uint64_t granules = (beyond + z->zrwa_granule - 1) / z->zrwa_granule;
+
+    zone->wp = MIN(zone->wp + granules * z->zrwa_granule, z->capacity);
+}
+
 /* ---- reads --------------------------------------------------------------- */
 
 uint16_t nvme_zone_check_read(const NvmeCtrl *ctrl, const NvmeRequest *req)
@@ -193,6 +277,11 @@ uint16_t nvme_zone_check_write(NvmeCtrl *ctrl, NvmeRequest *req, bool append)
         return NVME_SC_ZONE_BOUNDARY;
     }
     status = check_state(zone);
+    if (!status && zone->zrwa) {
+        status = append ? NVME_SC_ZONE_INVALID_OP
+                        : check_in_area(z, zone, offset, req->nblocks);
+        return status ? status : check_resources(ctrl, i, true);
+    }
     if (!status && !append && offset != zone->wp) {
         status = NVME_SC_ZONE_INVALID_WRITE;
     }
@@ -217,7 +306,7 @@ static void fill_zone(NvmeCtrl *ctrl, uint32_t i)
     NvmeZone *zone = zone_at(ctrl, i);
 
     set_state(ctrl, i, NVME_ZONE_FULL);
-    if (ctrl->sub->zones.whole) {
+    if (ctrl->sub->zones.whole && !zone->holds) {
         give_stream(ctrl, i);
     } else {
         zone->finishing = true;
@@ -233,7 +322,8 @@ void nvme_zone_write(NvmeCtrl *ctrl, NvmeRequest *req)
     open_zone(ctrl, i,
               zone->state == NVME_ZONE_EXPLICIT ? NVME_ZONE_EXPLICIT
                                                 : NVME_ZONE_IMPLICIT);
-    req->stream = zone->stream;
+    req->stream = zone->zrwa ? ctrl->sub->zones.held_stream : zone->stream;
+    zone->holds |= zone->zrwa;
     if (zone->writes == 0) {
         zone->settled = zone->wp;
     }
@@ -243,10 +333,47 @@ void nvme_zone_write(NvmeCtrl *ctrl, NvmeRequest *req)
             zone->writes++;
         }
     }
-    zone->wp += req->nblocks;
+    if (zone->zrwa) {
+        move_area(&ctrl->sub->zones, zone,
+                  req->lba % ctrl->sub->zones.size + req->nblocks);
+    } else {
+        zone->wp += req->nblocks;
+    }
     if (zone->wp == ctrl->sub->zones.capacity) {
         fill_zone(ctrl, i);
     }
+}
+
+uint16_t nvme_zone_commit(NvmeCtrl *ctrl, uint32_t i, uint64_t last)
+{
+    NvmeZones *z = &ctrl->sub->zones;
+    NvmeZone *zone = zone_at(ctrl, i);
+    uint64_t end = last + 1;
+    uint16_t status;
+
+    if (!zone->zrwa) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (last < zone->wp || end > MIN(zone->wp + z->zrwa, z->capacity)) {
+        return NVME_SC_ZONE_BOUNDARY;
+    }
+    if ((end - zone->wp) % z->zrwa_granule && end != z->capacity) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    status = check_resources(ctrl, i, true);
+    if (status) {
+        return status;
+    }
+    open_zone(ctrl, i,
+              zone->state == NVME_ZONE_EXPLICIT ? NVME_ZONE_EXPLICIT
+                                                : NVME_ZONE_IMPLICIT);
+    zone->wp = end;
+    if (zone->wp == z->capacity) {
+        zone->holds = true; /* its blocks may have no data */
+        fill_zone(ctrl, i);
+    }
+    commit(ctrl, i);
+    return 0;
 }
 
 /* ---- transitions --------------------------------------------------------- */
@@ -272,7 +399,7 @@ static void close_zone(NvmeCtrl *ctrl, uint32_t i)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
-    if (zone->wp > 0 || zone->described) {
+    if (zone->wp > 0 || zone->described || zone->zrwa) {
         set_state(ctrl, i, NVME_ZONE_CLOSED);
     } else {
         set_state(ctrl, i, NVME_ZONE_EMPTY);
@@ -316,7 +443,8 @@ uint16_t nvme_zone_finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream)
         return NVME_SC_ZONE_TRANSITION;
     }
     set_state(ctrl, i, NVME_ZONE_FULL);
-    if (zone->wp > 0) {
+    if (zone->wp > 0 || zone->holds) {
+        commit(ctrl, i);
         *stream = zone->stream;
         zone->finishing = true;
         want_job(ctrl, i, true);
@@ -396,6 +524,9 @@ static void find_write_pointer(NvmeCtrl *ctrl, uint32_t i)
     uint64_t end;
 
     zone->torn = false;
+    if (zone->zrwa || zone->holds) { /* the pointer is that of the commits */
+        return;
+    }
     if (zone->resetting || (!filled && !is_active(zone->state))) {
         return;
     }
@@ -425,6 +556,7 @@ static void fail_zone(NvmeCtrl *ctrl, uint32_t i)
         zone->changed = true;
         ctrl->sub->zones.report = true;
     }
+    commit(ctrl, i);
     if (!zone->finishing && !zone->resetting) {
         give_stream(ctrl, i);
     }
@@ -444,6 +576,7 @@ static void write_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
         ssd_powered(ctrl->ssd)) {
         find_write_pointer(ctrl, i);
     }
+    commit(ctrl, i);
 }
 
 /* Of a reset or a finish. */
@@ -456,6 +589,7 @@ static void job_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
         ctrl->sub->zones.work = true;
         return;
     }
+    zone->holds &= !zone->resetting;
     zone->resetting = false;
     zone->finishing = false;
     if (how == NVME_ZONE_STEP_FAILED) {
@@ -515,6 +649,7 @@ void nvme_zones_power_on(NvmeCtrl *ctrl)
         if (zone->torn && zone->writes == 0) {
             find_write_pointer(ctrl, i);
         }
+        commit(ctrl, i);
     }
     nvme_zones_close_all(ctrl);
     ctrl->sub->zones.work = ctrl->sub->zones.n > 0;
@@ -548,6 +683,10 @@ bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
         .drive_shift = (uint32_t)g_bit_nth_lsf(ctrl->unit_blocks, -1),
         .append_bytes = info->append_bytes,
         .whole = info->whole,
+        .zrwa = info->zrwa / ctrl->unit_blocks,
+        .zrwa_granule = info->zrwa_granule / ctrl->unit_blocks,
+        .max_zrwa = info->max_zrwa,
+        .held_stream = (uint16_t)info->held_stream,
     };
     z->zone = g_new0(NvmeZone, z->n);
     z->extension = g_malloc0((size_t)z->n * z->extension_bytes);

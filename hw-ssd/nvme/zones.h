@@ -56,6 +56,11 @@ uint16_t nvme_zone_open(NvmeCtrl *ctrl, uint32_t i);
 uint16_t nvme_zone_close(NvmeCtrl *ctrl, uint32_t i);
 uint16_t nvme_zone_offline(NvmeCtrl *ctrl, uint32_t i);
 
+/* Open with a Zone Random Write Area; commit it up to the block, which counts
+ * from the start of the zone. */
+uint16_t nvme_zone_open_zrwa(NvmeCtrl *ctrl, uint32_t i);
+uint16_t nvme_zone_commit(NvmeCtrl *ctrl, uint32_t i, uint64_t last);
+
 /* *stream: of its data in the drive, or NVME_ZONE_NO_STREAM: there is nothing
  * to close (finish). */
 uint16_t nvme_zone_finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream);

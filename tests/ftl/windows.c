@@ -19,7 +19,8 @@
 /* 4 planes of 100 blocks with 16 pages; 10 of them are free before a window. */
 #define WINDOWS                                                                \
     "nand.blocks=100;nand.pages=16;nand.page_size=16KiB;ftl.unit=4KiB;"        \
-    "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=1;nand.program=500us;" \
+    "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=1;nand.program="     \
+    "500us;"                                                                   \
     "nand.read=50us;nand.erase=3ms;ftl.op_percent=40%;buffer.size=256KiB;"     \
     "latency.window=10s;latency.free=10%;"
 #define PAGES 16
@@ -70,8 +71,8 @@ static Ref *used(const char *options)
 {
     g_autofree char *all = g_strconcat(WINDOWS, options, NULL);
     Ref *r = ref_new(ref_config(all), true);
-    uint64_t pages = r->info->nblocks * r->info->block_bytes /
-                     r->info->page_bytes;
+    uint64_t pages =
+        r->info->nblocks * r->info->block_bytes / r->info->page_bytes;
     Prng rng;
 
     prng_seed(&rng, 1, 1);
@@ -130,9 +131,8 @@ static void check_room(const char *options, uint32_t ahead)
     programs = host_programs(r);
     for (uint32_t i = 0; i < planes; i++) {
         const Plane *p = &r->ssd->media->plane[i];
-        uint64_t left = p->open[0].block == UINT32_MAX
-                            ? 0
-                            : PAGES - p->open[0].next_page;
+        uint64_t left =
+            p->open[0].block == UINT32_MAX ? 0 : PAGES - p->open[0].next_page;
 
         least = MIN(least, left + (p->free.n - 1 - 1) * PAGES);
     }
@@ -149,8 +149,8 @@ static void check_room(const char *options, uint32_t ahead)
         g_assert_cmpuint(i, <, 100000);
     }
     programs = host_programs(r) - programs;
-    g_test_message("%" PRIu64 " pages, the closed form says %" PRIu64,
-                   programs, least * planes);
+    g_test_message("%" PRIu64 " pages, the closed form says %" PRIu64, programs,
+                   least * planes);
     if (planes == 1) {
         g_assert_cmpuint(programs, ==, least + ahead);
     }
@@ -173,8 +173,8 @@ static void test_room(void)
 /* The slowest read beside writes: in a window no copy is before it. */
 static uint64_t slowest_ns(Ref *r)
 {
-    uint64_t pages = r->info->nblocks * r->info->block_bytes /
-                     r->info->page_bytes;
+    uint64_t pages =
+        r->info->nblocks * r->info->block_bytes / r->info->page_bytes;
     uint32_t n = r->info->page_bytes / r->info->block_bytes;
     uint64_t worst = 0;
     Prng rng;
@@ -241,8 +241,9 @@ static void test_under_way(void)
 /* Periodic flushes, refresh and wear levelling wait, too. */
 static void test_others(void)
 {
-    Ref *r = used("buffer.flush_interval=10ms;media.errors=on;ftl.refresh_reads=1;"
-                  "ftl.scan_interval=1s;ftl.wear=static;ftl.wear_spread=1");
+    Ref *r =
+        used("buffer.flush_interval=10ms;media.errors=on;ftl.refresh_reads=1;"
+             "ftl.scan_interval=1s;ftl.wear=static;ftl.wear_spread=1");
     uint64_t before, programs;
 
     set(r, SSD_WINDOW_PREPARE);

@@ -307,6 +307,91 @@ static void test_failures(void)
     ssd_destroy(d.ssd);
 }
 
+/* ---- Zone Random Write Area ---------------------------------------------- */
+
+/* 16 blocks, committed by 4; 64 slots, half of them for areas, less two. */
+#define AREA                                                                   \
+    FOUR_DIES "zones.zrwa=64KiB;zones.zrwa_granularity=16KiB;"                 \
+              "zones.max_active=3;buffer.size=512KiB;"
+
+static uint64_t programs(const Drive *d)
+{
+    return nand_stats(d->ssd->nand)->ops[NAND_PROGRAM][NAND_CAUSE_HOST];
+}
+
+/* Units stay in the buffer, however often they are written; each is programmed
+ * once, when it is committed. */
+static void test_area(void)
+{
+    Drive d = open_drive(AREA);
+    const SsdZones *z = &ssd_info(d.ssd)->zones;
+    uint32_t held = z->held_stream;
+
+    g_assert_cmpuint(z->zrwa, ==, 16);
+    g_assert_cmpuint(z->zrwa_granule, ==, 4);
+    g_assert_cmpuint(z->max_zrwa, ==, 128 / 2 / 16 - 2);
+    g_assert_cmpuint(held, ==, ssd_info(d.ssd)->host_streams);
+    for (int i = 0; i < 50; i++) {
+        put(&d, 15 - i % 16, 1, held);
+    }
+    settle(&d);
+    g_assert_cmpuint(programs(&d), ==, 0);
+    ssd_zone_commit(d.ssd, d.now_ns, 0, 8, 0);
+    settle(&d);
+    g_assert_cmpuint(programs(&d), ==, 2);     /* pages of 4 units */
+    ssd_zone_commit(d.ssd, d.now_ns, 0, 8, 0); /* nothing is left there */
+    settle(&d);
+    g_assert_cmpuint(programs(&d), ==, 2);
+    check(&d);
+    for (uint64_t at = 8; at < ZONE; at += 4) {
+        put(&d, at + 2, 2, held);
+        put(&d, at, 4, held);
+        ssd_zone_commit(d.ssd, d.now_ns, at, 4, 0);
+    }
+    settle(&d);
+    g_assert_cmpuint(programs(&d), ==,
+                     ZONE / 4); /* no more than the zone has */
+    for (uint32_t i = 0; i < d.ssd->l.n_planes; i++) {
+        g_assert_cmpuint(d.ssd->media->plane[i].open[0].block, ==, UINT32_MAX);
+    }
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
+static void test_area_power(void)
+{
+    Drive d = open_drive(AREA);
+    uint32_t held = ssd_info(d.ssd)->zones.held_stream;
+
+    put(&d, 0, 16, held);
+    put(&d, ZONE, 16, held);
+    g_assert_true(ssd_mapped(d.ssd, 15, NULL));
+    /* A reset drops what is held. */
+    reset(&d, 1, 1);
+    g_assert_false(ssd_mapped(d.ssd, ZONE, NULL));
+    ssd_zone_commit(d.ssd, d.now_ns, 0, 16, 0);
+    settle(&d);
+    g_assert_cmpuint(programs(&d), ==, 4);
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
+static void test_area_refused(void)
+{
+    refused("zones.zrwa=64KiB", 4096, "zones.zrwa: needs zones.enabled=on");
+    refused(FOUR_DIES "zones.max_zrwa=2", 4096,
+            "zones.max_zrwa: needs zones.zrwa");
+    refused(FOUR_DIES "zones.zrwa=64KiB;zones.zrwa_granularity=5000", 4096,
+            "zones.zrwa_granularity=5000: must be a multiple of ftl.unit=4096");
+    refused(FOUR_DIES "zones.zrwa=20KiB", 4096,
+            "zones.zrwa=20480: must be a multiple of zones.zrwa_granularity, "
+            "16384 bytes, up to the capacity of a zone and 65535 mapping "
+            "units");
+    refused(AREA "zones.max_zrwa=3", 4096,
+            "zones.max_zrwa=3: buffer.size=524288 has room for 2 areas of "
+            "zones.zrwa=65536, half of it less two, and zones.max_active is 3");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -317,5 +402,8 @@ int main(int argc, char **argv)
     g_test_add_func("/zones/waf", test_waf);
     g_test_add_func("/zones/finish", test_finish);
     g_test_add_func("/zones/failures", test_failures);
+    g_test_add_func("/zones/area", test_area);
+    g_test_add_func("/zones/area-power", test_area_power);
+    g_test_add_func("/zones/area-refused", test_area_refused);
     return g_test_run();
 }

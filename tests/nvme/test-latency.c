@@ -15,7 +15,7 @@
 enum { NONE, DTWIN, NDWIN };
 enum { READS = 1, WRITES = 2, TIME = 4, EXCEEDED = 1 << 14 };
 
-#define MS 1000000ULL
+#define MS  1000000ULL
 /* Of tiny: 4 planes; 2000 ms, 8 free blocks in each plane. */
 #define SET "nand.blocks=100;latency.window=2s;latency.free=8%;"
 
@@ -59,12 +59,12 @@ static const uint8_t *look(Host *h, uint8_t lid, unsigned set, uint16_t status,
                            bool retain)
 {
     memset(admin_data(h), 0xee, 4096);
-    g_assert_cmphex(admin_status(h, NVME_ADM_GET_LOG_PAGE, NVME_NSID_ALL,
-                                 ADMIN_DW(lid | (uint32_t)retain << 15 |
-                                              127U << 16,
-                                          set << 16),
-                                 512),
-                    ==, status);
+    g_assert_cmphex(
+        admin_status(
+            h, NVME_ADM_GET_LOG_PAGE, NVME_NSID_ALL,
+            ADMIN_DW(lid | (uint32_t)retain << 15 | 127U << 16, set << 16),
+            512),
+        ==, status);
     return h->ram + HOST_DATA;
 }
 
