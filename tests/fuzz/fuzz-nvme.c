@@ -62,7 +62,7 @@ static void choose_namespaces(const Host *h)
 static void prepare(Host *h, void *opaque)
 {
     const uint8_t *head = opaque;
-    unsigned how = head[HEAD_CONTENT] & 7;
+    unsigned how = h->info->zones.n ? 0 : head[HEAD_CONTENT] & 7;
     uint32_t unit = h->info->unit_bytes / h->info->block_bytes;
     uint32_t nunits = (uint32_t)(h->drive_blocks / unit);
     g_autofree uint64_t *order = g_new(uint64_t, nunits + 1);
@@ -104,12 +104,15 @@ static void prepare(Host *h, void *opaque)
     }
 }
 
+#define CMB_BYTES (1U << 20) /* the least */
+
 static void begin(Guest *g, const uint8_t *head)
 {
     static const uint8_t mdts[] = { 5, 1, 3, 5 };
     static const uint8_t nqueues[] = { 8, 3, 64, 8 };
     uint8_t flags = head[HEAD_HOST];
     uint8_t shape = head[HEAD_SHAPE];
+    bool protected;
     uint64_t nblocks;
     static HostMemory *memory;
 
@@ -122,8 +125,10 @@ static void begin(Guest *g, const uint8_t *head)
     g->memory = guest_memory();
     g->page_bits = 12;
     g->powered = true;
-    g->honest = flags & FUZZ_HOST_HONEST;
+    g->honest = flags & FUZZ_HOST_HONEST && !g->drive.zoned;
     g->shadow = flags & FUZZ_HOST_SHADOW;
+  protected
+    = head[HEAD_CONTENT] & 16 && !g->drive.zoned;
     g->o = (HostOptions){
         .config = g->drive.config,
         .n_queues = nqueues[shape >> 2 & 3],
@@ -133,8 +138,9 @@ static void begin(Guest *g, const uint8_t *head)
         .backlog = shape & 0x80 ? NVME_BACKLOG_MIN : 0,
         .write_through = shape & 0x40,
         .sgl = true,
-        .metadata = head[HEAD_CONTENT] & 16 ? METADATA : 0,
-        .pi = head[HEAD_CONTENT] & 16 ? 1 : 0,
+        .metadata = protected ? METADATA : 0,
+        .pi = protected ? 1 : 0,
+        .cmb_bytes = g->drive.cmb ? CMB_BYTES : 0,
         .no_preload = true,
         .lent = memory,
         .prepare = prepare,
@@ -145,9 +151,12 @@ static void begin(Guest *g, const uint8_t *head)
     g->o.nblocks = (shape >> 4 & 3) == 1   ? nblocks - 3
                    : (shape >> 4 & 3) == 2 ? nblocks / 2
                                            : nblocks;
-    g->o.namespaces = head[HEAD_CONTENT] & 8 ? namespaces : NULL;
+    g->o.namespaces =
+        head[HEAD_CONTENT] & 8 && !g->drive.zoned ? namespaces : NULL;
     g->h = host_new(&g->o);
-    nvme_preloaded(g->h->ctrl, 0, g->h->drive_blocks);
+    if (!g->drive.zoned) {
+        nvme_preloaded(g->h->ctrl, 0, g->h->drive_blocks);
+    }
     guest_watch(g);
     if (!g->honest && !(flags & FUZZ_HOST_COLD)) {
         guest_enable(g, 12, 32, 32);

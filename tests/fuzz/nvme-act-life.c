@@ -135,7 +135,8 @@ void act_bring_up(Guest *g, const FuzzAction *x)
                    x->k & 8 ? address(x->k >> 3, 0) : HOST_ADMIN_SQ, 8);
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ACQ,
                    x->k & 16 ? address(x->k >> 4, 0) : HOST_ADMIN_CQ, 8);
-    host_write32(h, NVME_REG_CC, x->b ? x->b : 0x00460001 | page << 7);
+    host_write32(h, NVME_REG_CC,
+                 x->b ? x->b : 0x00460001 | page << 7 | guest_sets(g));
     guest_run(g);
 }
 

@@ -69,6 +69,44 @@ static const char *const drives[] = {
     "fdp.handles=1:0/1",
 };
 
+/* The last values of HEAD_DRIVE, so that inputs made before keep their drives.
+ * cmb: the host's controller memory buffer. */
+static const struct {
+    const char *options;
+    bool cmb;
+} later[] = {
+    {"nand.blocks=40;latency.window=5ms;latency.free=20%", false},
+    {"nand.blocks=40;buffer.flush_interval=1ms;ftl.gc_soft=15%;ftl.idle=50us;"
+     "latency.window=1ms;latency.free=20%",
+     true},
+    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
+     "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2",
+     false},
+    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
+     "zones.enabled=on;buffer.size=96KiB;zones.zrwa=8KiB;"
+     "zones.zrwa_granularity=4KiB;zones.max_active=4;zones.max_zrwa=2",
+     true},
+    {"nand.blocks=26;ftl.op_percent=150%;fdp.ruhs=2;fdp.groups=2;"
+     "fdp.isolation=initial;fdp.handles=0/1",
+     true},
+};
+
+#define LATER (256 - G_N_ELEMENTS(later))
+
+static unsigned drive_of(const uint8_t *head)
+{
+    return head[HEAD_DRIVE] >= LATER
+               ? head[HEAD_DRIVE]
+               : head[HEAD_DRIVE] % (unsigned)G_N_ELEMENTS(drives);
+}
+
+static const char *options_of(const uint8_t *head)
+{
+    unsigned i = drive_of(head);
+
+    return i >= LATER ? later[i - LATER].options : drives[i];
+}
+
 unsigned fuzz_n_drives(void)
 {
     return G_N_ELEMENTS(drives);
@@ -204,7 +242,7 @@ static char *group_of(const uint8_t *head, unsigned i)
     switch (i) {
     case 0:
         g_string_append(s, BASE);
-        g_string_append(s, drives[head[HEAD_DRIVE] % G_N_ELEMENTS(drives)]);
+        g_string_append(s, options_of(head));
         break;
     case 1:
         g_string_append(s, cleaning[head[HEAD_POLICY] & 7]);
@@ -259,9 +297,7 @@ static SsdConfig *config_of(const uint8_t *head, unsigned groups,
     ssd = ssd_create(cfg, NULL, NULL, &error); /* some say no only then */
     if (!ssd) {
         if (groups == 1) {
-            g_error("drive %u: %s",
-                    head[HEAD_DRIVE] % (unsigned)G_N_ELEMENTS(drives),
-                    error->message);
+            g_error("drive %u: %s", drive_of(head), error->message);
         }
         g_clear_error(&error);
         ssd_config_free(cfg);
@@ -290,7 +326,7 @@ static uint64_t key_of(const uint8_t *head)
 {
     uint64_t key = head[HEAD_HOST] & FUZZ_HOST_LARGE_BLOCKS;
 
-    key = key << 8 | head[HEAD_DRIVE] % G_N_ELEMENTS(drives);
+    key = key << 8 | drive_of(head);
     key = key << 8 | head[HEAD_POLICY];
     key = key << 8 | head[HEAD_BUFFER];
     key = key << 8 | head[HEAD_ARRAY];
@@ -326,7 +362,9 @@ static Kept *make_kept(const uint8_t *head)
     k->drive.lies = is_on(k->config, "buffer.ignore_flush");
     k->drive.fails = head[HEAD_MEDIA] & 0x7f ||
                      is_on(k->config, "media.errors");
-    k->drive.timed = head[HEAD_DRIVE] % G_N_ELEMENTS(drives) != 18;
+    k->drive.timed = drive_of(head) != 18;
+    k->drive.zoned = is_on(k->config, "zones.enabled");
+    k->drive.cmb = drive_of(head) >= LATER && later[drive_of(head) - LATER].cmb;
     return k;
 }
 

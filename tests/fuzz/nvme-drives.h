@@ -16,6 +16,8 @@ typedef struct FuzzDrive {
     bool lies;        /* it loses data that it has acknowledged as durable */
     bool fails;  /* commands may end with errors of the medium */
     bool timed;  /* commands take modelled time */
+    bool zoned;  /* no honest host: it knows no zones */
+    bool cmb;    /* with a controller memory buffer */
 } FuzzDrive;
 
 FuzzDrive fuzz_drive(const uint8_t *head);

@@ -67,6 +67,8 @@ const char *guest_unreached(void)
         NVME_IO_MGMT_RECEIVE, NVME_IO_MGMT_SEND,
         NVME_IO_VERIFY,       NVME_IO_WRITE_UNCORRECTABLE,
         NVME_IO_COPY,         NVME_IO_CANCEL,
+        NVME_IO_ZONE_SEND,    NVME_IO_ZONE_RECEIVE,
+        NVME_IO_ZONE_APPEND,
     };
     static const uint8_t admin[] = {
         NVME_ADM_DELETE_SQ,       NVME_ADM_CREATE_SQ,
@@ -79,12 +81,15 @@ const char *guest_unreached(void)
         NVME_ADM_NS_ATTACHMENT,   NVME_ADM_FORMAT,
         NVME_ADM_SANITIZE,        NVME_ADM_GET_LBA_STATUS,
     };
-    static const uint8_t logs[] = {0x01, 0x02, 0x03, 0x04, 0x05, 0x09, 0x20,
-                                   0x21, 0x22, 0x23, 0xc0, 0xc1, 0xc2};
-    static const uint8_t get[] = { 0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x08,
-                                   0x09, 0x0a, 0x0b, 0x0e, 0x1d, 0x1e, 0x81 };
-    static const uint8_t set[] = { 0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x08,
-                                   0x09, 0x0a, 0x0b, 0x0e, 0x1e, 0x81 };
+    static const uint8_t logs[] = {0x01, 0x02, 0x03, 0x04, 0x05,
+                                   0x09, 0x0a, 0x0b, 0x20, 0x21,
+                                   0x22, 0x23, 0xc0, 0xc1, 0xc2};
+    static const uint8_t get[] = {0x01, 0x02, 0x04, 0x05, 0x06, 0x07,
+                                  0x08, 0x09, 0x0a, 0x0b, 0x0e, 0x13,
+                                  0x14, 0x1d, 0x1e, 0x81};
+    static const uint8_t set[] = {0x01, 0x02, 0x04, 0x05, 0x06,
+                                  0x07, 0x08, 0x09, 0x0a, 0x0b,
+                                  0x0e, 0x13, 0x14, 0x1e, 0x81};
     static const uint8_t cns[] = { 0x00, 0x01, 0x02, 0x03, 0x10, 0x11, 0x12,
                                    0x13, 0x19 };
     static const struct {
@@ -640,7 +645,8 @@ bool guest_enable(Guest *g, unsigned page_bits, unsigned sq_size,
     host_write32(h, NVME_REG_AQA, (cq_size - 1) << 16 | (sq_size - 1));
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ASQ, h->q[0].sq_addr, 8);
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ACQ, h->cq[0].addr, 8);
-    host_write32(h, NVME_REG_CC, 0x00460001 | (page_bits - 12) << 7);
+    host_write32(h, NVME_REG_CC,
+                 0x00460001 | (page_bits - 12) << 7 | guest_sets(g));
     for (unsigned still = 0; i < MOST_STEPS && still < 2; i++) {
         if (!g->powered || host_read32(h, NVME_REG_CSTS) & NVME_CSTS_RDY) {
             break;

@@ -172,4 +172,10 @@ void guest_end(Guest *g, bool at_rest);
 /* NULL, or what no completion without an error was seen of, so far. */
 const char *guest_unreached(void);
 
+/* CC.CSS: all command sets, of a drive that has several. */
+static inline uint32_t guest_sets(const Guest *g)
+{
+    return g->drive.zoned ? 0x60 : 0;
+}
+
 #endif

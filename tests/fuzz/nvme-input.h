@@ -118,7 +118,7 @@ enum {
     FUZZ_IO_KINDS,
 };
 
-/* How many drives nvme-drives.c has. */
+/* How many drives nvme-drives.c has, beside those that came later. */
 unsigned fuzz_n_drives(void);
 
 #endif

@@ -322,6 +322,84 @@ static void phase(Life *l)
     }
 }
 
+/* ---- drives that came later ---------------------------------------------- */
+
+#define UPPER   0x80000001U /* the upper half of a table; and NVM set 1 */
+#define MODE_ON 0xfd05      /* feature 13h: on, two events; no namespace */
+
+/* Predictable Latency Mode: on, windows, their log pages. */
+static void latency(Life *l)
+{
+    add(l, FUZZ_SET, 9, 1, 0x1000); /* its notice */
+    add(l, FUZZ_EVENT, 0, 0, 0);
+    add(l, FUZZ_SET, 3, below(l, 4) ? MODE_ON : 0xbd06, UPPER);
+    add(l, FUZZ_STEPS, 63, 0, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        add(l, FUZZ_SET, 4, 5, UPPER); /* DTWIN */
+        add(l, FUZZ_GET, 4, 1, UPPER);
+        overwrite(l, 1);
+        add(l, FUZZ_SLEEP, 14 + below(l, 10), 60, 0);
+        add(l, FUZZ_GET, 3, 1, UPPER);
+        add(l, FUZZ_LOG, 4 | below(l, 2) << 4, 127, 0x80000000U);
+        add(l, FUZZ_LOG, 5 | below(l, 2) << 4, 2, 0x80000000U);
+        add(l, FUZZ_STEPS, 63, 0, 0);
+        add(l, FUZZ_POLL, 0, 0, 0);
+        if (!l->honest) {
+            add(l, FUZZ_PATCH, 12, 0, 2); /* NDWIN */
+            add(l, FUZZ_SET, 4, 5, UPPER);
+        }
+    }
+}
+
+/* Dwords 12 and 13 of the next command. */
+static void dwords(Life *l, uint32_t dw12, uint32_t dw13)
+{
+    add(l, FUZZ_PATCH, 12, 0, dw12);
+    add(l, FUZZ_PATCH, 13, 0, dw13);
+}
+
+/* Zone Management Send and Receive, Zone Append, writes at the pointer and in
+ * areas.  A zone has 8 blocks, in queue 1. */
+static void zones(Life *l)
+{
+    static const uint32_t actions[] = {1,    2,     3,     4,     5,
+                                       0x10, 0x203, 0x203, 0x104, 0x11};
+
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t zone = below(l, 4) * 8;
+        uint32_t action = actions[below(l, G_N_ELEMENTS(actions))];
+
+        dwords(l, 0, action);
+        add(l, FUZZ_RAW, NVME_IO_ZONE_SEND, 1,
+            action == 0x11 ? zone + below(l, 8) : zone);
+        dwords(l, below(l, 4), 0);
+        add(l, FUZZ_RAW, below(l, 3) ? NVME_IO_WRITE : NVME_IO_ZONE_APPEND, 1,
+            below(l, 2) ? zone : zone + below(l, 8));
+        dwords(l, below(l, 2) ? 31 : below(l, 256), below(l, 2) << 16);
+        add(l, FUZZ_RAW, NVME_IO_ZONE_RECEIVE, 1, zone);
+        add(l, FUZZ_STEPS, below(l, 64), 0, 0);
+        if (below(l, 4) == 0) {
+            dwords(l, 7, 0);
+            add(l, FUZZ_RAW, NVME_IO_READ, 1, zone);
+        }
+        add(l, FUZZ_POLL, 1, 0, 0);
+    }
+    if (below(l, 2)) {
+        power_and_resets(l);
+    }
+}
+
+/* The controller memory buffer at the addresses of the host's data. */
+static void memory_buffer(Life *l)
+{
+    add(l, FUZZ_ANY_REG, 0, 0x50, 0x01000003); /* CMBMSC: CRE, CMSE, address */
+    add(l, FUZZ_ANY_REG, 0, 0x54, 0);
+    some_io(l, 4);
+    add(l, FUZZ_RAW, NVME_IO_READ, 1, below(l, 16));
+    add(l, FUZZ_RAW, NVME_IO_WRITE, 1, below(l, 16));
+    add(l, FUZZ_STEPS, 63, 0, 0);
+}
+
 /* ---- the inputs ---------------------------------------------------------- */
 
 /* Of six inputs of a drive, the first two are of the plain drive. */
@@ -380,6 +458,36 @@ static void write_namespaces(const char *dir, unsigned first, unsigned n)
     }
 }
 
+static void write_later(const char *dir, unsigned first, unsigned n)
+{
+    unsigned n_later = 5; /* of nvme-drives.c */
+
+    for (unsigned i = 0; i < n; i++) {
+        unsigned drive = i % n_later;
+        Life l = {.bytes = g_byte_array_new(),
+                  .honest = i / n_later % 2 == 0 && drive < 2};
+
+        prng_seed(&l.rng, i, 0x1a7e);
+        add_head(&l, 256 - n_later + drive, i / (2 * n_later) % 4);
+        l.bytes->data[HEAD_CONTENT] |= i % 7 == 6 ? 16 : 0;
+        for (unsigned k = 0; k < 2; k++) {
+            if (!l.honest && below(&l, 2)) {
+                memory_buffer(&l);
+            }
+            if (drive < 2) {
+                latency(&l);
+            } else if (drive < 4) {
+                zones(&l);
+            } else {
+                placement(&l);
+            }
+            look(&l);
+        }
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     unsigned n = argc > 2 ? (unsigned)atoi(argv[2]) : 720;
@@ -403,5 +511,6 @@ int main(int argc, char **argv)
         g_byte_array_free(l.bytes, TRUE);
     }
     write_namespaces(argv[1], n, n);
+    write_later(argv[1], 2 * n, n / 4);
     return 0;
 }
