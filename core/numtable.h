@@ -76,6 +76,56 @@ static inline void numtable_set(NumTable *t, uint64_t i, uint64_t value)
     }
 }
 
+/* Elements i..i + n - 1 become first, first + 1 and so on: numbers. */
+static inline void numtable_count_up(NumTable *t, uint64_t i, uint64_t n,
+                                     uint64_t first)
+{
+    invariant(first + n - 1 <= t->mask);
+    if (G_UNLIKELY(t->wide)) {
+        for (uint64_t k = 0; k < n; k++) {
+            ((int64_t *)t->element)[i + k] = (int64_t)(first + k);
+        }
+    } else {
+        for (uint64_t k = 0; k < n; k++) {
+            ((int32_t *)t->element)[i + k] = (int32_t)(first + k);
+        }
+    }
+}
+
+/* The same value for elements i..i + n - 1. */
+static inline void numtable_fill(NumTable *t, uint64_t i, uint64_t n,
+                                 uint64_t value)
+{
+    if (G_UNLIKELY(t->wide)) {
+        for (uint64_t k = 0; k < n; k++) {
+            ((int64_t *)t->element)[i + k] = (int64_t)value;
+        }
+    } else {
+        invariant(value + t->mask + 1 <= 2 * t->mask + 1);
+        for (uint64_t k = 0; k < n; k++) {
+            ((int32_t *)t->element)[i + k] = (int32_t)value;
+        }
+    }
+}
+
+/* How many elements from i on, of n at most, are 0. */
+static inline uint64_t numtable_zeroes(const NumTable *t, uint64_t i,
+                                       uint64_t n)
+{
+    uint64_t k = 0;
+
+    if (G_UNLIKELY(t->wide)) {
+        while (k < n && ((const int64_t *)t->element)[i + k] == 0) {
+            k++;
+        }
+    } else {
+        while (k < n && ((const int32_t *)t->element)[i + k] == 0) {
+            k++;
+        }
+    }
+    return k;
+}
+
 static inline void numtable_prefetch(const NumTable *t, uint64_t i)
 {
     __builtin_prefetch((const char *)t->element + i * numtable_bytes(t));

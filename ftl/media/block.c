@@ -555,6 +555,24 @@ void block_set_valid(Ssd *ssd, uint64_t ppu)
     change_valid(ssd, block, 1);
 }
 
+void block_set_valid_run(Ssd *ssd, uint64_t ppu, uint32_t n)
+{
+    Media *m = ssd->media;
+    uint32_t block = ppu_block(ssd, ppu);
+
+    invariant(n > 0 && ppu_block(ssd, ppu + n - 1) == block);
+    for (uint32_t i = 0; i < n; i++) {
+        invariant(!unit_is_valid(ssd, ppu + i));
+        invariant(ssd->l.meta_units == 0 || !unit_is_meta(ssd, ppu + i));
+        if (m->saved) {
+            m->saved->changed(ssd, spare_lpn(ssd, ppu + i));
+        }
+        bitmap_set(m->valid, ppu + i);
+    }
+    m->plane[block_plane(ssd, block)].valid += n;
+    change_valid(ssd, block, (int)n);
+}
+
 void block_clear_valid(Ssd *ssd, uint64_t ppu)
 {
     Media *m = ssd->media;

@@ -35,6 +35,9 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint64_t ppu)
 
 /* A unit of a programmed page became current, or stopped being so. */
 void block_set_valid(Ssd *ssd, uint64_t ppu);
+
+/* The same of n units in a row, all of the host's and in one block. */
+void block_set_valid_run(Ssd *ssd, uint64_t ppu, uint32_t n);
 void block_clear_valid(Ssd *ssd, uint64_t ppu);
 
 /* ---- room of a plane ----------------------------------------------------- */

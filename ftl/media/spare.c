@@ -38,9 +38,9 @@ void spare_destroy(Ssd *ssd)
     lazy_free(m->spare_seq, ssd->geo->n_pages, sizeof(*m->spare_seq));
 }
 
-void spare_write_lpn(Ssd *ssd, uint64_t ppu, uint64_t lpn)
+void spare_write_lpns(Ssd *ssd, uint64_t ppu, uint64_t lpn, uint32_t n)
 {
-    numtable_set(&ssd->media->spare_lpn, ppu, lpn + 1);
+    numtable_count_up(&ssd->media->spare_lpn, ppu, n, lpn + 1);
 }
 
 void spare_write(Ssd *ssd, uint64_t ppu, uint64_t lpn, uint64_t version,
@@ -59,9 +59,7 @@ void spare_write(Ssd *ssd, uint64_t ppu, uint64_t lpn, uint64_t version,
 
 void spare_blank(Ssd *ssd, uint64_t first, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        numtable_set(&ssd->media->spare_lpn, first + i, SPARE_NONE);
-    }
+    numtable_fill(&ssd->media->spare_lpn, first, n, SPARE_NONE);
 }
 
 void spare_poison(Ssd *ssd, uint64_t ppu)

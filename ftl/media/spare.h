@@ -49,8 +49,9 @@ static inline bool unit_is_meta(const Ssd *ssd, uint64_t ppu)
 void spare_write(Ssd *ssd, uint64_t ppu, uint64_t lpn, uint64_t version,
                  uint32_t stream);
 
-/* The same, when nothing is known of its version and stream: they stay. */
-void spare_write_lpn(Ssd *ssd, uint64_t ppu, uint64_t lpn);
+/* The same of n units, when nothing is known of their versions and streams:
+ * they stay. */
+void spare_write_lpns(Ssd *ssd, uint64_t ppu, uint64_t lpn, uint32_t n);
 
 /* So many units from first on hold nothing. */
 void spare_blank(Ssd *ssd, uint64_t first, uint32_t n);

@@ -7,6 +7,7 @@
  * no GC has moved.  Does not know the data.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "gc/gc.h"
 #include "inspect/inspect.h"
@@ -20,6 +21,30 @@
 #include "media/spare.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+
+/* Units of the host become the next physical ones. */
+static void put_run(Ssd *ssd, uint64_t lpn, uint64_t ppu, uint32_t n)
+{
+    unsigned shift = ssd->l2p.group_shift;
+
+    for (uint32_t i = 0; ssd->inspect.log && i < n; i++) {
+        oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, lpn + i, ssd->now_ps, 0,
+                  ppu + i);
+    }
+    numtable_count_up(&ssd->l2p.entry, lpn, n, ppu + 1);
+    for (uint64_t g = lpn >> shift; g <= (lpn + n - 1) >> shift; g++) {
+        l2p_note_used(&ssd->l2p, g << shift);
+    }
+    spare_write_lpns(ssd, ppu, lpn, n);
+    if (ssd->l.n_groups > 1) {
+        memset(&ssd->media->spare_stream[ppu],
+               (int)(plane_group(ssd, block_plane(ssd, ppu_block(ssd, ppu))) *
+                     ssd->l.n_handles),
+               n);
+    }
+    ssd->l2p.mapped_units += n;
+    block_set_valid_run(ssd, ppu, n);
+}
 
 /* The physical unit for the next preloaded unit: pages as the host's. */
 static uint64_t preload_take(Ssd *ssd, uint64_t lpn)
@@ -62,6 +87,24 @@ static uint64_t preload_take(Ssd *ssd, uint64_t lpn)
     return m->preload_next++;
 }
 
+/* How many more units from lpn on go behind the one taken: of the same page,
+ * and none of them is there.  A map that writes pages of its own wants one by
+ * one. */
+static uint32_t preload_more(Ssd *ssd, uint64_t lpn, uint64_t last)
+{
+    Media *m = ssd->media;
+    uint32_t n;
+
+    if (ssd->map->policy->own_blocks || ssd->map->policy->aged) {
+        return 0;
+    }
+    n = (uint32_t)numtable_zeroes(&ssd->l2p.entry, lpn,
+                                  MIN(m->preload_left, last + 1 - lpn));
+    m->preload_left -= n;
+    m->preload_next += n;
+    return n;
+}
+
 int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
 {
     const OwnBlocks *own = ssd->map->policy->own_blocks;
@@ -78,26 +121,18 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
     last = (lba + nblocks - 1) >> ssd->block_shift;
     for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
         uint64_t ppu;
+        uint32_t more;
 
         if (l2p_get(&ssd->l2p, lpn)) {
             continue;
         }
         ppu = own ? own->preload(ssd, lpn) : preload_take(ssd, lpn);
-        oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, lpn, ssd->now_ps, 0, ppu);
-        l2p_set(&ssd->l2p, lpn, ppu + 1);
-        l2p_note_used(&ssd->l2p, lpn);
-        spare_write_lpn(ssd, ppu, lpn);
-        if (ssd->l.n_groups > 1) {
-            ssd->media->spare_stream[ppu] =
-                (uint8_t)(plane_group(ssd,
-                                      block_plane(ssd, ppu_block(ssd, ppu))) *
-                          ssd->l.n_handles);
-        }
-        ssd->l2p.mapped_units++;
-        block_set_valid(ssd, ppu);
+        more = preload_more(ssd, lpn + 1, last);
+        put_run(ssd, lpn, ppu, 1 + more);
         if (ssd->map->policy->aged) {
             ssd->map->policy->aged(ssd, lpn, false);
         }
+        lpn += more;
     }
     if (saves(ssd)) {
         meta_preloaded(ssd);
