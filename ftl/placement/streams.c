@@ -64,14 +64,19 @@ uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream)
 void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks)
 {
     Stream *st = &ssd->placement->stream[stream];
-    uint64_t most = ssd->info.reclaim_bytes / ssd->info.block_bytes;
+    uint64_t most =
+        ssd->info.reclaim_bytes >> (ssd->unit_shift - ssd->block_shift);
+    uint64_t taken = st->taken + nblocks;
 
     invariant(stream < ssd->l.n_streams);
     st->n.host_bytes_written += nblocks * ssd->info.block_bytes;
-    if (st->taken + nblocks >= most && ssd->client && ssd->client->unit_begun) {
-        ssd->client->unit_begun(ssd->client_opaque, stream);
+    if (taken >= most) {
+        if (ssd->client && ssd->client->unit_begun) {
+            ssd->client->unit_begun(ssd->client_opaque, stream);
+        }
+        taken %= most;
     }
-    st->taken = (uint32_t)((st->taken + nblocks) % most);
+    st->taken = (uint32_t)taken;
 }
 
 void stream_close_blocks(Ssd *ssd, uint32_t stream)
