@@ -242,14 +242,18 @@ def run_of(kind: str, *results: tuple[str, str, str]) -> dict[str, object]:
 def test_conformance_compares_each_test() -> None:
     """A test that one device did not come to is no pass; totals at the end."""
     rows = conformance.compare([
-        run_of("vssd", ("trim 1", "pass", ""), ("trim 2", "skip", "no a")),
-        run_of("nvme", ("trim 1", "fail", "b"))])
+        run_of("vssd", ("trim 1", "pass", ""), ("trim 2", "skip", "no a"),
+               ("trim 3", "fail", "c"), ("trim 4", "fail", "d")),
+        run_of("nvme", ("trim 1", "fail", "b"), ("trim 3", "fail", "c"),
+               ("trim 4", "fail", "e"))])
     assert [(r["name"], r["ours"], r["peer"], r["note"]) for r in rows[:-1]] \
         == [("fio-trim trim 1", "pass", "fail", "nvme: b"),
-            ("fio-trim trim 2", "skip", "not run", "vssd: no a")]
+            ("fio-trim trim 2", "skip", "not run", "vssd: no a"),
+            ("fio-trim trim 3", "fail", "fail", "both: c"),
+            ("fio-trim trim 4", "fail", "fail", "vssd: d; nvme: e")]
     assert (rows[-1]["ours"], rows[-1]["peer"]) == (1, 0)
-    assert rows[-1]["unit"] == "passed of 2"
-    assert "vssd 0 fail, 1 skip, 0 hang; nvme 1 fail" in rows[-1]["note"]
+    assert rows[-1]["unit"] == "passed of 4"
+    assert "vssd 2 fail, 1 skip, 0 hang; nvme 3 fail" in rows[-1]["note"]
 
 
 def test_conformance_refuses_what_it_cannot_run(tmp_path: Path) -> None:

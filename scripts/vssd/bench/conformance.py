@@ -49,11 +49,9 @@ def compare(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for test in dict.fromkeys([*results[0], *results[1]]):
         cells = [found.get(test, {"result": "not run", "reason": ""})
                  for found in results]
-        note = "; ".join(f"{who}: {cell['reason']}" for who, cell
-                         in zip((OURS, PEER), cells) if cell["reason"])
         made.append({"name": f"{name} {test}", "ours": cells[0]["result"],
                      "peer": cells[1]["result"], "ratio": None, "unit": "",
-                     "note": note})
+                     "note": _reasons(*(cell["reason"] for cell in cells))})
     passed = [runner.counts(run)["pass"] for run in runs]
     made.append({
         "name": f"{name} total", "ours": passed[0], "peer": passed[1],
@@ -62,6 +60,13 @@ def compare(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         "note": f"{ours['checkout']}, Linux {ours['kernel']}; {OURS} "
         + _others(ours) + f"; {PEER} " + _others(peer)})
     return made
+
+
+def _reasons(ours: str, peer: str) -> str:
+    if ours == peer:
+        return f"both: {ours}" if ours else ""
+    return "; ".join(f"{who}: {why}" for who, why
+                     in ((OURS, ours), (PEER, peer)) if why)
 
 
 def _others(found: dict[str, Any]) -> str:
