@@ -56,7 +56,9 @@ SUITES = (
            Form(512)),
     _suite("streams", "the Streams directive", "nvmept_streams",
            Form(512, sets=("streams.max=16", "ftl.op_percent=40%",
-                           "nand.channels=2", "nand.dies=1"))),
+                           "nand.channels=2", "nand.dies=1")),
+           # The script expects the directive to be enabled.
+           "nvme dir-send -D 0 -O 1 -e 1 -T 1 {dev}; "),
     # The script counts in blocks of 4096 bytes; with smaller ones, its own
     # figures hold when each write is one block.
     _suite("fdp", "FDP", "nvmept_fdp", Form(
