@@ -46,18 +46,25 @@ uint64_t row_wait_end(const Ssd *ssd, RowWait *w)
                : ssd->now_ps + ssd->cfg->superpage_wait_ps - until_ps;
 }
 
+bool row_wait_due(const Ssd *ssd, const RowWait *w)
+{
+    return w->until_ps != SIM_NEVER &&
+           (int64_t)(w->until_ps - ssd->now_ps) <= 0;
+}
+
 bool row_wait_event(Ssd *ssd, RowWait *w, uint32_t index)
 {
     w->armed = false;
-    if (w->until_ps != SIM_NEVER && w->until_ps > ssd->now_ps) {
+    if (w->until_ps != SIM_NEVER && !row_wait_due(ssd, w)) {
         arm(ssd, w, index);
     }
-    return w->until_ps <= ssd->now_ps;
+    return row_wait_due(ssd, w);
 }
 
 void row_wait_rebase(RowWait *w, uint64_t by_ps)
 {
-    if (w->until_ps != SIM_NEVER) { /* one that is due stays due */
-        w->until_ps -= MIN(w->until_ps, by_ps);
+    if (w->until_ps != SIM_NEVER) {
+        w->until_ps -= by_ps; /* modulo 2^64: it may be before the new zero */
+        w->until_ps -= w->until_ps == SIM_NEVER;
     }
 }

@@ -20,11 +20,15 @@ void row_wait_begin(Ssd *ssd, RowWait *w, uint32_t index);
 /* End the wait before its limit.  For how long it ran, in ps; 0: it did not. */
 uint64_t row_wait_end(const Ssd *ssd, RowWait *w);
 
+/* Does a wait run that has reached its limit? */
+bool row_wait_due(const Ssd *ssd, const RowWait *w);
+
 /* SSD_EVENT_ROW_WAIT has come.  true: the limit is reached; the wait runs until
  * row_wait_end().  false: no wait, or a later limit. */
 bool row_wait_event(Ssd *ssd, RowWait *w, uint32_t index);
 
-/* The drive's clock is set back by so much; the limit moves with it. */
+/* The drive's clock is set back by so much; the limit moves with it, modulo
+ * 2^64 ps, as it may have been reached before the clock's new zero. */
 void row_wait_rebase(RowWait *w, uint64_t by_ps);
 
 #endif

@@ -168,7 +168,7 @@ static bool check_row_waits(const Ssd *ssd, GError **error)
 
         CHECK(!w || (w->armed == events[i] && w->late <= UINT32_MAX),
               "an event");
-        CHECK(!w || w->until_ps == SIM_NEVER || w->until_ps <= ssd->now_ps ||
+        CHECK(!w || w->until_ps == SIM_NEVER || row_wait_due(ssd, w) ||
                   w->armed,
               "a wait");
     }
