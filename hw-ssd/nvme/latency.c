@@ -172,6 +172,14 @@ uint16_t nvme_latency_get_config(NvmeCtrl *ctrl, NvmeRequest *req,
     return nvme_to_host(ctrl, sqe, &c, sizeof(c));
 }
 
+static void turn_off(NvmeCtrl *ctrl)
+{
+    if (ctrl->sub->latency.on) {
+        ssd_set_window(ctrl->ssd, ctrl->sub->now_ns, SSD_WINDOW_NONE);
+    }
+    ctrl->sub->latency = (NvmeLatency){.on = false};
+}
+
 uint16_t nvme_latency_set_config(NvmeCtrl *ctrl, NvmeRequest *req,
                                  const NvmeSqe *sqe)
 {
@@ -191,7 +199,7 @@ uint16_t nvme_latency_set_config(NvmeCtrl *ctrl, NvmeRequest *req,
         return status;
     }
     if (!on) {
-        nvme_latency_reset(ctrl);
+        turn_off(ctrl);
     } else if (!l->on) {
         ssd_set_window(ctrl->ssd, ctrl->sub->now_ns, SSD_WINDOW_PREPARE);
     }
@@ -249,12 +257,16 @@ uint16_t nvme_latency_set_window(NvmeCtrl *ctrl, NvmeRequest *req,
     return 0;
 }
 
+/* The set's mode ends with the last controller that is enabled. */
 void nvme_latency_reset(NvmeCtrl *ctrl)
 {
-    if (ctrl->sub->latency.on) {
-        ssd_set_window(ctrl->ssd, ctrl->sub->now_ns, SSD_WINDOW_NONE);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        if (c != ctrl && c->regs.cc & NVME_CC_EN) {
+            return;
+        }
     }
-    ctrl->sub->latency = (NvmeLatency){.on = false};
+    turn_off(ctrl);
 }
 
 /* ---- log pages ----------------------------------------------------------- */

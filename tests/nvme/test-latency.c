@@ -5,6 +5,7 @@
  */
 #include "admin.h"
 
+#include "nvme-wire.h"
 #include "ssd-report.h"
 #include "ssd-window.h"
 
@@ -344,6 +345,29 @@ static void test_saved(void)
     host_free(h);
 }
 
+/* A reset of one controller leaves the mode on, one of both ends it. */
+static void test_several_controllers(void)
+{
+    Host *h = admin_host(&(HostOptions){.set = SET, .controllers = 2});
+    GError *error = NULL;
+    Host *b = host_add(h, 7, &error);
+
+    g_assert_no_error(error);
+    host_enable(b);
+    g_assert_cmphex(configure(b, true, 0, NULL), ==, 0);
+    g_assert_cmphex(enter(h, DTWIN), ==, 0);
+    g_assert_cmpuint(window(b), ==, DTWIN);
+    host_write32(b, NVME_REG_CC, 0);
+    g_assert_cmpuint(window(h), ==, DTWIN);
+    g_assert_true(holds(h));
+    host_write32(h, NVME_REG_CC, 0);
+    g_assert_false(holds(h));
+    host_enable(h);
+    g_assert_cmpuint(window(h), ==, NONE);
+    host_free(b);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -355,5 +379,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/latency/writes", test_writes);
     g_test_add_func("/nvme/latency/power", test_power);
     g_test_add_func("/nvme/latency/saved", test_saved);
+    g_test_add_func("/nvme/latency/several-controllers",
+                    test_several_controllers);
     return g_test_run();
 }
