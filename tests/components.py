@@ -24,7 +24,7 @@ BESIDE = ["inspect", "state"]
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
     "report", "nvme-state", "kept-state", "fdp-state", "ns-state",
-    "zone-state", "erase-state",
+    "zone-state", "erase-state", "reservation-state",
     "rest", "subsys", "ctrl",                  # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",
@@ -35,7 +35,7 @@ NVME_ORDER = [
     "format", "ns-admin", "sanitize", "erase-job", "lba-status",
     "zone-report", "directives", "data", "metadata", "pi",
     "fdp", "fdp-events", "power-states", "host-memory", "self-test",
-    "latency", "firmware", "queue", "events",
+    "latency", "reservation", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "zones", "lba-track", "error-log", "timestamp", "fdp-handles", "namespace", "prp",

@@ -151,6 +151,9 @@ static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq, NvmeRequest *deletion)
             ctrl->sub->life.n_io++;
             nvme_request_abort(ctrl, r);
             if (r->in_drive) {
+                if (r->deletion) { /* a Preempt and Abort waits no longer */
+                    nvme_request_part_done(r->deletion->ctrl, r->deletion);
+                }
                 r->deletion = deletion;
                 deletion->pending++;
             }

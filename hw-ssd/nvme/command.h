@@ -28,6 +28,9 @@
 /* Only one whose host manages namespaces. */
 #define NVME_ONLY_MANAGED    0x20000000U
 
+/* Only one of a subsystem with several. */
+#define NVME_ONLY_MULTI 0x04000000U
+
 /* Only one with zones; only one without. */
 #define NVME_ONLY_ZONED 0x10000000U
 #define NVME_NOT_ZONED  0x08000000U
@@ -62,11 +65,13 @@ static inline uint32_t nvme_command_effects(const NvmeCtrl *ctrl,
         (c->effects & NVME_ONLY_MANAGED &&
          (!ctrl->sub->namespaces.managed || ctrl->cfg.namespaces_fixed)) ||
         (c->effects & NVME_ONLY_ZONED && !ctrl->sub->zones.n) ||
-        (c->effects & NVME_NOT_ZONED && ctrl->sub->zones.n)) {
+        (c->effects & NVME_NOT_ZONED && ctrl->sub->zones.n) ||
+        (c->effects & NVME_ONLY_MULTI && !nvme_is_multi(ctrl))) {
         return 0;
     }
-    return c->effects & ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP |
-                          NVME_ONLY_MANAGED | NVME_ONLY_ZONED | NVME_NOT_ZONED);
+    return c->effects &
+           ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP | NVME_ONLY_MANAGED |
+             NVME_ONLY_ZONED | NVME_NOT_ZONED | NVME_ONLY_MULTI);
 }
 
 #endif

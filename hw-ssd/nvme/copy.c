@@ -19,6 +19,7 @@
 #include "metadata.h"
 #include "prp.h"
 #include "request.h"
+#include "reservation.h"
 
 #define FORMATS_WITH_NSID 0xc
 
@@ -58,6 +59,10 @@ static uint16_t take_source(const NvmeCtrl *ctrl, const NvmeRequest *req,
     }
     if (nvme_is_formatting(ctrl, nsid)) {
         return NVME_SC_FORMAT_IN_PROGRESS;
+    }
+    if (ctrl->sub->n_reserved &&
+        !nvme_reservation_allows(ctrl, out->ns, false)) {
+        return NVME_SC_RESERVATION_CONFLICT;
     }
     if (!nvme_metadata_same(out->ns, req->ns)) {
         return NVME_SC_INCOMPATIBLE_NS;

@@ -29,6 +29,7 @@
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
+#include "reservation.h"
 #include "ssd-save.h"
 #include "steps.h"
 #include "telemetry.h"
@@ -354,6 +355,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->sub->powered = true;
     ctrl->sub->life.power_cycles++;
     nvme_ns_power_on(ctrl);
+    nvme_reservations_power_on(ctrl->sub);
     nvme_erase_power_on(ctrl);
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
@@ -564,6 +566,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
         return false;
     }
     nvme_namespaces_init(ctrl, cfg->namespaces ? NVME_MAX_NAMESPACES : 1);
+    nvme_reservations_init(ctrl->sub);
     if (!nvme_ns_configure(ctrl, error)) {
         return false;
     }
@@ -588,6 +591,7 @@ void nvme_free(NvmeCtrl *ctrl)
     payload_free(ctrl->payload);
     nvme_requests_destroy(ctrl);
     nvme_namespaces_free(ctrl);
+    nvme_reservations_free(ctrl->sub);
     nvme_zones_free(ctrl);
     g_free(ctrl->sub->slots.slot);
     g_free(ctrl->sub->lateness);

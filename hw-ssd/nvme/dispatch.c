@@ -10,6 +10,7 @@
 #include "dispatch.h"
 #include "events.h"
 #include "request.h"
+#include "reservation.h"
 #include "sanitize.h"
 #include "steps.h"
 
@@ -77,6 +78,13 @@ static inline uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req,
     if (G_UNLIKELY(sqe->dw[0] & (NVME_FUSE_BITS | NVME_PSDT_BITS)) &&
         !takes_sgl(ctrl, req, sqe)) {
         return NVME_SC_INVALID_FIELD;
+    }
+    if (G_UNLIKELY(ctrl->sub->n_reserved)) {
+        uint16_t status = nvme_reservation_check(ctrl, req, command->work, sqe);
+
+        if (status) {
+            return status;
+        }
     }
     if (req->ns && req->ns->protect && command->work == NVME_WORK_WRITE) {
         return NVME_SC_NS_PROTECTED;

@@ -40,6 +40,7 @@ static const struct {
     [NVME_NOTICE_DEALLOCATED] = {TYPE_IO, 0x02, ALWAYS, NVME_LOG_SANITIZE},
     [NVME_NOTICE_LBA_STATUS] = {TYPE_NOTICE, 0x05, 13, NVME_LOG_LBA_STATUS},
     [NVME_NOTICE_ZONES] = {TYPE_NOTICE, 0xef, 27, 0xbf},
+    [NVME_NOTICE_RESERVATION] = {TYPE_IO, 0x00, ALWAYS, NVME_LOG_RESERVATION},
 };
 
 /* There is a request, and the event waits for one. */
@@ -61,10 +62,23 @@ static void report(NvmeCtrl *ctrl, uint32_t dw0, uint32_t dw1)
     nvme_request_complete(ctrl, req);
 }
 
+static bool *is_pending(NvmeCtrl *ctrl, unsigned i)
+{
+    return i < NVME_MOST_NOTICES
+               ? &ctrl->notices.pending[i]
+               : &ctrl->more_notices.pending[i - NVME_MOST_NOTICES];
+}
+
+static bool *is_masked(NvmeCtrl *ctrl, unsigned i)
+{
+    return i < NVME_MOST_NOTICES
+               ? &ctrl->notices.masked[i]
+               : &ctrl->more_notices.masked[i - NVME_MOST_NOTICES];
+}
+
 void nvme_deliver_events(NvmeCtrl *ctrl)
 {
     NvmeEvents *e = &ctrl->events;
-    NvmeNotices *n = &ctrl->notices;
 
     for (unsigned type = 0; type < NVME_EVENT_TYPES; type++) {
         if (may_report(ctrl, e->pending[type], e->masked[type])) {
@@ -77,9 +91,9 @@ void nvme_deliver_events(NvmeCtrl *ctrl)
         }
     }
     for (unsigned i = 0; i < NVME_N_NOTICES; i++) {
-        if (may_report(ctrl, n->pending[i], n->masked[i])) {
-            n->pending[i] = false;
-            n->masked[i] = true;
+        if (may_report(ctrl, *is_pending(ctrl, i), *is_masked(ctrl, i))) {
+            *is_pending(ctrl, i) = false;
+            *is_masked(ctrl, i) = true;
             report(ctrl,
                    notices[i].type | (uint32_t)notices[i].info << 8 |
                        (uint32_t)notices[i].lid << 16,
@@ -94,8 +108,8 @@ void nvme_notice(NvmeCtrl *ctrl, unsigned notice)
         notices[notice].bit == ALWAYS ||
         ctrl->features.value[NVME_FEAT_EVENTS] >> notices[notice].bit & 1;
 
-    if (wanted && !ctrl->notices.masked[notice]) {
-        ctrl->notices.pending[notice] = true;
+    if (wanted && !*is_masked(ctrl, notice)) {
+        *is_pending(ctrl, notice) = true;
         nvme_deliver_events(ctrl);
     }
 }
@@ -112,8 +126,8 @@ void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid)
 {
     for (unsigned i = 0; i < NVME_N_NOTICES; i++) {
         if (notices[i].lid == lid) {
-            ctrl->notices.pending[i] = false;
-            ctrl->notices.masked[i] = false;
+            *is_pending(ctrl, i) = false;
+            *is_masked(ctrl, i) = false;
         }
     }
 }
@@ -121,6 +135,7 @@ void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid)
 void nvme_notices_reset(NvmeCtrl *ctrl)
 {
     memset(&ctrl->notices, 0, sizeof(ctrl->notices));
+    memset(&ctrl->more_notices, 0, sizeof(ctrl->more_notices));
 }
 
 uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

@@ -16,6 +16,7 @@
 #include "namespace.h"
 #include "power-states.h"
 #include "prp.h"
+#include "reservation.h"
 #include "sanitize.h"
 #include "self-test.h"
 #include "zone-report.h"
@@ -23,8 +24,11 @@
 #include <inttypes.h>
 
 #define IDENTIFY_BYTES 4096
-#define CSI_NVM        0
-#define CSI_ZONED      2
+/* Persist through power loss, the six types, IEKEY as of revision 1.3. */
+#define RESCAP_ALL     0xff
+
+#define CSI_NVM   0
+#define CSI_ZONED 2
 
 typedef struct Identify {
     uint8_t cns;
@@ -79,6 +83,9 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     if (ctrl->sub->zones.n >
         0) { /* those that write apart from the write pointer */
         id->oncs = nvme_le16(1 << 0 | 1 << 4 | 1 << 6 | 1 << 7);
+    }
+    if (nvme_has_reservations(ctrl)) {
+        id->oncs |= nvme_le16(1 << 5);
     }
     id->ocfs = nvme_le16(nvme_copy_formats(ctrl));
     /* No alignment; bit buckets, and lists that describe more than the data. */
@@ -217,6 +224,7 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->nuse = id->ncap; /* not thin */
     put_formats(ctrl, ns, id);
     id->nmic = ns->shared;
+    id->rescap = nvme_has_reservations(ctrl) ? RESCAP_ALL : 0;
     id->fpi = nvme_format_progress(ctrl, ns->nsid);
     id->nvmsetid = nvme_le16(NVME_ONLY_SET);
     id->endgid = nvme_le16(NVME_ONLY_GROUP);
@@ -415,6 +423,7 @@ static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         return nvme_ns_missing(ctrl, sqe->dw[1]);
     }
     id->nmic = nvme_ns_find(ctrl, sqe->dw[1])->shared;
+    id->rescap = nvme_has_reservations(ctrl) ? RESCAP_ALL : 0;
     id->fpi = nvme_format_progress(ctrl, sqe->dw[1]);
     id->nsattr = nvme_ns_find(ctrl, sqe->dw[1])->protect != 0;
     id->nvmsetid = nvme_le16(NVME_ONLY_SET);

@@ -14,6 +14,7 @@
 #include "metadata.h"
 #include "prp.h"
 #include "request.h"
+#include "reservation.h"
 #include "uncorrectable.h"
 #include "verify.h"
 #include "zone-report.h"
@@ -345,6 +346,28 @@ static const NvmeCommand io_commands[] = {
      .effects = NVME_EFFECT_SUPPORTED,
      .work = NVME_WORK_READ,
      .help = "at most MDTS (VSL); reads the medium, without the host link"},
+    {.opcode = NVME_IO_RESERVATION_REGISTER,
+     .name = "Reservation Register",
+     .run = nvme_reservation_register,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_MULTI,
+     .help = "with controllers=: Register, Unregister, Replace; IEKEY, CPTPL; "
+             "64 hosts"},
+    {.opcode = NVME_IO_RESERVATION_REPORT,
+     .name = "Reservation Report",
+     .run = nvme_reservation_report,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_MULTI,
+     .help = "with controllers=: both data structures"},
+    {.opcode = NVME_IO_RESERVATION_ACQUIRE,
+     .name = "Reservation Acquire",
+     .run = nvme_reservation_acquire,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_MULTI,
+     .help = "with controllers=: Acquire, Preempt, Preempt and Abort; the six "
+             "types; IEKEY"},
+    {.opcode = NVME_IO_RESERVATION_RELEASE,
+     .name = "Reservation Release",
+     .run = nvme_reservation_release,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_MULTI,
+     .help = "with controllers=: Release, Clear; IEKEY"},
     {.opcode = NVME_IO_CANCEL,
      .name = "Cancel",
      .run = nvme_cancel,

@@ -12,6 +12,7 @@
 #include "fdp.h"
 #include "firmware.h"
 #include "nvme-features.h"
+#include "reservation.h"
 
 #include "state.h"
 
@@ -113,6 +114,8 @@ static const struct {
     {MAGIC_KEPT, has_more, save_more, load_more},
     {"VSSDFDP", nvme_fdp_has_state, nvme_save_fdp, nvme_load_fdp},
     {"VSSDERA", nvme_has_erasure, nvme_save_erasure, nvme_load_erasure},
+    {"VSSDRSV", nvme_has_persistent_reservations, nvme_save_reservations,
+     nvme_load_reservations},
 };
 
 bool nvme_has_kept(const NvmeCtrl *ctrl)

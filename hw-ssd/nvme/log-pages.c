@@ -22,6 +22,7 @@
 #include "nvme-features.h"
 #include "persistent-events.h"
 #include "prp.h"
+#include "reservation.h"
 #include "sanitize.h"
 #include "self-test.h"
 #include "telemetry.h"
@@ -228,6 +229,12 @@ static const LogPage log_pages[] = {
      .event = NONE,
      .group = true,
      .fdp = true},
+    {.id = NVME_LOG_RESERVATION,
+     .name = "Reservation Notification (with controllers=)",
+     .bytes = sizeof(NvmeReservationLogPage),
+     .fill = nvme_fill_reservation_log,
+     .event = NONE,
+     .there = nvme_has_reservations},
     {.id = NVME_LOG_SANITIZE,
      .name = "Sanitize Status",
      .bytes = sizeof(NvmeSanitizeLog),
@@ -389,6 +396,9 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
         }
         if (log->id == NVME_LOG_LATENCY) {
             nvme_latency_clear(ctrl);
+        }
+        if (log->id == NVME_LOG_RESERVATION) {
+            nvme_reservation_log_next(ctrl);
         }
         if (log->id == 0x08) {
             nvme_telemetry_release(ctrl);

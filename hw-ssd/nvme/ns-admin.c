@@ -20,6 +20,7 @@
 #include "persistent-events.h"
 #include "prp.h"
 #include "request.h"
+#include "reservation.h"
 #include "ssd-report.h"
 
 #define SEL_CREATE 0
@@ -321,6 +322,7 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
         uint32_t seen = ns ? ns->attached : 0;
 
         if (ns) {
+            nvme_reservation_forget(ctrl, ns);
             nvme_ns_delete(ctrl, ns);
         }
         tell(ctrl->sub, seen, nsid);

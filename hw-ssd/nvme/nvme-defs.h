@@ -118,6 +118,10 @@ enum {
     NVME_IO_WRITE_ZEROES = 0x08,
     NVME_IO_DSM = 0x09,
     NVME_IO_VERIFY = 0x0c,
+    NVME_IO_RESERVATION_REGISTER = 0x0d,
+    NVME_IO_RESERVATION_REPORT = 0x0e,
+    NVME_IO_RESERVATION_ACQUIRE = 0x11,
+    NVME_IO_RESERVATION_RELEASE = 0x15,
     NVME_IO_MGMT_RECEIVE = 0x12,
     NVME_IO_CANCEL = 0x18,
     NVME_IO_COPY = 0x19,
@@ -165,6 +169,8 @@ enum {
     NVME_SC_INVALID_CMB = 0x012,
     NVME_SC_PRP_OFFSET = 0x013,
     NVME_SC_ATOMIC_UNIT = 0x014,
+    NVME_SC_HOST_ID_FORMAT = 0x018, /* Host Identifier Inconsistent Format */
+    NVME_SC_PREEMPT_ABORT = 0x01b,
     NVME_SC_KEEP_ALIVE_EXPIRED = 0x019,
     NVME_SC_KEEP_ALIVE_INVALID = 0x01a,
     NVME_SC_RESERVATION_CONFLICT = 0x083,
@@ -244,9 +250,21 @@ enum {
 #define NVME_PRCHK_STORAGE 0x10
 
 /* Log page identifiers that others than the table know. */
-#define NVME_LOG_LATENCY    0x0a
-#define NVME_LOG_LBA_STATUS 0x0e
-#define NVME_LOG_SANITIZE   0x81
+#define NVME_LOG_LATENCY     0x0a
+#define NVME_LOG_LBA_STATUS  0x0e
+#define NVME_LOG_SANITIZE    0x81
+#define NVME_LOG_RESERVATION 0x80
+
+/* Reservation types (RTYPE). */
+enum {
+    NVME_RESERVATION_NONE,
+    NVME_RESERVATION_WE,   /* Write Exclusive */
+    NVME_RESERVATION_EA,   /* Exclusive Access */
+    NVME_RESERVATION_WERO, /* Write Exclusive, Registrants Only */
+    NVME_RESERVATION_EARO,
+    NVME_RESERVATION_WEAR, /* Write Exclusive, All Registrants */
+    NVME_RESERVATION_EAAR,
+};
 
 /* A NvmeSqEntry as dwords in the byte order of the host. */
 typedef struct NvmeSqe {

@@ -22,6 +22,7 @@
 #include "power-states.h"
 #include "prp.h"
 #include "request.h"
+#include "reservation.h"
 #include "timestamp.h"
 
 #include "simtime.h"
@@ -239,6 +240,7 @@ static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
 
     if (!status) {
         memcpy(ctrl->features.host_id, data, sizeof(data));
+        ctrl->features.host_id_extended = sqe->dw[11] & 1;
     }
     return status;
 }
@@ -444,6 +446,22 @@ static const Feature features[] = {
      .get = get_host_id,
      .set = set_host_id,
      .help = "64 and 128 bits"},
+    {.id = 0x82,
+     .name = "Reservation Notification Mask",
+     .slot = NVME_FEAT_ELSEWHERE,
+     .ns = true,
+     .get = nvme_reservation_get_mask,
+     .set = nvme_reservation_set_mask,
+     .there = nvme_has_reservations,
+     .help = "with controllers=; until a reset of the controller"},
+    {.id = 0x83,
+     .name = "Reservation Persistence",
+     .slot = NVME_FEAT_ELSEWHERE,
+     .ns = true,
+     .get = nvme_reservation_get_ptpl,
+     .set = nvme_reservation_set_ptpl,
+     .there = nvme_has_reservations,
+     .help = "with controllers=; kept without power"},
     {.id = 0x84,
      .name = "Namespace Write Protection Config",
      .slot = NVME_FEAT_ELSEWHERE,

@@ -159,7 +159,8 @@ struct NvmeRequest {
     uint16_t status; /* code; 0 so far */
     uint32_t pending;
     uint32_t in_drive;     /* steps that the drive has */
-    NvmeRequest *deletion; /* of its queue: waits until in_drive is 0, or NULL */
+    NvmeRequest *deletion; /* of its queue, or a Preempt and Abort: waits until
+                              in_drive is 0; or NULL */
     uint32_t dw0;
     uint32_t dw1;
     uint32_t nsid;
@@ -304,10 +305,11 @@ enum {
     NVME_NOTICE_SANITIZED,  /* these two: of I/O command sets, not notices */
     NVME_NOTICE_DEALLOCATED,
     NVME_NOTICE_LBA_STATUS,
-    NVME_NOTICE_ZONES, /* Zone Descriptor Changed */
+    NVME_NOTICE_ZONES,       /* Zone Descriptor Changed */
+    NVME_NOTICE_RESERVATION, /* Reservation Log Page Available */
     NVME_N_NOTICES,
 };
-#define NVME_MOST_NOTICES 8
+#define NVME_MOST_NOTICES 8 /* of a NvmeNotices; the others are in another */
 
 /* Critical warnings of the SMART log. */
 #define NVME_WARN_SPARE       0x01
@@ -773,6 +775,47 @@ typedef struct NvmeZones {
     bool report;          /* a zone has changed by itself */
 } NvmeZones;
 
+/* ---- reservations (reservation.c) ---------------------------------------- */
+
+/* Hosts that may be registered with a namespace. */
+#define NVME_MAX_REGISTRANTS 64
+
+typedef struct NvmeRegistrant {
+    uint8_t host_id[16]; /* 0h: of the controller alone */
+    uint64_t key;
+    uint16_t cntlid; /* of the controller that it has registered with */
+    uint8_t used;    /* flags */
+    uint8_t holds;   /* never with a type of all registrants: all do */
+    uint8_t reserved[4];
+} NvmeRegistrant;
+
+/* Of a namespace; kept without power if ptpl is set. */
+typedef struct NvmeReservation {
+    uint32_t generation;
+    uint8_t type; /* NVME_RESERVATION_... */
+    uint8_t ptpl; /* flag: Persist Through Power Loss */
+    uint8_t reserved[2];
+    NvmeRegistrant registrant[NVME_MAX_REGISTRANTS];
+} NvmeReservation;
+
+#define NVME_RESERVATION_ENTRIES 64
+
+typedef struct NvmeReservationEntry {
+    uint64_t count;
+    uint32_t nsid;
+    uint8_t type;
+    uint8_t reserved[3];
+} NvmeReservationEntry;
+
+/* Notifications that the host has not read, the oldest first. */
+typedef struct NvmeReservationLog {
+    uint64_t count; /* of the newest; 0: there was none */
+    uint32_t n;
+    uint8_t mask[NVME_MAX_NAMESPACES]; /* feature 82h, by NSID - 1 */
+    uint8_t reserved[4];
+    NvmeReservationEntry entry[NVME_RESERVATION_ENTRIES];
+} NvmeReservationLog;
+
 /* ---- the controller ----------------------------------------------------- */
 
 /*
@@ -837,6 +880,7 @@ typedef struct NvmeFeatures {
     uint64_t timestamp_at_ns;
     bool timestamp_set;
     uint8_t host_id[16];
+    bool host_id_extended;           /* the host gave 128 bits */
     uint64_t apst[SSD_POWER_STATES]; /* feature 0Ch */
     bool apst_on;
     bool apst_set;                      /* by the host, on or off */
@@ -929,6 +973,8 @@ struct NvmeCtrl {
     NvmeFeatures features;
     NvmeEvents events;
     NvmeNotices notices;
+    NvmeNotices more_notices; /* from NVME_MOST_NOTICES on */
+    NvmeReservationLog reservation_log;
     uint64_t changed_ns[NVME_MAX_NAMESPACES / 64]; /* log page 04h */
     NvmeErrorLog error_log;
     uint64_t keep_alive_ns; /* the end of the Keep Alive Timer */
@@ -962,6 +1008,8 @@ struct NvmeSubsys {
     NvmeFdp fdp;
     NvmeFdpUnits *fdp_units; /* NULL: the drive has no FDP */
     NvmeZones zones;
+    NvmeReservation *reservations; /* by NSID - 1; NULL: the drive has none */
+    uint32_t n_reserved;           /* namespaces with a reservation */
     NvmeUpkeep upkeep;
     NvmeLife life;
     NvmeEraseJob erase;

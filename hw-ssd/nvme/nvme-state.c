@@ -28,6 +28,7 @@
 #include "persistent-events.h"
 #include "pmr.h"
 #include "request.h"
+#include "reservation.h"
 #include "rest.h"
 #include "sanitize.h"
 #include "self-test.h"
@@ -48,6 +49,7 @@ enum {
     N_TELEMETRY,
     N_PEL,
     N_PEL_CONTEXT,
+    N_NAMESPACES,
     N_COUNTS,
 };
 
@@ -99,6 +101,9 @@ static const StateRow ctrl_rows[] = {
     {MEMBER(fdp_units, fdp_units), .kind = STATE_TABLE,
      .elem = sizeof(NvmeFdpUnits), .count = N_ONE, .optional = true},
     KEPT_AS(zones, zones), /* zone-state.c */
+    {MEMBER(reservations, reservations), .kind = STATE_TABLE,
+     .elem = sizeof(NvmeReservation), .count = N_NAMESPACES, .optional = true},
+    KEPT_AS(n_reserved, n_reserved), /* follows from it */
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
     KEPT_AS(upkeep.retry_ns, retry_ns),
     KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
@@ -186,6 +191,7 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(first.features.timestamp_at_ns, timestamp_at_ns),
     VALUE_AS(first.features.timestamp_set, timestamp_set),
     VALUE_AS(first.features.host_id, host_id),
+    VALUE_OPTIONAL(first.features.host_id_extended, host_id_extended),
     VALUE_SINCE(3, first.features.apst, apst),
     VALUE_SINCE(3, first.features.apst_on, apst_on),
     VALUE_SINCE(3, first.features.apst_set, apst_set),
@@ -201,6 +207,8 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(first.events.warned, warned),
     KEPT_AS(first.events.health, health), /* looked at again */
     VALUE_OPTIONAL(first.notices, notices),
+    VALUE_OPTIONAL(first.more_notices, more_notices),
+    VALUE_OPTIONAL(first.reservation_log, reservation_log),
     KEPT_AS(first.changed_ns, changed_ns), /* ns-state.c */
     VALUE_AS(first.error_log.entry, errors),
     VALUE_AS(first.error_log.n, nerrors),
@@ -253,6 +261,7 @@ static const uint64_t table_counts[N_COUNTS] = {
     [N_IMAGE] = NVME_FW_BYTES,
     [N_TELEMETRY] = NVME_TELEMETRY_LOGS * NVME_TELEMETRY_BYTES,
     [N_PEL] = NVME_PEL_BYTES,
+    [N_NAMESPACES] = NVME_MAX_NAMESPACES,
     [N_PEL_CONTEXT] = NVME_PEL_HEADER + NVME_PEL_BYTES,
 };
 
@@ -282,6 +291,9 @@ static char *memory_text(const NvmeCtrl *ctrl)
         g_string_append_printf(s, "\ncmb=%" PRIu64 " uses=%02x%s", c->cmb_bytes,
                                (unsigned)ctrl->cmb.uses,
                                c->cmb_legacy ? " legacy" : "");
+    }
+    if (nvme_is_multi(ctrl)) {
+        g_string_append_printf(s, "\ncontrollers=%u", c->controllers);
     }
     if (c->pmr_bytes) {
         g_string_append_printf(s, "\npmr=%" PRIu64, c->pmr_bytes);
@@ -619,7 +631,9 @@ static bool flags_ok(const NvmeCtrl *ctrl)
     }
     for (unsigned i = 0; i < NVME_MOST_NOTICES; i++) {
         if (!is_flag(&ctrl->notices.pending[i]) ||
-            !is_flag(&ctrl->notices.masked[i])) {
+            !is_flag(&ctrl->notices.masked[i]) ||
+            !is_flag(&ctrl->more_notices.pending[i]) ||
+            !is_flag(&ctrl->more_notices.masked[i])) {
             return false;
         }
     }
@@ -627,6 +641,7 @@ static bool flags_ok(const NvmeCtrl *ctrl)
            is_flag(&ctrl->queues.shadow_on) &&
            is_flag(&ctrl->features.timestamp_set) &&
            is_flag(&ctrl->features.apst_on) &&
+           is_flag(&ctrl->features.host_id_extended) &&
            is_flag(&ctrl->features.apst_set) &&
            is_flag(&ctrl->host_memory.on) && is_flag(&ctrl->shutdown_clean);
 }
@@ -671,6 +686,15 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
     if (ctrl->sub->powered != ssd_powered(ctrl->ssd)) {
         return state_fail(s, "it is damaged: the power");
     }
+    return true;
+}
+
+static bool check_reservations(State *s, const NvmeCtrl *ctrl)
+{
+    if (!nvme_reservations_ok(ctrl)) {
+        return state_fail(s, "it is damaged: the reservations");
+    }
+    nvme_reservations_loaded(ctrl->sub);
     return true;
 }
 
@@ -776,7 +800,7 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
         state_tables(&s, &ctrl_struct, ctrl->sub, table_counts) &&
         check_values(&s, ctrl, &streams, &fdp) && load_queues(&s, ctrl) &&
         check_queues(&s, ctrl) && load_requests(&s, ctrl) &&
-        nvme_ns_state(&s, ctrl)) {
+        nvme_ns_state(&s, ctrl) && check_reservations(&s, ctrl)) {
         payload_state(ctrl->payload, &s);
     }
     if (!state_end(&s, error)) {

@@ -1063,4 +1063,51 @@ NVME_WIRE_AT(NvmeRuhStatusHeader, nruhsd, 14);
 NVME_WIRE_SIZE(NvmeRuhStatus, 32);
 NVME_WIRE_AT(NvmeRuhStatus, ruamw, 8);
 
+/* Reservation Report: its header (24 bytes; 64 with the extended structure),
+ * and a registered controller in both forms. */
+typedef struct NVME_PACKED NvmeReservationHead {
+    uint32_t gen;
+    uint8_t rtype;
+    uint16_t regctl;
+    uint8_t reserved7[2];
+    uint8_t ptpls;
+    uint8_t reserved10[14];
+    uint8_t reserved24[40];
+} NvmeReservationHead;
+
+NVME_WIRE_SIZE(NvmeReservationHead, 64);
+
+typedef struct NVME_PACKED NvmeReservationCtrl {
+    uint16_t cntlid;
+    uint8_t rcsts;
+    uint8_t reserved3[5];
+    uint64_t hostid;
+    uint64_t rkey;
+} NvmeReservationCtrl;
+
+NVME_WIRE_SIZE(NvmeReservationCtrl, 24);
+
+typedef struct NVME_PACKED NvmeReservationExt {
+    uint16_t cntlid;
+    uint8_t rcsts;
+    uint8_t reserved3[5];
+    uint64_t rkey;
+    uint8_t hostid[16];
+    uint8_t reserved32[32];
+} NvmeReservationExt;
+
+NVME_WIRE_SIZE(NvmeReservationExt, 64);
+
+/* Log page 80h, Reservation Notification. */
+typedef struct NVME_PACKED NvmeReservationLogPage {
+    uint64_t count;
+    uint8_t type;
+    uint8_t more; /* others that can be read */
+    uint8_t reserved10[2];
+    uint32_t nsid;
+    uint8_t reserved16[48];
+} NvmeReservationLogPage;
+
+NVME_WIRE_SIZE(NvmeReservationLogPage, 64);
+
 #endif

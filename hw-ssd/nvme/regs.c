@@ -20,6 +20,7 @@
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
+#include "reservation.h"
 #include "self-test.h"
 #include "steps.h"
 #include "timestamp.h"
@@ -127,6 +128,7 @@ void nvme_disable(NvmeCtrl *ctrl)
 
     nvme_self_test_reset(ctrl);
     nvme_pel_reset(ctrl);
+    nvme_reservations_reset(ctrl);
     ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
     ctrl->shutdown_req = ended ? ctrl->shutdown_req : NULL;
@@ -279,6 +281,7 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
     nvme_pmr_reset(ctrl);
     nvme_timestamp_reset(ctrl);
     memset(ctrl->features.host_id, 0, sizeof(ctrl->features.host_id));
+    ctrl->features.host_id_extended = false;
 }
 
 /* All controllers of the subsystem.  The buffer keeps its data. */

@@ -242,7 +242,7 @@ bool nvme_sanitize_look(NvmeCtrl *ctrl)
 static bool log_is_allowed(uint8_t lid)
 {
     static const uint8_t allowed[] = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05,
-                                      0x09, 0x0d, 0x12, 0x13, 0x81};
+                                      0x09, 0x0d, 0x12, 0x13, 0x80, 0x81};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(allowed); i++) {
         if (allowed[i] == lid) {

@@ -401,7 +401,7 @@ void nvme_step_completed(NvmeSubsys *sub, const SsdCompletion *c)
         look_drained(ctrl);
     }
     if (req->deletion && !req->in_drive) {
-        nvme_request_part_done(ctrl, req->deletion);
+        nvme_request_part_done(req->deletion->ctrl, req->deletion);
         req->deletion = NULL;
     }
     if (c->status != SSD_STATUS_OK) {

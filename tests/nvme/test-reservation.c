@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test-reservation.c - reservations: the four commands, access by type,
+ * relation and command, notifications, preemption, persistence.
+ */
+#include "admin.h"
+
+#include "nvme-wire.h"
+
+#define KEY(i)  (0x1000 + (i))
+#define N_HOSTS 3
+
+enum { REGISTER, UNREGISTER, REPLACE };
+enum { ACQUIRE, PREEMPT, PREEMPT_AND_ABORT };
+enum { RELEASE, CLEAR };
+enum { HOLDER, REGISTRANT, STRANGER };
+
+#define IEKEY      8
+#define CONFLICT   NVME_SC_RESERVATION_CONFLICT
+#define FIRST_PTPL (3U << 30)
+
+static void set_host_id(Host *h, unsigned id, bool extended)
+{
+    memset(admin_data(h), 0, 16);
+    admin_data(h)[0] = (uint8_t)id;
+    g_assert_cmphex(admin_set_feature(h, 0x81, false, extended, 0), ==, 0);
+}
+
+static void bring_up(Host *h, unsigned id)
+{
+    memset(h->cq, 0, sizeof(h->cq));
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    if (id) {
+        set_host_id(h, id, false);
+    }
+}
+
+static Host *first_of(const char *namespaces)
+{
+    Host *h =
+        host_new(&(HostOptions){.controllers = 8, .namespaces = namespaces});
+
+    bring_up(h, 0x10);
+    return h;
+}
+
+static Host *add(Host *first, uint16_t cntlid, unsigned id)
+{
+    GError *error = NULL;
+    Host *h = host_add(first, cntlid, &error);
+
+    g_assert_no_error(error);
+    bring_up(h, id);
+    return h;
+}
+
+static void three(Host *h[N_HOSTS])
+{
+    h[0] = first_of(NULL);
+    h[1] = add(h[0], 2, 0x20);
+    h[2] = add(h[0], 3, 0x30);
+}
+
+static void end(Host *h[N_HOSTS])
+{
+    host_free(h[2]);
+    host_free(h[1]);
+    host_free(h[0]);
+}
+
+static uint16_t command(Host *h, uint8_t opcode, uint32_t dw10, uint64_t a,
+                        uint64_t b)
+{
+    NvmeSqe sqe = host_sqe(opcode, 1, HOST_DATA);
+
+    put_le64(host_ram(h, HOST_DATA, 8), a);
+    put_le64(host_ram(h, HOST_DATA + 8, 8), b);
+    sqe.dw[10] = dw10;
+    return host_code(host_do(h, 1, &sqe).status);
+}
+
+static uint16_t reg(Host *h, uint32_t dw10, uint64_t key, uint64_t new_key)
+{
+    return command(h, NVME_IO_RESERVATION_REGISTER, dw10, key, new_key);
+}
+
+static uint16_t acq(Host *h, uint32_t dw10, unsigned type, uint64_t key,
+                    uint64_t other)
+{
+    return command(h, NVME_IO_RESERVATION_ACQUIRE, dw10 | type << 8, key,
+                   other);
+}
+
+static uint16_t rel(Host *h, uint32_t dw10, unsigned type, uint64_t key)
+{
+    return command(h, NVME_IO_RESERVATION_RELEASE, dw10 | type << 8, key, 0);
+}
+
+/* The report's data, of 4096 bytes. */
+static const uint8_t *report(Host *h, bool extended)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_RESERVATION_REPORT, 1, HOST_DATA);
+
+    sqe.dw[10] = 1023;
+    sqe.dw[11] = extended;
+    memset(host_ram(h, HOST_DATA, 4096), 0xee, 4096);
+    g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+    return h->ram + HOST_DATA;
+}
+
+static void assert_report(Host *h, uint32_t gen, unsigned type, unsigned n)
+{
+    const uint8_t *p = report(h, false);
+
+    g_assert_cmpuint(get_le32(p), ==, gen);
+    g_assert_cmpuint(p[4], ==, type);
+    g_assert_cmpuint(get_le16(p + 5), ==, n);
+}
+
+/* A notification, and that there is no other. */
+static void assert_note(Host *h, unsigned type)
+{
+    g_assert_cmphex(admin_log(h, 0x80, 0, 64, 0), ==, 0);
+    g_assert_cmpuint(admin_data(h)[8], ==, type);
+    if (type) {
+        g_assert_cmpuint(admin_data(h)[9], ==, 0);
+        g_assert_cmpuint(get_le32(admin_data(h) + 12), ==, 1);
+        assert_note(h, 0);
+    }
+}
+
+/* ---- access -------------------------------------------------------------- */
+
+typedef struct Io {
+    uint8_t opcode;
+    bool write;
+} Io;
+
+static uint16_t do_dsm(Host *h)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_DSM, 1, HOST_DATA);
+
+    memset(host_ram(h, HOST_DATA, 16), 0, 16);
+    put_le32(host_ram(h, HOST_DATA + 4, 4), 8);
+    sqe.dw[11] = 4;
+    return host_code(host_do(h, 1, &sqe).status);
+}
+
+static uint16_t do_copy(Host *h)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_COPY, 1, HOST_DATA);
+
+    memset(host_ram(h, HOST_DATA, 32), 0, 32);
+    put_le16(host_ram(h, HOST_DATA + 16, 2), 7);
+    sqe.dw[10] = 64;
+    return host_code(host_do(h, 1, &sqe).status);
+}
+
+static uint16_t do_io(Host *h, uint8_t opcode)
+{
+    switch (opcode) {
+    case NVME_IO_DSM:
+        return do_dsm(h);
+    case NVME_IO_COPY:
+        return do_copy(h);
+    case NVME_IO_FLUSH:
+        return host_code(host_flush(h, 1));
+    default:
+        memset(host_ram(h, HOST_DATA, 4096), 0, 4096);
+        return host_code(host_io(h, 1, opcode, 0, 8, HOST_DATA));
+    }
+}
+
+/* Base 2.0, Reservations: Command Behavior in the Presence of a Reservation. */
+static bool allowed(unsigned type, unsigned relation, bool write)
+{
+    static const struct {
+        bool read[3]; /* by relation */
+        bool write[3];
+    } table[] = {
+        [NVME_RESERVATION_NONE] = {{1, 1, 1}, {1, 1, 1}},
+        [NVME_RESERVATION_WE] = {{1, 1, 1}, {1, 0, 0}},
+        [NVME_RESERVATION_EA] = {{1, 0, 0}, {1, 0, 0}},
+        [NVME_RESERVATION_WERO] = {{1, 1, 1}, {1, 1, 0}},
+        [NVME_RESERVATION_EARO] = {{1, 1, 0}, {1, 1, 0}},
+        [NVME_RESERVATION_WEAR] = {{1, 1, 1}, {1, 1, 0}},
+        [NVME_RESERVATION_EAAR] = {{1, 1, 0}, {1, 1, 0}},
+    };
+
+    return write ? table[type].write[relation] : table[type].read[relation];
+}
+
+static void assert_access(Host *h, unsigned type, unsigned relation)
+{
+    static const Io all[] = {
+        {NVME_IO_WRITE, true},
+        {NVME_IO_WRITE_ZEROES, true},
+        {NVME_IO_DSM, true},
+        {NVME_IO_COPY, true},
+        {NVME_IO_FLUSH, true},
+        {NVME_IO_READ, false},
+        {NVME_IO_COMPARE, false},
+        {NVME_IO_VERIFY, false},
+        {NVME_IO_WRITE_UNCORRECTABLE, true},
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(all); i++) {
+        uint16_t status = do_io(h, all[i].opcode);
+        bool may = allowed(type, relation, all[i].write);
+
+        g_test_message("type %u, relation %u, opcode %02x: %03x", type,
+                       relation, all[i].opcode, status);
+        g_assert_cmphex(status, ==, may ? 0 : CONFLICT);
+        if (may && all[i].opcode == NVME_IO_WRITE_UNCORRECTABLE) {
+            g_assert_cmphex(do_io(h, NVME_IO_WRITE), ==, 0);
+        }
+    }
+    g_assert_cmphex(admin_status(h, NVME_ADM_FORMAT, 1, ADMIN_DW(0), 0), ==,
+                    allowed(type, relation, true) ? 0 : CONFLICT);
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_FORMAT, NVME_NSID_ALL, ADMIN_DW(0), 0), ==,
+        allowed(type, relation, true) ? 0 : CONFLICT);
+    if (!allowed(type, relation, true)) {
+        g_assert_cmphex(admin_status(h, NVME_ADM_SANITIZE, 0, ADMIN_DW(4), 0),
+                        ==, CONFLICT);
+    }
+}
+
+static void test_access(void)
+{
+    Host *h[N_HOSTS];
+
+    three(h);
+    for (unsigned type = 0; type <= NVME_RESERVATION_EAAR; type++) {
+        g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
+        g_assert_cmphex(reg(h[1], REGISTER, 0, KEY(1)), ==, 0);
+        if (type) {
+            g_assert_cmphex(acq(h[0], ACQUIRE, type, KEY(0), 0), ==, 0);
+        }
+        for (unsigned i = 0; i < N_HOSTS; i++) {
+            assert_access(h[i], type, i);
+        }
+        g_assert_cmphex(rel(h[0], CLEAR, 0, KEY(0)), ==, 0);
+        assert_access(h[2], NVME_RESERVATION_NONE, STRANGER);
+    }
+    end(h);
+}
+
+/* ---- the commands -------------------------------------------------------- */
+
+static void test_register(void)
+{
+    Host *h[N_HOSTS];
+
+    three(h);
+    assert_report(h[0], 0, 0, 0);
+    g_assert_cmphex(reg(h[0], REGISTER, 0, 0), ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(reg(h[0], 3, 0, 1), ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(reg(h[0], 1U << 30, 0, 1), ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0); /* the same */
+    g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(1)), ==, CONFLICT);
+    g_assert_cmphex(reg(h[1], REPLACE, 0, KEY(1)), ==, CONFLICT);
+    g_assert_cmphex(reg(h[1], UNREGISTER, KEY(0), 0), ==, CONFLICT);
+    g_assert_cmphex(reg(h[0], REPLACE, KEY(1), KEY(2)), ==, CONFLICT);
+    g_assert_cmphex(reg(h[0], REPLACE, KEY(0), KEY(2)), ==, 0);
+    g_assert_cmphex(reg(h[0], REPLACE | IEKEY, 0, KEY(3)), ==, 0);
+    assert_report(h[1], 4, 0, 1);
+    g_assert_cmphex(reg(h[0], UNREGISTER, KEY(0), 0), ==, CONFLICT);
+    g_assert_cmphex(reg(h[0], UNREGISTER, KEY(3), 0), ==, 0);
+    g_assert_cmphex(acq(h[0], ACQUIRE, 1, KEY(3), 0), ==, CONFLICT);
+    assert_report(h[1], 5, 0, 0);
+    end(h);
+}
+
+static void test_acquire_and_release(void)
+{
+    Host *h[N_HOSTS];
+
+    three(h);
+    for (unsigned type = 1; type <= NVME_RESERVATION_EAAR; type++) {
+        bool all = type >= NVME_RESERVATION_WEAR;
+        unsigned released = type >= NVME_RESERVATION_WERO ? 2 : 0;
+
+        g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
+        g_assert_cmphex(reg(h[1], REGISTER, 0, KEY(1)), ==, 0);
+        g_assert_cmphex(acq(h[0], ACQUIRE, 0, KEY(0), 0), ==,
+                        NVME_SC_INVALID_FIELD);
+        g_assert_cmphex(acq(h[0], ACQUIRE, 7, KEY(0), 0), ==,
+                        NVME_SC_INVALID_FIELD);
+        g_assert_cmphex(acq(h[0], ACQUIRE, type, KEY(1), 0), ==, CONFLICT);
+        g_assert_cmphex(acq(h[2], ACQUIRE, type, 0, 0), ==, CONFLICT);
+        g_assert_cmphex(rel(h[0], RELEASE, type, KEY(0)), ==, 0); /* none */
+        g_assert_cmphex(acq(h[0], ACQUIRE, type, KEY(0), 0), ==, 0);
+        g_assert_cmphex(acq(h[0], ACQUIRE, type, KEY(0), 0), ==, 0);
+        g_assert_cmphex(acq(h[0], ACQUIRE, type % 6 + 1, KEY(0), 0), ==,
+                        CONFLICT);
+        g_assert_cmphex(acq(h[1], ACQUIRE, type, KEY(1), 0), ==,
+                        all ? 0 : CONFLICT);
+        g_assert_cmpuint(report(h[2], false)[4], ==, type);
+        g_assert_cmphex(rel(h[1], RELEASE, type % 6 + 1, KEY(1)), ==,
+                        all ? NVME_SC_INVALID_FIELD : 0);
+        g_assert_cmphex(rel(h[2], RELEASE, type, 0), ==, CONFLICT);
+        g_assert_cmphex(rel(h[0], 2, type, KEY(0)), ==, NVME_SC_INVALID_FIELD);
+        g_assert_cmpuint(report(h[2], false)[4], ==, type);
+        g_assert_cmphex(rel(h[0], RELEASE, type, KEY(0)), ==, 0);
+        g_assert_cmpuint(report(h[2], false)[4], ==, 0);
+        assert_note(h[0], 0);
+        assert_note(h[1], released);
+        /* The holder leaves; with all registrants, the last one. */
+        g_assert_cmphex(acq(h[0], ACQUIRE, type, KEY(0), 0), ==, 0);
+        g_assert_cmphex(reg(h[0], UNREGISTER, KEY(0), 0), ==, 0);
+        g_assert_cmpuint(report(h[2], false)[4], ==, all ? type : 0);
+        assert_note(h[1], all ? 0 : released);
+        g_assert_cmphex(reg(h[1], UNREGISTER, KEY(1), 0), ==, 0);
+        g_assert_cmpuint(report(h[2], false)[4], ==, 0);
+    }
+    end(h);
+}
+
+static void test_report(void)
+{
+    Host *h[N_HOSTS];
+    Host *second; /* of the host of h[0] */
+    const uint8_t *p;
+    NvmeSqe sqe = host_sqe(NVME_IO_RESERVATION_REPORT, 1, HOST_DATA);
+
+    three(h);
+    second = add(h[0], 9, 0x10);
+    g_assert_cmphex(reg(h[0], REGISTER | FIRST_PTPL, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(reg(h[1], REGISTER, 0, KEY(1)), ==, 0);
+    g_assert_cmphex(acq(second, ACQUIRE, 2, KEY(0), 0), ==, 0);
+    g_assert_cmphex(do_io(h[0], NVME_IO_WRITE), ==, 0); /* one host */
+    p = report(h[2], false);
+    g_assert_cmpuint(get_le16(p + 5), ==, 3);
+    g_assert_cmpuint(p[9], ==, 1); /* PTPLS */
+    g_assert_cmpuint(get_le16(p + 24), ==, 1);
+    g_assert_cmpuint(p[26], ==, 1); /* holds */
+    g_assert_cmphex(get_le64(p + 32), ==, 0x10);
+    g_assert_cmphex(get_le64(p + 40), ==, KEY(0));
+    g_assert_cmpuint(get_le16(p + 48), ==, 9);
+    g_assert_cmpuint(get_le16(p + 72), ==, 2);
+    g_assert_cmpuint(p[74], ==, 0);
+    g_assert_cmphex(get_le64(p + 96), ==, 0);
+    p = report(h[2], true);
+    g_assert_cmpuint(get_le16(p + 64), ==, 1);
+    g_assert_cmphex(get_le64(p + 72), ==, KEY(0));
+    g_assert_cmphex(p[80], ==, 0x10);
+    g_assert_cmphex(p[128 + 16], ==, 0x10);
+    host_free(second);
+    host_free(h[1]); /* it stays registered, without a controller */
+    p = report(h[2], false);
+    g_assert_cmpuint(get_le16(p + 5), ==, 2);
+    g_assert_cmphex(get_le16(p + 48), ==, 0xffff);
+    set_host_id(h[2], 0x30, true);
+    g_assert_cmphex(host_code(host_do(h[2], 1, &sqe).status), ==,
+                    NVME_SC_HOST_ID_FORMAT);
+    host_free(h[2]);
+    host_free(h[0]);
+}
+
+/* ---- preempting ---------------------------------------------------------- */
+
+static void test_preempt(void)
+{
+    Host *h[N_HOSTS];
+
+    three(h);
+    for (unsigned i = 0; i < N_HOSTS; i++) {
+        g_assert_cmphex(reg(h[i], REGISTER, 0, KEY(i)), ==, 0);
+    }
+    g_assert_cmphex(acq(h[0], ACQUIRE, 1, KEY(0), 0), ==, 0);
+    g_assert_cmphex(acq(h[1], PREEMPT, 1, KEY(1), 0), ==,
+                    NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(acq(h[1], PREEMPT, 1, KEY(1), 77), ==, CONFLICT);
+    g_assert_cmphex(acq(h[1], PREEMPT, 1, KEY(0), KEY(0)), ==, CONFLICT);
+    /* Of another registrant: the reservation stays. */
+    g_assert_cmphex(acq(h[1], PREEMPT, 2, KEY(1), KEY(2)), ==, 0);
+    assert_note(h[2], 1);
+    assert_note(h[0], 0);
+    assert_report(h[0], 4, 1, 2);
+    g_assert_cmphex(reg(h[2], REGISTER, 0, KEY(2)), ==, 0);
+    /* Of the holder, with another type. */
+    g_assert_cmphex(acq(h[1], PREEMPT, 3, KEY(1), KEY(0)), ==, 0);
+    assert_note(h[0], 1);
+    assert_note(h[1], 0);
+    assert_note(h[2], 2);
+    assert_report(h[0], 6, 3, 2);
+    g_assert_cmphex(do_io(h[0], NVME_IO_WRITE), ==, CONFLICT);
+    g_assert_cmphex(do_io(h[1], NVME_IO_WRITE), ==, 0);
+    /* Of all registrants. */
+    g_assert_cmphex(acq(h[1], PREEMPT, 5, KEY(1), KEY(1)), ==, 0);
+    assert_note(h[2], 2);
+    assert_report(h[0], 7, 5, 2);
+    g_assert_cmphex(acq(h[2], PREEMPT, 1, KEY(2), 0), ==, 0);
+    assert_note(h[1], 1);
+    assert_report(h[0], 8, 1, 1);
+    g_assert_cmphex(do_io(h[2], NVME_IO_WRITE), ==, 0);
+    g_assert_cmphex(do_io(h[1], NVME_IO_WRITE), ==, CONFLICT);
+    /* Clear. */
+    g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(rel(h[0], CLEAR, 0, KEY(0)), ==, 0);
+    assert_note(h[2], 3);
+    assert_note(h[0], 0);
+    assert_report(h[0], 10, 0, 0);
+    end(h);
+}
+
+/* The preempted host's commands have ended when Preempt and Abort has. */
+static void test_preempt_and_abort(void)
+{
+    Host *h[N_HOSTS];
+    unsigned aborted = 0;
+    HostCqe cqe;
+
+    three(h);
+    g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(reg(h[1], REGISTER, 0, KEY(1)), ==, 0);
+    g_assert_cmphex(acq(h[0], ACQUIRE, 1, KEY(0), 0), ==, 0);
+    for (unsigned i = 0; i < 40; i++) {
+        NvmeSqe sqe =
+            host_rw(h[0], NVME_IO_WRITE, 64 * i, 64, HOST_DATA + 65536);
+
+        host_send(h[0], 1, &sqe);
+    }
+    nvme_run(h[0]->ctrl, h[0]->now_ns);
+    g_assert_cmphex(acq(h[1], PREEMPT_AND_ABORT, 1, KEY(1), KEY(0)), ==, 0);
+    for (unsigned i = 0; i < 40; i++) {
+        cqe = host_wait(h[0], 1);
+        if (cqe.status) {
+            uint16_t code = host_code(cqe.status);
+
+            g_assert_true(code == NVME_SC_PREEMPT_ABORT || code == CONFLICT);
+            aborted++;
+        }
+    }
+    g_assert_cmpuint(aborted, >, 0);
+    g_assert_cmphex(do_io(h[0], NVME_IO_WRITE), ==, CONFLICT);
+    /* Queues that go meanwhile, of either side. */
+    for (unsigned i = 0; i < 8; i++) {
+        NvmeSqe sqe =
+            host_rw(h[1], NVME_IO_WRITE, 64 * i, 64, HOST_DATA + 65536);
+
+        host_send(h[1], 1, &sqe);
+    }
+    g_assert_cmphex(reg(h[2], REGISTER, 0, KEY(2)), ==, 0);
+    put_le64(host_ram(h[2], HOST_DATA, 8), KEY(2));
+    put_le64(host_ram(h[2], HOST_DATA + 8, 8), KEY(1));
+    {
+        NvmeSqe sqe = host_sqe(NVME_IO_RESERVATION_ACQUIRE, 1, HOST_DATA);
+
+        sqe.dw[10] = PREEMPT_AND_ABORT | 1 << 8;
+        host_send(h[2], 1, &sqe);
+    }
+    nvme_run(h[1]->ctrl, h[1]->now_ns);
+    g_assert_cmphex(host_delete_queues(h[1], 1), ==, 0);
+    g_assert_cmphex(host_wait(h[2], 1).status, ==, 0);
+    end(h);
+}
+
+/* ---- notifications ------------------------------------------------------- */
+
+static void test_notification(void)
+{
+    Host *h[N_HOSTS];
+    NvmeSqe aer = host_sqe(NVME_ADM_ASYNC_EVENT, 0, 0);
+    NvmeSqe set = host_sqe(NVME_ADM_SET_FEATURES, 1, 0);
+    HostCqe cqe;
+
+    three(h);
+    for (unsigned i = 0; i < N_HOSTS; i++) {
+        g_assert_cmphex(reg(h[i], REGISTER, 0, KEY(i)), ==, 0);
+    }
+    host_send(h[1], 0, &aer);
+    set.dw[10] = 0x82;
+    set.dw[11] = 1;
+    g_assert_cmphex(host_code(host_do(h[2], 0, &set).status), ==,
+                    NVME_SC_INVALID_FIELD);
+    set.dw[11] = 1 << 2; /* RESREL */
+    g_assert_cmphex(host_do(h[2], 0, &set).status, ==, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        g_assert_cmphex(acq(h[0], ACQUIRE, 3, KEY(0), 0), ==, 0);
+        g_assert_cmphex(rel(h[0], RELEASE, 3, KEY(0)), ==, 0);
+    }
+    cqe = host_wait(h[1], 0);
+    g_assert_cmphex(cqe.dw0, ==, 0x800006);
+    assert_note(h[2], 0); /* masked */
+    for (unsigned i = 0; i < 3; i++) {
+        g_assert_cmphex(admin_log(h[1], 0x80, 0, 64, 0), ==, 0);
+        g_assert_cmpuint(get_le64(admin_data(h[1])), ==, i + 1);
+        g_assert_cmpuint(admin_data(h[1])[9], ==, 2 - i);
+        if (i < 2) { /* there is more: the next event */
+            host_send(h[1], 0, &aer);
+            g_assert_cmphex(host_wait(h[1], 0).dw0, ==, 0x800006);
+        }
+    }
+    assert_note(h[1], 0);
+    end(h);
+}
+
+/* ---- resets and power ---------------------------------------------------- */
+
+static void test_resets(void)
+{
+    Host *h[N_HOSTS];
+
+    three(h);
+    set_host_id(h[2], 0, false);
+    g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(reg(h[2], REGISTER, 0, KEY(2)), ==, 0);
+    g_assert_cmphex(acq(h[0], ACQUIRE, 3, KEY(0), 0), ==, 0);
+    assert_report(h[1], 2, 3, 2);
+    host_write32(h[0], NVME_REG_CC, 0);
+    assert_report(h[1], 2, 3, 2);
+    host_write32(h[2], NVME_REG_CC, 0); /* a host of its own: it is gone */
+    assert_report(h[1], 2, 3, 1);
+    host_free(h[2]);
+    host_free(h[1]);
+    host_free(h[0]);
+}
+
+static void cut(Host *h)
+{
+    nvme_power_cut(h->ctrl, h->now_ns);
+    nvme_power_on(h->ctrl, h->now_ns);
+}
+
+static void set_ptpl(Host *h, bool on)
+{
+    NvmeSqe sqe = host_sqe(NVME_ADM_SET_FEATURES, 1, 0);
+
+    sqe.dw[10] = 0x83;
+    sqe.dw[11] = on;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    sqe.dw[0] = NVME_ADM_GET_FEATURES;
+    g_assert_cmphex(host_do(h, 0, &sqe).dw0, ==, on);
+}
+
+static void test_power(void)
+{
+    for (unsigned ptpl = 0; ptpl < 2; ptpl++) {
+        Host *h = first_of(NULL);
+        Host *b = add(h, 2, 0x20);
+
+        set_ptpl(h, ptpl);
+        g_assert_cmphex(reg(h, REGISTER, 0, KEY(0)), ==, 0);
+        g_assert_cmphex(acq(h, ACQUIRE, 1, KEY(0), 0), ==, 0);
+        cut(h);
+        bring_up(h, 0x10);
+        bring_up(b, 0x20);
+        g_assert_cmpuint(report(b, false)[4], ==, ptpl);
+        g_assert_cmphex(do_io(b, NVME_IO_WRITE), ==, ptpl ? CONFLICT : 0);
+        g_assert_cmphex(do_io(h, NVME_IO_WRITE), ==, 0);
+        host_free(b);
+        host_free(h);
+    }
+}
+
+static void test_kept(void)
+{
+    Host *h = first_of(NULL);
+    g_autofree char *bytes = NULL;
+    GError *error = NULL;
+    bool namespaces;
+    size_t n;
+    FILE *f;
+
+    g_assert_false(nvme_has_kept(h->ctrl));
+    g_assert_cmphex(reg(h, REGISTER | FIRST_PTPL, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(acq(h, ACQUIRE, 2, KEY(0), 0), ==, 0);
+    g_assert_true(nvme_has_kept(h->ctrl));
+    f = open_memstream(&bytes, &n);
+    g_assert_true(nvme_save_kept(h->ctrl, f, &error));
+    fclose(f);
+    host_free(h);
+    for (unsigned i = 0; i < n; i += n / 200 + 1) { /* damaged: no crash */
+        uint8_t was = (uint8_t)bytes[i];
+
+        h = host_new(&(HostOptions){.controllers = 2});
+        bytes[i] ^= 0x55;
+        f = fmemopen(bytes, n, "rb");
+        nvme_load_kept(h->ctrl, f, &namespaces, &error);
+        g_clear_error(&error);
+        fclose(f);
+        bytes[i] = (char)was;
+        host_free(h);
+    }
+    h = host_new(NULL);
+    f = fmemopen(bytes, n, "rb");
+    g_assert_false(nvme_load_kept(h->ctrl, f, &namespaces, &error));
+    g_assert_cmpstr(error->message, ==,
+                    "its drive has reservations: give controllers=2 or more");
+    g_clear_error(&error);
+    fclose(f);
+    host_free(h);
+    h = host_new(&(HostOptions){.controllers = 2});
+    f = fmemopen(bytes, n, "rb");
+    g_assert_true(nvme_load_kept(h->ctrl, f, &namespaces, &error));
+    fclose(f);
+    bring_up(h, 0x20);
+    assert_report(h, 1, 2, 1);
+    g_assert_cmphex(do_io(h, NVME_IO_READ), ==, CONFLICT);
+    set_host_id(h, 0x10, false);
+    g_assert_cmphex(do_io(h, NVME_IO_READ), ==, 0);
+    host_free(h);
+}
+
+/* A subsystem of one controller has none of it. */
+static void test_alone(void)
+{
+    Host *h = host_new(NULL);
+
+    bring_up(h, 0x10);
+    g_assert_cmphex(reg(h, REGISTER, 0, KEY(0)), ==, NVME_SC_INVALID_OPCODE);
+    g_assert_cmphex(admin_log(h, 0x80, 0, 64, 0), ==, NVME_SC_INVALID_LOG_PAGE);
+    admin_identify(h, 1);
+    g_assert_cmphex(get_le16(admin_data(h) + 520) >> 5 & 1, ==, 0);
+    host_free(h);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/nvme/reservation/alone", test_alone);
+    g_test_add_func("/nvme/reservation/access", test_access);
+    g_test_add_func("/nvme/reservation/register", test_register);
+    g_test_add_func("/nvme/reservation/acquire", test_acquire_and_release);
+    g_test_add_func("/nvme/reservation/report", test_report);
+    g_test_add_func("/nvme/reservation/preempt", test_preempt);
+    g_test_add_func("/nvme/reservation/preempt-and-abort",
+                    test_preempt_and_abort);
+    g_test_add_func("/nvme/reservation/notification", test_notification);
+    g_test_add_func("/nvme/reservation/resets", test_resets);
+    g_test_add_func("/nvme/reservation/power", test_power);
+    g_test_add_func("/nvme/reservation/kept", test_kept);
+    return g_test_run();
+}
