@@ -5,17 +5,11 @@
  */
 #include <string.h>
 
-#include "gc/gc-internal.h"
 #include "media/media-internal.h"
 #include "nand.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
-#include "prng.h"
-#include "ssd-config.h"
-#include "ssd-internal.h"
-#include "ssd-setup.h"
-#include "ssd.h"
-#include "ref.h"
+#include "busy.h"
 
 enum {
     CHANNELS = 2,
@@ -26,45 +20,16 @@ enum {
     N_PLANES = N_DIES * PLANES,
 };
 
-static Ssd *drive(const char *alloc, const char *more)
+static Ssd *drive(const char *alloc)
 {
-    g_autofree char *options = g_strdup_printf(
-        "nand.channels=2;nand.chips=2;nand.dies=2;nand.planes=2;"
-        "nand.blocks=64;nand.pages=16;nand.page_size=4KiB;nand.read=50us;"
-        "nand.program=400us;nand.erase=1500us;buffer.size=256KiB;"
-        "host.complete_at=program;ftl.op_percent=100%%;"
-        "ftl.alloc=%s;%s",
-        alloc, more);
-    SsdConfig *cfg = ssd_config_new();
-    GError *error = NULL;
+    g_autofree char *more = g_strdup_printf("ftl.alloc=%s", alloc);
 
-    ssd_config_set(cfg, options, &error);
-    g_assert_no_error(error);
-    return ref_drive(cfg);
+    return busy_drive(more);
 }
 
 static uint64_t units(const Ssd *ssd)
 {
     return ssd->l.user_units;
-}
-
-static int submit(Ssd *ssd, uint64_t now_ns, SsdOp op, uint64_t unit)
-{
-    uint32_t blocks = 4096 / ssd_info(ssd)->block_bytes;
-    SsdCmd cmd = {.op = op, .lba = unit * blocks, .nblocks = blocks};
-
-    return ssd_submit(ssd, now_ns, &cmd);
-}
-
-/* Until nothing is under way. */
-static void drain(Ssd *ssd, uint64_t *now_ns)
-{
-    SsdCompletion done[16];
-
-    while (ssd_next_event_ns(ssd) != SSD_TIME_NEVER) {
-        *now_ns = MAX(*now_ns, ssd_next_event_ns(ssd));
-        ssd_advance(ssd, *now_ns, done, G_N_ELEMENTS(done));
-    }
 }
 
 static uint32_t plane_of(const Ssd *ssd, uint64_t unit)
@@ -79,8 +44,8 @@ static uint32_t plane_of(const Ssd *ssd, uint64_t unit)
 static uint32_t written_to(Ssd *ssd, uint64_t *now_ns, uint64_t unit)
 {
     *now_ns += 1000;
-    g_assert_cmpint(submit(ssd, *now_ns, SSD_OP_WRITE, unit), ==, 0);
-    drain(ssd, now_ns);
+    g_assert_cmpint(busy_submit(ssd, *now_ns, SSD_OP_WRITE, unit), ==, 0);
+    busy_drain(ssd, now_ns);
     return plane_of(ssd, unit);
 }
 
@@ -90,7 +55,7 @@ static uint32_t written_to(Ssd *ssd, uint64_t *now_ns, uint64_t unit)
  * dies and planes by one, so that the k-th visit of a die is in plane k % 2. */
 static void test_dynamic_idle(void)
 {
-    Ssd *ssd = drive("dynamic", "");
+    Ssd *ssd = drive("dynamic");
     uint64_t now_ns = 0;
 
     for (uint32_t i = 0; i < 3 * N_PLANES; i++) {
@@ -108,7 +73,7 @@ static void test_dynamic_idle(void)
 
 static void test_stripe_idle(void)
 {
-    Ssd *ssd = drive("stripe", "");
+    Ssd *ssd = drive("stripe");
     uint64_t now_ns = 0;
 
     for (uint32_t i = 0; i < 3 * N_PLANES; i++) {
@@ -120,7 +85,7 @@ static void test_stripe_idle(void)
 
 static void test_static_idle(void)
 {
-    Ssd *ssd = drive("static", "");
+    Ssd *ssd = drive("static");
     uint64_t now_ns = 0;
     Prng rng;
 
@@ -139,7 +104,7 @@ static void test_static_idle(void)
 static void test_random_idle(void)
 {
     enum { N = 3200 };
-    Ssd *ssd = drive("random", "");
+    Ssd *ssd = drive("random");
     uint32_t count[N_PLANES] = {0};
     uint32_t same = 0;
     uint32_t before = NONE;
@@ -162,30 +127,6 @@ static void test_random_idle(void)
 }
 
 /* ---- busy drives --------------------------------------------------------- */
-
-/* Random commands, one of reads_per_write a write and the others reads,
- * interval_ns apart in the mean; look() between any two. */
-static void under_load(Ssd *ssd, uint32_t reads_per_write, uint64_t interval_ns,
-                       void (*look)(Ssd *ssd, Prng *rng))
-{
-    SsdCompletion done[16];
-    uint64_t now_ns = 0;
-    Prng rng;
-
-    prng_seed(&rng, 5, 5);
-    g_assert_cmpint(ssd_preload(ssd, 0, ssd_info(ssd)->nblocks), ==, 0);
-    for (uint32_t i = 0; i < 20000; i++) {
-        SsdOp op =
-            prng_below(&rng, reads_per_write) ? SSD_OP_READ : SSD_OP_WRITE;
-
-        now_ns += prng_below(&rng, 2 * interval_ns);
-        ssd_advance(ssd, now_ns, done, G_N_ELEMENTS(done));
-        submit(ssd, now_ns, op, prng_below(&rng, units(ssd)));
-        look(ssd, &rng);
-    }
-    drain(ssd, &now_ns);
-    ssd_destroy(ssd);
-}
 
 typedef struct Tokens {
     uint32_t channel;
@@ -276,7 +217,7 @@ static void test_dynamic_busy(void)
     n_loaded = 0;
     /* Reads keep the chips busy; a page that waited would leave no plane that
      * accepts one. */
-    under_load(drive("dynamic", ""), 16, 7000, look_dynamic);
+    busy_run(drive("dynamic"), 16, 7000, look_dynamic);
     g_assert_cmpuint(n_loaded, >, 1000);
 }
 
@@ -343,8 +284,8 @@ static void look_dl(Ssd *ssd, Prng *rng)
 static void test_dl_busy(void)
 {
     memset(&dl, 0, sizeof(dl));
-    under_load(drive("dl", "ftl.dl_threshold=85%"), 2, 40000, look_dl);
-    under_load(drive("dl", "ftl.dl_threshold=97%"), 2, 40000, look_dl);
+    busy_run(drive("dl;ftl.dl_threshold=85%"), 2, 40000, look_dl);
+    busy_run(drive("dl;ftl.dl_threshold=97%"), 2, 40000, look_dl);
     g_test_message("own %u, sibling %u, waits %u, forced %u", dl.own,
                    dl.sibling, dl.waits, dl.forced);
     g_assert_cmpuint(dl.own, >, 100);
@@ -356,7 +297,7 @@ static void test_dl_busy(void)
 /* Data that has no old version goes round the planes by address. */
 static void test_dl_first(void)
 {
-    Ssd *ssd = drive("dl", "");
+    Ssd *ssd = drive("dl");
     uint64_t now_ns = 0;
 
     for (uint32_t i = 0; i < 2 * N_PLANES; i++) {
