@@ -540,6 +540,44 @@ static void test_early_idle(void)
     ref_free(r);
 }
 
+/* Pages of four units go full: of 24 dirty units 16 may stay. */
+static void test_early_pages(void)
+{
+    Ref *r = ref_new(ref_config("nand.channels=1;nand.dies=2;nand.pages=16;"
+                                "nand.page_size=16KiB;buffer.size=128KiB;"
+                                "buffer.early_threshold=50%;"
+                                "buffer.early_adapt=0;buffer.policy=cflru-ef"),
+                     true);
+
+    for (uint64_t lpn = 0; lpn < 24; lpn++) {
+        write_unit(r, lpn);
+    }
+    ref_pass(r, 50 * NS_PER_MS);
+    g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 16);
+    g_assert_cmpuint(programs(r), ==, 2);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Nine slots (units need four bytes more), of which four may be dirty.  With 4,
+ * units 0 to 3 get a second chance, and 4 is flushed; then 0 and 1 go back, as
+ * the list of second chances must not be the longer one.  With 5, 0 is next. */
+static void test_second_chances(void)
+{
+    static const uint64_t units[] = {0, 1, 2, 3, 0, 1, 2, 3, 4, 5};
+    Ref *r = ref_new(ref_config(TEN "-sc"), true);
+
+    g_assert_cmpuint(r->ssd->buffer->early.limit, ==, 4);
+    for (unsigned i = 0; i < G_N_ELEMENTS(units); i++) {
+        write_unit(r, units[i]);
+        ref_pass(r, 50 * NS_PER_MS);
+    }
+    g_assert_cmpuint(programs(r), ==, 2);
+    g_assert_true(r->in_nand[4] && r->in_nand[0] && !r->in_nand[5]);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* The second chance: a unit that was written twice stays dirty longer. */
 static void test_second_chance(void)
 {
@@ -642,6 +680,8 @@ int main(int argc, char **argv)
     g_test_add_func("/cache/ccf-lru", test_ccf_lru);
     g_test_add_func("/cache/early", test_early);
     g_test_add_func("/cache/early-idle", test_early_idle);
+    g_test_add_func("/cache/early-pages", test_early_pages);
+    g_test_add_func("/cache/second-chances", test_second_chances);
     g_test_add_func("/cache/second-chance", test_second_chance);
     g_test_add_func("/cache/series", test_series);
     g_test_add_func("/cache/threshold", test_threshold);
