@@ -123,6 +123,9 @@ static void test_merge(void)
     hist_merge(a, b);
     g_assert_cmpmem(a, sizeof(*a), both, sizeof(*both));
     hist_init(b);
+    hist_merge(b, a); /* into an empty one */
+    g_assert_cmpmem(b, sizeof(*b), both, sizeof(*both));
+    hist_init(b);
     hist_merge(a, b); /* an empty one changes nothing */
     g_assert_cmpmem(a, sizeof(*a), both, sizeof(*both));
 }

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "gc/gc-internal.h"
+#include "gc/gc-private.h"
+#include "gc/gc.h"
 #include "media/media-internal.h"
 #include "ref.h"
+#include "settle.h"
 #include "simtime.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -690,6 +693,37 @@ static void test_counts_lost(void)
                      ==, 0);
 }
 
+/* The history of a block: each read and retry counts, the read with the most
+ * retries decides, and a copy of GC is a read. */
+static void test_history(void)
+{
+    Ref *r = ref_new(ref_config(TENDER "ftl.refresh_reads=5;"
+                                       "ftl.read_reclaim=3"),
+                     true);
+    Ssd *ssd = r->ssd;
+    uint32_t block = ppu_block(ssd, ssd->nand_entry(ssd, 0) - 1);
+    BlockHistory *h = &ssd->gc->history[block];
+    GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
+    NandOp op = {.retries = 2};
+
+    op.ppa.page = (uint64_t)block * ssd->geo->pages_per_block;
+    refresh_read(ssd, &op);
+    g_assert_cmpuint(h->reads, ==, 3);
+    g_assert_false(g->reclaim);
+    op.retries = 0;
+    refresh_read(ssd, &op);
+    g_assert_cmpuint(h->reads, ==, 4);
+    g_assert_cmpuint(h->retries, ==, 2);
+    refresh_copied(ssd, block, block + 1);
+    g_assert_cmpuint(h->reads, ==, 5);
+    op.retries = 3;
+    refresh_read(ssd, &op);
+    g_assert_true(g->reclaim);
+    ssd_settle(ssd);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* Reads of one place, with a pause after each thousand. */
 static Ref *reading_host(const char *options, uint64_t pause_ns)
 {
@@ -784,6 +818,7 @@ int main(int argc, char **argv)
     g_test_add_func("/upkeep/retention", test_retention);
     g_test_add_func("/upkeep/copyback", test_copyback);
     g_test_add_func("/upkeep/off", test_off);
+    g_test_add_func("/upkeep/history", test_history);
     g_test_add_func("/upkeep/reclaim", test_reclaim);
     g_test_add_func("/upkeep/clock", test_clock);
     g_test_add_func("/upkeep/counts-lost", test_counts_lost);
