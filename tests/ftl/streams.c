@@ -429,6 +429,8 @@ static void check_sums(const Ref *r)
     uint64_t units = 0;
     uint64_t erases = 0;
     uint64_t victims = 0;
+    uint64_t valid = 0;
+    uint64_t copied = 0;
     const NandStats *n = nand_stats(r->ssd->nand);
     uint64_t programs = 0;
     uint64_t nand_erases = 0;
@@ -439,6 +441,8 @@ static void check_sums(const Ref *r)
         units += c.host_units + c.padded_units + c.copied_units;
         erases += c.erases;
         victims += c.victims;
+        valid += c.victim_valid_units;
+        copied += c.copied_units;
     }
     for (int c = 0; c < NAND_N_CAUSES; c++) {
         programs += n->ops[NAND_PROGRAM][c];
@@ -447,6 +451,9 @@ static void check_sums(const Ref *r)
     g_assert_cmpuint(units, ==, programs * PAGE_UNITS);
     g_assert_cmpuint(erases, ==, nand_erases);
     g_assert_cmpuint(victims, >=, erases);
+    g_assert_cmpuint(valid, >=, copied); /* what the host overwrites meanwhile
+                                            is not copied */
+    g_assert_cmpuint(valid, <=, victims * r->ssd->l.units_per_block);
 }
 
 static double clean(const char *options, bool streams)

@@ -347,6 +347,19 @@ static void test_idle_energy(void)
     ssd_destroy(ssd);
 }
 
+/* In state 1 with half the power of state 0: half of the idle power. */
+static void test_lower_state_energy(void)
+{
+    Ssd *ssd = drive(STATES "power.idle=1000");
+    Heat h;
+
+    ssd_set_power_state(ssd, 0, 1);
+    pass(ssd, 1000 * MS);
+    h = thermal_now(ssd);
+    near((double)h.sums.controller_nj, 0.5 * 1000 * MS, 2);
+    ssd_destroy(ssd);
+}
+
 /* Settings of the host: a lower state has half of the link's rate; an idle one
  * begins when the last command has ended; rules of the host. */
 static void test_host_states(void)
@@ -530,6 +543,7 @@ int main(int argc, char **argv)
     g_test_add_func("/thermal/exit-latency", test_exit_latency);
     g_test_add_func("/thermal/wake-once", test_wake_once);
     g_test_add_func("/thermal/idle-energy", test_idle_energy);
+    g_test_add_func("/thermal/lower-state-energy", test_lower_state_energy);
     g_test_add_func("/thermal/host-states", test_host_states);
     g_test_add_func("/thermal/power-cut", test_power_cut);
     g_test_add_func("/thermal/saved", test_saved);

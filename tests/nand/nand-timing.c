@@ -222,6 +222,26 @@ static void test_transfer(void)
     g_assert_cmpuint(transfer_ps(&cfg, 16384), ==, 20480000);
 }
 
+/* Cycles of a command, its address and its confirmation (ONFI 5.1, Command
+ * Definition): a read, a program and a change of column have five address
+ * cycles, an erase has three. */
+static void test_cycles(void)
+{
+    NandConfig cfg;
+    NandTiming t;
+
+    rig_config(&cfg);
+    rig_set(&cfg, "nand.interface", "nv-ddr3");
+    nand_timing_init(&t, &cfg);
+    g_assert_cmpuint(cfg.t_wc_ps, >, 0);
+    g_assert_cmpuint(cfg.t_ccs_ps, >, 0);
+    g_assert_cmpuint(t.read_cmd_ps, ==, (1 + 5 + 1) * cfg.t_wc_ps);
+    g_assert_cmpuint(t.change_ps, ==, (1 + 5 + 1) * cfg.t_wc_ps + cfg.t_ccs_ps);
+    g_assert_cmpuint(t.program_cmd_ps, ==,
+                     (1 + 5 + 1) * cfg.t_wc_ps + cfg.t_adl_ps);
+    g_assert_cmpuint(t.erase_cmd_ps, ==, (1 + 3 + 1) * cfg.t_wc_ps);
+}
+
 /* A drive whose every time is 0 finishes where it started. */
 static void test_zero(void)
 {
@@ -367,6 +387,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nand/timing/erase-frees-bus", test_erase_frees_bus);
     g_test_add_func("/nand/timing/order", test_order);
     g_test_add_func("/nand/timing/transfer", test_transfer);
+    g_test_add_func("/nand/timing/cycles", test_cycles);
     g_test_add_func("/nand/timing/zero", test_zero);
     g_test_add_func("/nand/timing/stats", test_stats);
     g_test_add_func("/nand/timing/parts", test_parts);
