@@ -284,6 +284,7 @@ static void look_dl(Ssd *ssd, Prng *rng)
 static void test_dl_busy(void)
 {
     memset(&dl, 0, sizeof(dl));
+    busy_run(drive("dl;ftl.dl_threshold=35%"), 2, 80000, look_dl);
     busy_run(drive("dl;ftl.dl_threshold=85%"), 2, 40000, look_dl);
     busy_run(drive("dl;ftl.dl_threshold=97%"), 2, 40000, look_dl);
     g_test_message("own %u, sibling %u, waits %u, forced %u", dl.own,

@@ -3,6 +3,7 @@
  * victims.c - which block each GC policy takes: by a slow look at all blocks of
  * a plane, between any two commands of a random load.
  */
+#include "gc/gc-internal.h"
 #include "gc/gc-policy.h"
 #include "media/media-internal.h"
 #include "busy.h"
@@ -215,6 +216,29 @@ static void test_window(void)
     run("windowed-greedy", look_window);
 }
 
+static uint64_t most_erased, n_moved;
+
+static void look_wear(Ssd *ssd, Prng *rng)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        most_erased = MAX(most_erased, nand_wear_cycles(ssd->nand, b));
+    }
+    n_moved = ssd->gc->background_stats.wear_victims;
+}
+
+/* Random writes wear all blocks alike: static levelling has nothing to move. */
+static void test_even_wear(void)
+{
+    busy_run(busy_drive("nand.channels=1;nand.chips=1;nand.dies=1;"
+                        "nand.planes=1;nand.blocks=32;ftl.wear=static;"
+                        "ftl.wear_spread=30"),
+             1, 2000000, look_wear);
+    g_test_message("%u erases at most, %u blocks moved", (unsigned)most_erased,
+                   (unsigned)n_moved);
+    g_assert_cmpuint(most_erased, >, 40);
+    g_assert_cmpuint(n_moved, ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -222,5 +246,6 @@ int main(int argc, char **argv)
     g_test_add_func("/victims/cost-benefit", test_cost_benefit);
     g_test_add_func("/victims/fifo", test_fifo);
     g_test_add_func("/victims/windowed-greedy", test_window);
+    g_test_add_func("/victims/even-wear", test_even_wear);
     return g_test_run();
 }
