@@ -175,21 +175,20 @@ static bool other_goes_on(const Ssd *ssd, uint32_t page)
     return mirror_is_on(ssd) && mirror_write(ssd, mirror_of(ssd, page)) != NONE;
 }
 
-/* The contents of both copies are fixed when the first of them begins: then
- * PageJob.stream is 1.  true: they were not. */
+/* The contents of both copies are fixed when the first of them begins.  true:
+ * they were not. */
 static bool fix_contents(Ssd *ssd, uint32_t j)
 {
-    uint32_t other =
-        mirror_is_on(ssd)
-            ? mirror_write(ssd, mirror_of(ssd, ssd->media->job[j].meta_page))
-            : NONE;
-    bool were = mirror_is_on(ssd) && ssd->media->job[j].stream == 1;
+    PageJob *job = ssd->media->job;
+    uint32_t other = NONE;
+    bool were = job[j].fixed;
 
     if (mirror_is_on(ssd)) {
-        ssd->media->job[j].stream = 1;
+        job[j].fixed = true;
+        other = mirror_write(ssd, mirror_of(ssd, job[j].meta_page));
     }
     if (other != NONE) {
-        ssd->media->job[other].stream = 1;
+        job[other].fixed = true;
     }
     return !were;
 }
@@ -298,13 +297,12 @@ void meta_page_done(Ssd *ssd, uint32_t j)
 static void drop(Ssd *ssd, uint32_t j)
 {
     PageJob job = ssd->media->job[j];
-    bool begun = mirror_is_on(ssd) && job.stream == 1;
 
     job_give(ssd, j);
     if (other_goes_on(ssd, job.meta_page)) {
         return;
     }
-    if (!begun) {
+    if (!job.fixed) {
         tell_begins(ssd, job.owner, job.meta_page);
     }
     tell_written(ssd, job.owner, job.meta_page);

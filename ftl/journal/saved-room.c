@@ -133,11 +133,13 @@ uint64_t saved_take_page(Ssd *ssd, uint32_t plane)
 uint32_t saved_live_index(const Ssd *ssd, uint64_t page)
 {
     uint32_t index = saved_index(ssd, page);
+    const SavedPage *sp;
 
-    const SavedPage *sp = &ssd->journal->saved_page[index == NONE ? 0 : index];
-
-    return index != NONE && saved_in_nand(sp) && sp->page == page ? index
-                                                                  : NONE;
+    if (index == NONE) {
+        return NONE;
+    }
+    sp = &ssd->journal->saved_page[index];
+    return saved_in_nand(sp) && sp->page == page ? index : NONE;
 }
 
 bool saved_is_newest(const Ssd *ssd, uint64_t page)

@@ -41,6 +41,7 @@ typedef struct PageJob {
     bool meta;      /* a page of metadata, all of it; unit[] is not used */
     uint8_t owner;  /* MetaOwner of it */
     bool parity;    /* a page of parity; unit[] is not used */
+    bool fixed;     /* meta, of two copies: its contents are (journal/meta.c) */
     uint32_t meta_page;
 } PageJob;
 

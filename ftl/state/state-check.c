@@ -100,10 +100,9 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(MapPlane, logs.merge.random),
     };
     static const size_t of_job[] = {
-        offsetof(PageJob, gc),
-        offsetof(PageJob, copyback),
-        offsetof(PageJob, meta),
-        offsetof(PageJob, parity),
+        offsetof(PageJob, gc),    offsetof(PageJob, copyback),
+        offsetof(PageJob, meta),  offsetof(PageJob, parity),
+        offsetof(PageJob, fixed),
     };
     static const size_t of_rule[] = {
         offsetof(FaultRule, on), offsetof(FaultRule, times_given),
