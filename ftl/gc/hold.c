@@ -21,7 +21,7 @@
  *
  * The time to prepare a window is that of the copies for its room, if each
  * victim has the mean share u of valid data: u / (1 - u) copies for each unit
- * gained (R. Hu et al., "Write amplification analysis in flash-based solid
+ * gained (X.-Y. Hu et al., "Write amplification analysis in flash-based solid
  * state drives", SYSTOR 2009, section 3), with planes of a die one by one.
  */
 #include "gc/gc-private.h"

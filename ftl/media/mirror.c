@@ -3,11 +3,11 @@
  * mirror.c - two copies of each translation page, with ftl.rain.
  *
  * A translation page stays in one plane, and is rewritten when an entry of it
- * has to go.  So pages of several dies do not come in step, and a stripe of
- * them would have many late pages.  Instead each has a second copy, in the next
- * die of the stripes of its plane: a stripe of two, whose parity is the data
- * itself. A copy that cannot be read is rebuilt from the other one, by the same
- * reads as any page of a stripe (rebuild.c).
+ * has to go.  Pages in several dies are rewritten at different times, so a
+ * stripe of them would have many late pages.  Instead each has a second copy,
+ * in the next die of the stripes of its plane: a stripe of two, whose parity is
+ * the data itself.  A copy that cannot be read is rebuilt from the other one,
+ * by the same reads as any page of a stripe (rebuild.c).
  *
  * Knows where copies are; does not know when they are written (journal/).
  */
