@@ -80,8 +80,8 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
      * Save/Select field, Timestamp, Verify, Copy. */
     id->oncs = nvme_le16(1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6 |
                          1 << 7 | 1 << 8);
-    if (ctrl->sub->zones.n >
-        0) { /* those that write apart from the write pointer */
+    /* Not those that write apart from the write pointer. */
+    if (ctrl->sub->zones.n > 0) {
         id->oncs = nvme_le16(1 << 0 | 1 << 4 | 1 << 6 | 1 << 7);
     }
     if (nvme_has_reservations(ctrl)) {

@@ -517,6 +517,9 @@ uint16_t nvme_reservation_release(NvmeCtrl *ctrl, NvmeRequest *req,
 
 /* ---- Reservation Report -------------------------------------------------- */
 
+/* The head of the extended data structure is as long as its entries; the other
+ * structure ends its head before the reserved bytes. */
+#define HEAD_BYTES offsetof(NvmeReservationHead, reserved24)
 #define REPORT_MOST                                                            \
     (sizeof(NvmeReservationHead) +                                             \
      (NVME_MAX_CTRLS + NVME_MAX_REGISTRANTS) * sizeof(NvmeReservationExt))
@@ -569,7 +572,7 @@ static unsigned put_host(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
 static void fill_report(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
                         bool extended, uint8_t *out)
 {
-    size_t head = extended ? sizeof(NvmeReservationExt) : 24;
+    size_t head = extended ? sizeof(NvmeReservationHead) : HEAD_BYTES;
     size_t bytes =
         extended ? sizeof(NvmeReservationExt) : sizeof(NvmeReservationCtrl);
     NvmeReservation *res = of(ctrl, ns);
@@ -588,7 +591,7 @@ static void fill_report(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
         }
     }
     h.regctl = nvme_le16(n);
-    memcpy(out, &h, 24);
+    memcpy(out, &h, HEAD_BYTES);
 }
 
 uint16_t nvme_reservation_report(NvmeCtrl *ctrl, NvmeRequest *req,

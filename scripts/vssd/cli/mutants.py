@@ -145,8 +145,8 @@ class Tree:
         subprocess.run(
             [str(venv.tool("meson")), "test", "-C", str(self.build),
              "--no-rebuild", "--setup", "quick", "--maxfail", "1",
-             "--timeout-multiplier", TIME_FACTOR, *names], capture_output=True, check=False,
-            env=self.env)
+             "--timeout-multiplier", TIME_FACTOR, *names],
+            capture_output=True, check=False, env=self.env)
         for line in results.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             if row["result"] in ("FAIL", "ERROR", "TIMEOUT"):

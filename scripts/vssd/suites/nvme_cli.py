@@ -52,8 +52,6 @@ END
 chmod +x /usr/local/bin/nvme-2
 """
 
-
-
 # Version 2 has no runner of its own but unittest's; this one reports as that of
 # version 3 does.
 UNITTEST = r"""
