@@ -391,6 +391,16 @@ static uint16_t fill_nvm_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
+/* ELBAF. */
+static uint32_t extended_format(const NvmeProtection *p)
+{
+    if (!p->guard64) {
+        return 0;
+    }
+    return (p->qualified ? NVME_PIF_QUALIFIED | NVME_QPIF_64B : NVME_PIF_64B) |
+           p->storage_bits;
+}
+
 /* The namespace: its storage tag, and the guards of the formats. */
 static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                    void *data)
@@ -403,12 +413,10 @@ static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         return nvme_ns_missing(ctrl, sqe->dw[1]);
     }
     id->lbstm = nvme_le64((1ULL << ns->protection.storage_bits) - 1);
-    id->pic = ctrl->cfg.metadata ? 1 << 2 : 0; /* tags are checked in reads */
+    id->pic = ctrl->cfg.metadata ? NVME_PIC_STCRS : 0;
     for (unsigned i = 0; nvme_ns_get_format(ctrl, i, &format); i++) {
-        id->elbaf[i] =
-            nvme_le32(format.protection.guard64
-                          ? NVME_PIF_64B | format.protection.storage_bits
-                          : 0);
+        id->elbaf[i] = nvme_le32(extended_format(&format.protection));
+        id->pic |= format.protection.qualified ? NVME_PIC_QPIFS : 0;
     }
     return 0;
 }

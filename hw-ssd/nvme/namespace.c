@@ -125,35 +125,62 @@ static bool fits(const NvmeCtrl *ctrl, uint32_t block_bytes,
            (!p->guard64 || block_bytes == 4096);
 }
 
-/* The sizes without metadata; then, if the drive has it, each size with each of
- * those that fit. */
-bool nvme_ns_get_format(const NvmeCtrl *ctrl, unsigned i, NvmeFormat *format)
-{
-    static const NvmeProtection with[] = {
-        {.meta_bytes = 8},
-        {.meta_bytes = 16},
-        {.meta_bytes = 64},
-        {.meta_bytes = 16, .guard64 = true},
-        {.meta_bytes = 64, .guard64 = true},
-    };
-    uint32_t bytes;
-    unsigned n = 0;
+/* Metadata of formats.  Those of a qualified format (NVM Command Set 1.1,
+ * Extended LBA Format data structure) have a storage tag always. */
+static const NvmeProtection with_metadata[] = {
+    {.meta_bytes = 8},
+    {.meta_bytes = 16},
+    {.meta_bytes = 64},
+    {.meta_bytes = 16, .guard64 = true},
+    {.meta_bytes = 64, .guard64 = true},
+};
+static const NvmeProtection with_qualified[] = {
+    {.meta_bytes = 16, .guard64 = true, .qualified = true},
+    {.meta_bytes = 64, .guard64 = true, .qualified = true},
+};
+#define QUALIFIED_STORAGE_BITS 16 /* without pi_sts */
 
-    *format = (NvmeFormat){.block_bytes = block_size(ctrl, i)};
-    while (block_size(ctrl, n)) {
-        n++;
+static uint8_t storage_bits(const NvmeCtrl *ctrl, const NvmeProtection *p)
+{
+    if (!p->guard64) {
+        return 0;
     }
-    for (unsigned k = 0; i >= n && (bytes = block_size(ctrl, k)); k++) {
-        for (unsigned m = 0; m < G_N_ELEMENTS(with); m++) {
-            if (fits(ctrl, bytes, &with[m]) && i == n++) {
+    return p->qualified && !ctrl->cfg.pi_storage_bits
+               ? QUALIFIED_STORAGE_BITS
+               : ctrl->cfg.pi_storage_bits;
+}
+
+/* The format that has number *i among each size of block with each entry of
+ * `with` that fits.  false: there are fewer, and *i is less by their number. */
+static bool nth_format(const NvmeCtrl *ctrl, const NvmeProtection *with,
+                       unsigned n_with, unsigned *i, NvmeFormat *format)
+{
+    uint32_t bytes;
+
+    for (unsigned k = 0; (bytes = block_size(ctrl, k)); k++) {
+        for (unsigned m = 0; m < n_with; m++) {
+            if (fits(ctrl, bytes, &with[m]) && (*i)-- == 0) {
                 *format = (NvmeFormat){bytes, with[m]};
-                format->protection.storage_bits =
-                    with[m].guard64 ? ctrl->cfg.pi_storage_bits : 0;
+                format->protection.storage_bits = storage_bits(ctrl, &with[m]);
                 return true;
             }
         }
     }
-    return format->block_bytes;
+    return false;
+}
+
+/* The sizes without metadata; then, if the drive has it, each size with each
+ * metadata that fits; then the qualified ones, so that others keep numbers. */
+bool nvme_ns_get_format(const NvmeCtrl *ctrl, unsigned i, NvmeFormat *format)
+{
+    static const NvmeProtection none[] = {{.meta_bytes = 0}};
+
+    *format = (NvmeFormat){0};
+    return nth_format(ctrl, none, G_N_ELEMENTS(none), &i, format) ||
+           nth_format(ctrl, with_metadata, G_N_ELEMENTS(with_metadata), &i,
+                      format) ||
+           nth_format(ctrl, with_qualified, G_N_ELEMENTS(with_qualified), &i,
+                      format);
 }
 
 uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i)
@@ -164,14 +191,15 @@ uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i)
 }
 
 int nvme_ns_find_format(const NvmeCtrl *ctrl, uint32_t block_bytes,
-                        unsigned meta_bytes, bool guard64)
+                        const NvmeProtection *like)
 {
     NvmeFormat f;
 
     for (unsigned i = 0; nvme_ns_get_format(ctrl, i, &f); i++) {
-        if (f.block_bytes == block_bytes &&
-            f.protection.meta_bytes == meta_bytes &&
-            f.protection.guard64 == guard64) {
+        const NvmeProtection *p = &f.protection;
+
+        if (f.block_bytes == block_bytes && p->meta_bytes == like->meta_bytes &&
+            p->guard64 == like->guard64 && p->qualified == like->qualified) {
             return (int)i;
         }
     }

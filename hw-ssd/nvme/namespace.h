@@ -36,9 +36,10 @@ bool nvme_ns_get_format(const NvmeCtrl *ctrl, unsigned i, NvmeFormat *format);
 /* Its bytes of a logical block; 0: there is none. */
 uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i);
 
-/* The first one with such blocks, metadata and guard; -1: none has them. */
+/* The first one with such blocks, and meta_bytes, guard64 and qualified of
+ * `like`; -1: none has them. */
 int nvme_ns_find_format(const NvmeCtrl *ctrl, uint32_t block_bytes,
-                        unsigned meta_bytes, bool guard64);
+                        const NvmeProtection *like);
 
 /*
  * May a namespace of the format have extended blocks (FLBAS bit 4), and this

@@ -15,7 +15,7 @@
 const char nvme_namespaces_help[] =
     "a number of equal ones (0..256), or a size for each (8G;4G;rest), with "
     ":512 or :4096 for the bytes of a block, which +8, +16 or +64 of metadata, "
-    ":pi=1..3, :guard=64, :first and :extended may follow";
+    ":pi=1..3, :guard=64, :qualified, :first and :extended may follow";
 
 static bool refuse(const NvmeCtrl *ctrl, GError **error, const char *why)
 {
@@ -51,8 +51,11 @@ static bool form_of_drive(const NvmeCtrl *ctrl, Form *form)
 {
     const NvmeConfig *cfg = &ctrl->cfg;
     /* Format 0: the drive's blocks, or larger ones with zones. */
-    int i = nvme_ns_find_format(ctrl, nvme_ns_format(ctrl, 0), cfg->metadata,
-                                cfg->pi_guard == 64);
+    NvmeProtection like = {
+        .meta_bytes = cfg->metadata,
+        .guard64 = cfg->pi_guard == 64,
+    };
+    int i = nvme_ns_find_format(ctrl, nvme_ns_format(ctrl, 0), &like);
 
     *form = (Form){
         .format = (unsigned)i,
@@ -62,14 +65,16 @@ static bool form_of_drive(const NvmeCtrl *ctrl, Form *form)
     return i >= 0;
 }
 
-/* "pi=1", "guard=64", "first" or "extended". */
-static bool parse_word(const char *word, Form *form, bool *guard64)
+/* "pi=1", "guard=64", "qualified", "first" or "extended". */
+static bool parse_word(const char *word, Form *form, NvmeProtection *like)
 {
     if (g_str_has_prefix(word, "pi=") && word[3] >= '0' && word[3] <= '3' &&
         !word[4]) {
         form->dps = (form->dps & 8) | (uint8_t)(word[3] - '0');
     } else if (strcmp(word, "guard=64") == 0) {
-        *guard64 = true;
+        like->guard64 = true;
+    } else if (strcmp(word, "qualified") == 0) {
+        like->qualified = true;
     } else if (strcmp(word, "first") == 0) {
         form->dps |= 8;
     } else if (strcmp(word, "extended") == 0) {
@@ -85,8 +90,8 @@ static bool parse_word(const char *word, Form *form, bool *guard64)
 static bool parse_form(const NvmeCtrl *ctrl, const char *text, Form *form)
 {
     g_auto(GStrv) word = NULL;
+    NvmeProtection like = {0};
     uint64_t bytes, meta = 0;
-    bool guard64 = false;
     char *end;
     int i;
 
@@ -103,12 +108,12 @@ static bool parse_form(const NvmeCtrl *ctrl, const char *text, Form *form)
         return false;
     }
     for (unsigned k = 2; word[k]; k++) {
-        if (!parse_word(word[k], form, &guard64)) {
+        if (!parse_word(word[k], form, &like)) {
             return false;
         }
     }
-    i = nvme_ns_find_format(ctrl, (uint32_t)MIN(bytes, UINT32_MAX),
-                            (unsigned)MIN(meta, UINT16_MAX), guard64);
+    like.meta_bytes = (uint16_t)MIN(meta, UINT16_MAX);
+    i = nvme_ns_find_format(ctrl, (uint32_t)MIN(bytes, UINT32_MAX), &like);
     form->format = (unsigned)i;
     return i >= 0 && !nvme_ns_check_protection(ctrl, form->format,
                                                form->extended, form->dps);
@@ -149,6 +154,7 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
 static bool add_one(NvmeCtrl *ctrl, uint32_t nsid, const char *text,
                     GError **error)
 {
+    const NvmeProtection none = {0};
     uint64_t bytes;
     Form form;
     char *end;
@@ -163,7 +169,7 @@ static bool add_one(NvmeCtrl *ctrl, uint32_t nsid, const char *text,
     if (bytes == UINT64_MAX || !parse_form(ctrl, end, &form)) {
         g_autofree char *why =
             g_strdup_printf("allowed are %s%s%s", nvme_namespaces_help,
-                            nvme_ns_find_format(ctrl, 4096, 0, false) > 0
+                            nvme_ns_find_format(ctrl, 4096, &none) > 0
                                 ? ""
                                 : "; this drive has one size of blocks",
                             ctrl->cfg.metadata ? "" : "; metadata= is 0");

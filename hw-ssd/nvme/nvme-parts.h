@@ -353,6 +353,7 @@ typedef struct NvmeFdpUnits {
 typedef struct NvmeProtection {
     uint16_t meta_bytes;  /* 0: none */
     bool guard64;         /* 64b guard; else 16b */
+    bool qualified;       /* its kind of guard is named by QPIF; else by PIF */
     uint8_t storage_bits; /* STS, of the storage and reference space */
     uint8_t type;         /* of protection information, 1..3; 0: none */
     bool first;    /* in the first bytes of the metadata; else the last */

@@ -362,8 +362,9 @@ typedef struct NVME_PACKED NvmeIdNvmController {
 
 NVME_WIRE_SIZE(NvmeIdNvmController, 4096);
 
-/* CNS 05h: NVM Command Set 1.0, I/O Command Set specific Identify Namespace
- * data structure.  elbaf: bits 6:0 storage tag size, 8:7 PI format. */
+/* CNS 05h: NVM Command Set 1.1, I/O Command Set specific Identify Namespace
+ * data structure.  elbaf: bits 6:0 storage tag size, 8:7 PI format, 12:9
+ * qualified PI format. */
 typedef struct NVME_PACKED NvmeIdNvmNamespace {
     uint64_t lbstm;
     uint8_t pic;
@@ -375,7 +376,11 @@ typedef struct NVME_PACKED NvmeIdNvmNamespace {
 NVME_WIRE_SIZE(NvmeIdNvmNamespace, 4096);
 NVME_WIRE_AT(NvmeIdNvmNamespace, elbaf, 12);
 
-#define NVME_PIF_64B (2U << 7)
+#define NVME_PIC_STCRS     (1 << 2) /* storage tags are checked in reads */
+#define NVME_PIC_QPIFS     (1 << 3)
+#define NVME_PIF_64B       (2U << 7)
+#define NVME_PIF_QUALIFIED (3U << 7)
+#define NVME_QPIF_64B      (2U << 9)
 
 /* Protection information with a guard of 16 and of 64 bits (NVM Command Set
  * 1.0, Protection Information Formats); big-endian.  space: storage tag and

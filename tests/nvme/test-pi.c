@@ -437,6 +437,8 @@ static void test_identify(void)
         {64, 12, 0},
         {16, 12, 2U << 7 | 16},
         {64, 12, 2U << 7 | 16},
+        {16, 12, 2U << 9 | 3U << 7 | 16}, /* qualified */
+        {64, 12, 2U << 9 | 3U << 7 | 16},
     };
     Host *h = host_new(&(HostOptions){
         .metadata = 8,
@@ -467,12 +469,44 @@ static void test_identify(void)
     g_assert_cmphex(id.dpc, ==, 0x1f);
     g_assert_cmphex(id.dps, ==, 2 | 8);
     g_assert_cmphex(GUINT64_FROM_LE(nvm.lbstm), ==, 0xffff);
+    g_assert_cmphex(nvm.pic, ==, 0xc);
     identify(h, 0, 1, &id);
     g_assert_cmphex(id.flbas, ==, 0);
     g_assert_cmphex(id.dps, ==, 0);
     identify(h, 0, 3, &id);
     g_assert_cmphex(id.flbas, ==, 2);
     host_free(h);
+}
+
+/* A qualified format has a storage tag, with pi_sts or without; the word of
+ * namespaces= chooses it. */
+static void test_qualified(void)
+{
+    static const uint8_t sts[] = {0, 24};
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(sts); i++) {
+        Host *h = host_new(
+            &(HostOptions){.metadata = 8,
+                           .pi_storage_bits = sts[i],
+                           .namespaces = "1M:4096+16:pi=2:guard=64:qualified;"
+                                         "1M:4096+16:pi=2:guard=64"});
+        NvmeIdNvmNamespace nvm;
+        NvmeIdNamespace id;
+        uint64_t mask = sts[i] ? 0xffffff : 0xffff;
+
+        bring_up(h);
+        for (uint32_t nsid = 1; nsid <= 2; nsid++) {
+            uint32_t pif = nsid == 1 ? 2U << 9 | 3U << 7 : 2U << 7;
+
+            identify(h, 0, nsid, &id);
+            identify(h, 5, nsid, &nvm);
+            g_assert_cmphex(GUINT32_FROM_LE(nvm.elbaf[id.flbas]) & ~0x7fU, ==,
+                            pif);
+            g_assert_cmphex(GUINT64_FROM_LE(nvm.lbstm), ==,
+                            nsid == 1 || sts[i] ? mask : 0);
+        }
+        host_free(h);
+    }
 }
 
 /* The metadata by an SGL, in pieces. */
@@ -549,6 +583,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/pi/fields", test_fields);
     g_test_add_func("/nvme/pi/options", test_options);
     g_test_add_func("/nvme/pi/identify", test_identify);
+    g_test_add_func("/nvme/pi/qualified", test_qualified);
     g_test_add_func("/nvme/pi/sgl", test_sgl);
     g_test_add_func("/nvme/pi/link", test_link);
     return g_test_run();
