@@ -247,6 +247,51 @@ static void test_access(void)
     end(h);
 }
 
+/* Format 2h: one range of 8 blocks of that namespace, into namespace 2. */
+static uint16_t copy_from(Host *h, uint32_t nsid)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_COPY, 2, HOST_DATA);
+
+    memset(host_ram(h, HOST_DATA, 32), 0, 32);
+    put_le32(host_ram(h, HOST_DATA, 4), nsid);
+    put_le16(host_ram(h, HOST_DATA + 16, 2), 7);
+    sqe.dw[10] = 64;
+    sqe.dw[12] = 2 << 8;
+    return host_code(host_do(h, 1, &sqe).status);
+}
+
+static uint16_t delete_ns(Host *h, uint32_t nsid)
+{
+    return admin_status(h, NVME_ADM_NS_MANAGEMENT, nsid, ADMIN_DW(1), 0);
+}
+
+/* The source of a Copy is read, and Delete writes, with all namespaces that it
+ * is for. */
+static void test_other_namespaces(void)
+{
+    Host *h0 = first_of("256K;256K");
+    Host *h1 = add(h0, 2, 0x20);
+
+    memset(admin_data(h1), 0, 512);
+    admin_data(h1)[4] = 1 << 2; /* CDFE */
+    g_assert_cmphex(admin_set_feature(h1, 0x16, false, 0, 0), ==, 0);
+    g_assert_cmphex(copy_from(h1, 1), ==, 0);
+    g_assert_cmphex(reg(h0, REGISTER, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(acq(h0, ACQUIRE, NVME_RESERVATION_WE, KEY(0), 0), ==, 0);
+    g_assert_cmphex(copy_from(h1, 1), ==, 0);
+    g_assert_cmphex(delete_ns(h1, 1), ==, CONFLICT);
+    g_assert_cmphex(rel(h0, RELEASE, NVME_RESERVATION_WE, KEY(0)), ==, 0);
+    g_assert_cmphex(acq(h0, ACQUIRE, NVME_RESERVATION_EA, KEY(0), 0), ==, 0);
+    g_assert_cmphex(copy_from(h1, 1), ==, CONFLICT);
+    g_assert_cmphex(copy_from(h1, 2), ==, 0);
+    g_assert_cmphex(delete_ns(h1, 1), ==, CONFLICT);
+    g_assert_cmphex(delete_ns(h1, NVME_NSID_ALL), ==, CONFLICT);
+    g_assert_cmphex(delete_ns(h1, 2), ==, 0);
+    g_assert_cmphex(delete_ns(h0, 1), ==, 0);
+    host_free(h1);
+    host_free(h0);
+}
+
 /* ---- the commands -------------------------------------------------------- */
 
 static void test_register(void)
@@ -624,6 +669,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/reservation/alone", test_alone);
     g_test_add_func("/nvme/reservation/access", test_access);
+    g_test_add_func("/nvme/reservation/other-namespaces",
+                    test_other_namespaces);
     g_test_add_func("/nvme/reservation/register", test_register);
     g_test_add_func("/nvme/reservation/acquire", test_acquire_and_release);
     g_test_add_func("/nvme/reservation/report", test_report);
