@@ -40,7 +40,8 @@ static void (*const actions[FUZZ_N_OPS])(Guest *g, const FuzzAction *x) = {
 
 static bool is_hostile(unsigned op)
 {
-    return op == FUZZ_IDLE || (op >= FUZZ_PATCH && op <= FUZZ_MEMORY);
+    return op == FUZZ_IDLE || (op >= FUZZ_PATCH && op <= FUZZ_MEMORY) ||
+           op == FUZZ_PEER || op == FUZZ_RESERVE;
 }
 
 static char namespaces[32]; /* HostOptions.namespaces */
@@ -141,6 +142,7 @@ static void begin(Guest *g, const uint8_t *head)
         .metadata = protected ? METADATA : 0,
         .pi = protected ? 1 : 0,
         .cmb_bytes = g->drive.cmb ? CMB_BYTES : 0,
+        .controllers = head[HEAD_CONTENT] & 32 && g->drive.shared ? 2 : 0,
         .no_preload = true,
         .lent = memory,
         .prepare = prepare,

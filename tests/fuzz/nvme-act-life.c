@@ -258,6 +258,7 @@ void act_reload(Guest *g, const FuzzAction *x)
     bool forged = !g->honest && x->k & 1;
     Host *h;
 
+    guest_pull_peer(g); /* several controllers cannot be saved */
     if (!settle(g)) {
         nvme_hold(g->h->ctrl, false);
         return;

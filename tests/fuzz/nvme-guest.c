@@ -61,14 +61,25 @@ static void reach(const Sent *s)
 const char *guest_unreached(void)
 {
     static const uint8_t io[] = {
-        NVME_IO_FLUSH,        NVME_IO_WRITE,
-        NVME_IO_READ,         NVME_IO_COMPARE,
-        NVME_IO_WRITE_ZEROES, NVME_IO_DSM,
-        NVME_IO_MGMT_RECEIVE, NVME_IO_MGMT_SEND,
-        NVME_IO_VERIFY,       NVME_IO_WRITE_UNCORRECTABLE,
-        NVME_IO_COPY,         NVME_IO_CANCEL,
-        NVME_IO_ZONE_SEND,    NVME_IO_ZONE_RECEIVE,
+        NVME_IO_FLUSH,
+        NVME_IO_WRITE,
+        NVME_IO_READ,
+        NVME_IO_COMPARE,
+        NVME_IO_WRITE_ZEROES,
+        NVME_IO_DSM,
+        NVME_IO_MGMT_RECEIVE,
+        NVME_IO_MGMT_SEND,
+        NVME_IO_VERIFY,
+        NVME_IO_WRITE_UNCORRECTABLE,
+        NVME_IO_COPY,
+        NVME_IO_CANCEL,
+        NVME_IO_ZONE_SEND,
+        NVME_IO_ZONE_RECEIVE,
         NVME_IO_ZONE_APPEND,
+        NVME_IO_RESERVATION_REGISTER,
+        NVME_IO_RESERVATION_REPORT,
+        NVME_IO_RESERVATION_ACQUIRE,
+        NVME_IO_RESERVATION_RELEASE,
     };
     static const uint8_t admin[] = {
         NVME_ADM_DELETE_SQ,       NVME_ADM_CREATE_SQ,
@@ -885,6 +896,7 @@ void guest_end(Guest *g, bool at_rest)
     h->fail_reads = h->fail_writes = h->fail_flushes = h->fail_zeroes = false;
     nvme_hold(h->ctrl, false);
     guest_run(g);
+    guest_pull_peer(g);
     if (at_rest) {
         come_to_rest(g);
     }

@@ -65,6 +65,7 @@ typedef struct Patch {
 
 typedef struct Guest {
     Host *h;
+    Host *peer; /* of another controller; NULL: there is none now */
     HostOptions o;
     FuzzDrive drive;
     bool honest;
@@ -101,6 +102,9 @@ void guest_steps(Guest *g, unsigned n);
 
 /* Time passes, with the events in it; a store that is slow stays so. */
 void guest_sleep(Guest *g, uint64_t ns);
+
+/* The other controller goes, if there is one (nvme-act-peer.c). */
+void guest_pull_peer(Guest *g);
 
 /* ---- commands ------------------------------------------------------------ */
 

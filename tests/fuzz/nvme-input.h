@@ -23,7 +23,8 @@ enum {
     HEAD_MEDIA,   /* what fails 2:0, scripted faults 6:3 */
     HEAD_HOST,    /* FUZZ_HOST_... */
     HEAD_CONTENT, /* data of the drive and the store at the start 2:0; with
-                     several namespaces 3; with protection information 4 */
+                     several namespaces 3; with protection information 4; for
+                     several controllers 5 */
     HEAD_SHAPE,   /* mdts 1:0, queues 3:2, namespace size 5:4, write-through 6,
                      small backlog 7 */
 };
@@ -102,7 +103,10 @@ typedef struct FuzzAction {
     X(MARK, mark)           /* Write Uncorrectable: k: queue; a: LBA; b: n */  \
     X(COPY, copy)           /* k: queue, ranges; a: LBA; b: source, blocks */  \
     X(FUSE, fuse)           /* k: queue, same data; a: LBA; b: blocks */       \
-    X(CANCEL, cancel)       /* k: queue, action; a: of those in flight */
+    X(CANCEL, cancel)       /* k: queue, action; a: of those in flight */      \
+    X(PEER, peer)           /* - another controller; k: what, opcode; a: NSID; \
+                               b: CDW10, CC */                                 \
+    X(RESERVE, reserve)     /* - k: opcode, NSID, by whom; a: keys; b: CDW10 */
 
 #define FUZZ_ENUM(name, fn) FUZZ_##name,
 typedef enum FuzzOp { FUZZ_OPS(FUZZ_ENUM) FUZZ_N_OPS } FuzzOp;

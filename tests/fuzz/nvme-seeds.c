@@ -284,6 +284,35 @@ static void namespaces(Life *l)
     }
 }
 
+/* Another controller comes and goes; both hosts reserve the namespace. */
+static void reservations(Life *l)
+{
+    static const uint8_t what[] = {0, 1, 2, 3, 4, 5, 6, 6, 7};
+
+    add(l, FUZZ_PEER, 0, 0, 0);
+    add(l, FUZZ_PEER, 1 << 5, 0, 0);
+    add(l, FUZZ_SLEEP, 20, 1, 0);
+    add(l, FUZZ_PEER, 2 << 5, 0, 0);
+    for (unsigned i = 0; i < 40; i++) {
+        unsigned by = below(l, 2) << 4;
+        unsigned keys = below(l, 16);
+
+        if (below(l, 3)) {
+            add(l, FUZZ_RESERVE, by | below(l, 4), keys,
+                below(l, 4) | below(l, 256) << 8 | below(l, 8) << 16);
+        } else {
+            add(l, FUZZ_PEER, what[below(l, sizeof(what))] << 5 | below(l, 32),
+                below(l, 0x10000), (uint32_t)prng_u64(&l->rng));
+        }
+        if (below(l, 2)) {
+            add(l, FUZZ_STEPS, below(l, 64), 0, 0);
+        }
+        if (below(l, 4) == 0) {
+            some_io(l, 1);
+        }
+    }
+}
+
 static void phase(Life *l)
 {
     switch (below(l, 10)) {
@@ -488,6 +517,27 @@ static void write_later(const char *dir, unsigned first, unsigned n)
     }
 }
 
+static void write_reservations(const char *dir, unsigned first, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        Life l = {.bytes = g_byte_array_new(), .honest = false};
+
+        prng_seed(&l.rng, i, 0x2e5e);
+        add_head(&l, i % 30, i / 30 % 6);
+        l.bytes->data[HEAD_CONTENT] =
+            (uint8_t)((l.bytes->data[HEAD_CONTENT] & 7) | 32);
+        for (unsigned k = 0; k < 2; k++) {
+            reservations(&l);
+            if (below(&l, 2)) {
+                power_and_resets(&l);
+            }
+            look(&l);
+        }
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     unsigned n = argc > 2 ? (unsigned)atoi(argv[2]) : 720;
@@ -512,5 +562,6 @@ int main(int argc, char **argv)
     }
     write_namespaces(argv[1], n, n);
     write_later(argv[1], 2 * n, n / 4);
+    write_reservations(argv[1], 2 * n + n / 4, n / 8);
     return 0;
 }
