@@ -62,10 +62,11 @@ SUITES = (
           lambda _folder: list(PLAIN), PREPARE, _command, rows, 1200),
     Suite("blktests-zbd", "Linux's tests of zoned devices", "", "check",
           lambda _folder: list(ZONED), PREPARE, _command, rows, 1200,
-          Form(sets=("zones.enabled=on", "ftl.alloc=superblock",
+          # 64 zones of 16 MiB, a superblock each.
+          Form(size_mib=1024,
+               sets=("zones.enabled=on", "ftl.alloc=superblock",
                      "buffer.plp=on", "ftl.op_percent=0%",
-                     "nand.blocks=72", "nand.pages=64",
-                     "zones.max_active=14"),
-               space={"zoned": True, "zoned.zone_size": "16M",
+                     "nand.blocks=72", "zones.max_active=14"),
+               space={"zoned": True, "zoned.zone_size": 16 << 20,
                       "zoned.max_active": 14, "zoned.max_open": 14})),
 )
