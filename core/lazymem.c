@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -113,12 +114,30 @@ void lazy_clear(void *p, size_t n, size_t size)
  * Linux): the page is in memory, or swapped out. */
 #define PAGE_IS_THERE (3ULL << 62)
 
+/* PAGEMAP_SCAN and its argument, of the same document; headers older than
+ * Linux 6.7 have neither. */
+typedef struct ScanArg {
+    uint64_t size, flags;
+    uint64_t start, end, walk_end;
+    uint64_t vec, vec_len, max_pages;
+    uint64_t category_inverted, category_mask, category_anyof_mask;
+    uint64_t return_mask;
+} ScanArg;
+
+#define SCAN            _IOWR('f', 16, ScanArg)
+#define SCAN_IS_PRESENT (1ULL << 3)
+#define SCAN_IS_SWAPPED (1ULL << 4)
+#define SCAN_IS_ZEROES  (1ULL << 5) /* it was read, and never written */
+
 void lazy_walk_begin(LazyWalk *w, const void *p, size_t bytes)
 {
     w->base = (uintptr_t)p;
     w->bytes = bytes;
     w->n = 0;
     w->first = 0;
+    w->known = 0;
+    w->at = 0;
+    w->scans = true;
     w->fd = sysconf(_SC_PAGESIZE) == ALIGNMENT && bytes > LAZY_WALK_LEAST
                 ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)
                 : -1;
@@ -146,8 +165,78 @@ static bool known(LazyWalk *w, uint64_t page)
     return w->n > 0;
 }
 
+/* The ranges from the address on, as many as there is room for; false: this
+ * system does not list them. */
+static bool scan(LazyWalk *w, uint64_t address)
+{
+    ScanArg arg = {
+        .size = sizeof(arg),
+        .start = address / ALIGNMENT * ALIGNMENT,
+        .end = (w->base + w->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
+        .vec = (uintptr_t)w->range,
+        .vec_len = LAZY_WALK_RANGES,
+        .category_inverted = SCAN_IS_ZEROES,
+        .category_mask = SCAN_IS_ZEROES,
+        .category_anyof_mask = SCAN_IS_PRESENT | SCAN_IS_SWAPPED,
+    };
+    int n = ioctl(w->fd, SCAN, &arg);
+
+    if (n < 0 || arg.walk_end <= address) {
+        w->n = 0;
+        return false;
+    }
+    w->first = arg.start;
+    w->known = arg.walk_end;
+    w->n = (size_t)n;
+    w->at = 0;
+    return true;
+}
+
+/* The first touched address from the given one on, of those that are known; or
+ * where these end. */
+static uint64_t next_in_ranges(LazyWalk *w, uint64_t address)
+{
+    if (w->at > 0 && w->range[w->at - 1].to > address) {
+        w->at = 0; /* the walk went back */
+    }
+    while (w->at < w->n && w->range[w->at].to <= address) {
+        w->at++;
+    }
+    return w->at < w->n ? MAX(address, w->range[w->at].from) : w->known;
+}
+
+/* The same over all of the memory up to end; *done: this is the answer. */
+static size_t scan_until(LazyWalk *w, size_t from, size_t end, bool *done)
+{
+    *done = true;
+    while (from < end) {
+        uint64_t address = w->base + from;
+        uint64_t next;
+
+        if ((address < w->first || address >= w->known) && !scan(w, address)) {
+            w->scans = false;
+            *done = false;
+            return from;
+        }
+        next = next_in_ranges(w, address);
+        from = (size_t)(next - w->base);
+        if (next < w->known) {
+            break;
+        }
+    }
+    return MIN(from, end);
+}
+
 size_t lazy_walk_until(LazyWalk *w, size_t from, size_t end)
 {
+    bool done = false;
+
+    if (w->fd >= 0 && w->scans) {
+        from = scan_until(w, from, end, &done);
+    }
+    if (done) {
+        return from;
+    }
     while (w->fd >= 0 && from < end) {
         uint64_t page = (w->base + from) / ALIGNMENT;
 

@@ -8,6 +8,7 @@
 #ifndef VSSD_CORE_LAZYMEM_H
 #define VSSD_CORE_LAZYMEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,17 +28,34 @@ void lazy_clear(void *p, size_t n, size_t size);
 /*
  * The parts of memory that were ever touched, in pages: for a walk over a large
  * table that takes time in proportion to them.  What is passed over is zero.
- * Where the system does not say what was touched, everything counts as such.
+ * Linux before 6.7 tells page by page, so that the walk takes some time for the
+ * others, too.  Where the system does not say what was touched, everything
+ * counts as such.  Memory that is touched behind the place of the walk may be
+ * passed over.
  */
-#define LAZY_WALK_PAGES 4096
+#define LAZY_WALK_PAGES  4096
+#define LAZY_WALK_RANGES 1024
+
+/* Addresses of pages; as Linux has it (struct page_region). */
+typedef struct LazyRange {
+    uint64_t from, to;
+    uint64_t kinds;
+} LazyRange;
 
 typedef struct LazyWalk {
     uintptr_t base; /* of the memory */
     size_t bytes;
     int fd;         /* /proc/self/pagemap, or -1 */
-    uint64_t first; /* page that map[0] is about, and how many are known */
-    size_t n;
-    uint64_t map[LAZY_WALK_PAGES];
+    bool scans;     /* it lists ranges; else it tells page by page */
+    uint64_t first; /* page, or with scans address, from which on it is known
+                       what was touched */
+    uint64_t known; /* scans: up to this address */
+    size_t n;       /* pages of map[], or ranges */
+    size_t at;      /* the range that was looked at last */
+    union {
+        uint64_t map[LAZY_WALK_PAGES];
+        LazyRange range[LAZY_WALK_RANGES];
+    };
 } LazyWalk;
 
 void lazy_walk_begin(LazyWalk *w, const void *p, size_t bytes);

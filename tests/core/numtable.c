@@ -62,10 +62,53 @@ static void test_walk(void)
     }
 }
 
+/* Both ways in which the system tells what was touched, over more ranges than
+ * it lists at a time: the same elements, also when the walk begins again. */
+static void test_ranges(void)
+{
+    const uint64_t step = 1700000;
+    const uint64_t n = 5000 * step; /* 63 GiB of addresses */
+    NumTable t = numtable_new(n, true);
+
+    for (uint64_t k = 0; k < 5000; k++) {
+        numtable_set(&t, k * step + k % 7, k + 1);
+        g_assert_cmpuint(numtable_get(&t, k * step + step / 2), ==, 0);
+    }
+    for (int scans = 1; scans >= 0; scans--) {
+        LazyWalk w;
+
+        numtable_walk(&t, &w);
+        if (w.fd < 0) {
+            lazy_walk_end(&w);
+            g_test_skip("no pagemap");
+            break;
+        }
+        w.scans = scans;
+        for (unsigned again = 0; again < 2; again++) {
+            uint64_t last = again ? n / 2 : n;
+            uint64_t found = 0;
+            uint64_t visited = 0;
+
+            for (uint64_t i = numtable_next(&t, &w, 0); i < last;
+                 i = numtable_next(&t, &w, i + 1)) {
+                found += numtable_get(&t, i) != 0;
+                visited++;
+            }
+            g_assert_cmpuint(found, ==, again ? 2500 : 5000);
+            /* Pages that were read alone are passed over, if that is known. */
+            g_assert_cmpuint(visited, <=, (w.scans ? 1 : 2) * 5000 * 512);
+        }
+        g_test_message("%s", w.scans ? "ranges" : "page by page");
+        lazy_walk_end(&w);
+    }
+    numtable_free(&t);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/numtable/values", test_values);
     g_test_add_func("/numtable/walk", test_walk);
+    g_test_add_func("/numtable/ranges", test_ranges);
     return g_test_run();
 }
