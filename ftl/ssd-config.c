@@ -447,51 +447,44 @@ static bool check_logs(const SsdConfig *cfg, GError **error)
                 cfg->log_blocks, ssd_map_name(cfg->mapper), least);
 }
 
-/* NAND pages with an entry of 8 bytes for each unit are numbered in 32 bits. */
-static bool has_many_pages(const SsdConfig *cfg, uint64_t raw_units)
-{
-    return raw_units / (cfg->nand.page_bytes / 8) > NUMTABLE_NARROW_MOST;
-}
-
-/* So are entries of the cache; one takes 8 bytes at least. */
+/* Entries of the cache, of 8 bytes at least, are numbered in 32 bits. */
 static bool is_many_entries(uint64_t bytes, uint64_t raw_units)
 {
     return MIN(bytes / 8, raw_units) > NUMTABLE_NARROW_MOST;
 }
 
-/* What has numbers of 32 bits. */
+/* What has numbers of 32 bits: NAND pages with an entry of 8 bytes for each
+ * unit, entries of the cache, groups of the buffer. */
 static bool check_large(const SsdConfig *cfg, uint64_t raw_units,
                         GError **error)
 {
     uint64_t group = cfg->group_bytes ? cfg->group_bytes
                                       : cfg->nand.page_bytes * cfg->nand.pages;
+    bool dftl = ssd_map_in_nand(cfg->mapper);
     const struct {
         bool used;
         const char *key, *value;
+        uint64_t units; /* of a thing with a number */
     } small[] = {
-        {ssd_map_least_logs(cfg->mapper) > 0 ||
-             (ssd_map_in_nand(cfg->mapper) && has_many_pages(cfg, raw_units)),
-         "ftl.map", ssd_map_name(cfg->mapper)},
-        {cfg->recovery != SSD_RECOVERY_CAPACITORS &&
-             has_many_pages(cfg, raw_units),
-         "ftl.recovery", ssd_recovery_name(cfg->recovery)},
-        {ssd_map_in_nand(cfg->mapper) &&
-             is_many_entries(cfg->map_cache_bytes, raw_units),
-         "ftl.map_cache", "more than 16GiB"},
-        {ssd_map_in_nand(cfg->mapper) &&
-             is_many_entries(cfg->hmb_bytes, raw_units),
-         "ftl.hmb", "more than 16GiB"},
-        {raw_units / MAX(group / cfg->unit_bytes, 1) > NUMTABLE_NARROW_MOST,
-         "buffer.policy", ssd_buffer_name(cfg->buffer)},
+        {dftl, "ftl.map", ssd_map_name(cfg->mapper), cfg->nand.page_bytes / 8},
+        {cfg->recovery != SSD_RECOVERY_CAPACITORS, "ftl.recovery",
+         ssd_recovery_name(cfg->recovery), cfg->nand.page_bytes / 8},
+        {dftl && is_many_entries(cfg->map_cache_bytes, raw_units),
+         "ftl.map_cache", "more than 16GiB", 1},
+        {dftl && is_many_entries(cfg->hmb_bytes, raw_units), "ftl.hmb",
+         "more than 16GiB", 1},
+        {true, "buffer.policy", ssd_buffer_name(cfg->buffer),
+         MAX(group / cfg->unit_bytes, 1)},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(small); i++) {
-        if (raw_units > NUMTABLE_NARROW_MOST && small[i].used) {
+        uint64_t most = small[i].units * NUMTABLE_NARROW_MOST;
+
+        if (small[i].used && raw_units > most) {
             return fail(error,
-                        "%s=%s: with at most %llu units, there are "
+                        "%s=%s: with at most %" PRIu64 " units, there are "
                         "%" PRIu64 " (larger ftl.unit)",
-                        small[i].key, small[i].value, NUMTABLE_NARROW_MOST,
-                        raw_units);
+                        small[i].key, small[i].value, most, raw_units);
         }
     }
     return true;

@@ -62,10 +62,13 @@ static void init_logs(Ssd *ssd, uint32_t plane)
     }
     pool_add(ILIST_CHAIN(ssd->map->log_block, LogBlock, newer), &p->free, first,
              end);
-    ssd->map->plane[plane].origin = g_new(uint64_t, ssd->l.units_per_block);
-    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        ssd->map->plane[plane].origin[i] = NO_UNIT;
-    }
+    ssd->map->plane[plane].origin =
+        ssd->map->origins + (uint64_t)plane * ssd->l.units_per_block;
+}
+
+static uint64_t n_origins(const Ssd *ssd)
+{
+    return (uint64_t)ssd->l.n_planes * ssd->l.units_per_block;
 }
 
 void hybrid_init(Ssd *ssd)
@@ -79,6 +82,7 @@ void hybrid_init(Ssd *ssd)
     }
     ssd->map->log_block = g_new(LogBlock, ssd->l.n_planes * ssd->l.log_blocks);
     ssd->map->plane = g_new0(MapPlane, ssd->l.n_planes);
+    ssd->map->origins = lazy_new(uint64_t, n_origins(ssd));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_logs(ssd, i);
     }
@@ -90,9 +94,7 @@ void hybrid_init(Ssd *ssd)
 
 void hybrid_destroy(Ssd *ssd)
 {
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        g_free(ssd->map->plane[i].origin);
-    }
+    lazy_free(ssd->map->origins, n_origins(ssd), sizeof(uint64_t));
     g_free(ssd->map->plane);
     g_free(ssd->map->data_block);
     g_free(ssd->map->log_of);

@@ -19,16 +19,17 @@
 LogicalPage logical_place(const Ssd *ssd, uint64_t lpn)
 {
     uint32_t n = ssd->l.units_per_program;
-    uint32_t program = (uint32_t)(lpn / n);
+    uint64_t program = lpn / n;
     uint32_t plane = ssd->media->stripe_plane[program % ssd->l.n_planes];
-    uint32_t in_plane = program / ssd->l.n_planes;
+    uint64_t in_plane = program / ssd->l.n_planes;
     uint32_t per_block = hybrid_block_programs(ssd);
 
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     return (LogicalPage){
         .plane = plane,
-        .logical = plane * ssd->l.logical_blocks + in_plane / per_block,
-        .page = in_plane % per_block,
+        .logical =
+            plane * ssd->l.logical_blocks + (uint32_t)(in_plane / per_block),
+        .page = (uint32_t)(in_plane % per_block),
         .unit = (uint32_t)(lpn % n),
     };
 }

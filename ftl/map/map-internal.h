@@ -78,7 +78,7 @@ typedef struct PlaneLogs {
 typedef struct MapPlane {
     PlaneLogs logs;
     OF_MAP uint64_t *origin; /* by unit of a full merge's destination: which ppu
-                         was copied there, or NONE */
+                         was copied there, or NONE; a part of Map.origins */
 } MapPlane;
 
 typedef struct Map {
@@ -100,6 +100,7 @@ typedef struct Map {
         *log_of; /* by logical block: record of its own log, or NONE */
     OF_MAP LogBlock *log_block; /* records */
     OF_MAP MapPlane *plane;
+    OF_MAP uint64_t *origins; /* MapPlane.origin of all planes, lazy memory */
     MergeStats merge_stats;
 } Map;
 

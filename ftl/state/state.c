@@ -297,6 +297,7 @@ static const StateRow ssd_rows[] = {
     TABLE(map.log_of, log_of, N_LOGICAL_BLOCKS),
     TABLE(map.log_block, log_block, N_LOG_BLOCKS),
     KEPT(map.plane, map_plane),
+    KEPT(map.origins, map_origins), /* MapPlane.origin */
     VALUE(map.merge_stats, merge_stats),
     KEPT(gc.policy, gc),
     KEPT(gc.plane, gc_plane),

@@ -208,8 +208,6 @@ static void test_combinations(void)
            "ftl.map_cache", "2147483647");
     refuse("nand.blocks=65536;nand.pages=4096;ftl.map=dftl;ftl.hmb=32GiB",
            "ftl.hmb", "2147483647");
-    refuse("nand.blocks=65536;nand.pages=4096;ftl.map=fast", "ftl.map=fast",
-           "2147483647");
     refuse("ftl.op_percent=0%", "ftl.op_percent=0", "spare blocks");
     refuse("nand.blocks=64;ftl.op_percent=20%;ftl.map=dftl",
            "ftl.op_percent=20", "ftl.map=page");
