@@ -221,6 +221,22 @@ bool media_page_lost(const NandMedia *m, NandPpa ppa)
     return m->lost && bitmap_test(m->lost, ppa.page);
 }
 
+void media_each_lost_page(const NandMedia *m,
+                          void (*lost)(void *opaque, NandPpa ppa), void *opaque)
+{
+    uint64_t n = m->lost ? bitmap_words(m->geo->n_pages) : 0;
+    LazyWalk walk;
+
+    lazy_walk_begin(&walk, m->lost, n * sizeof(*m->lost));
+    for (uint64_t i = 0; i < n; i++) {
+        i = lazy_walk_index(&walk, i, sizeof(*m->lost));
+        for (uint64_t word = i < n ? m->lost[i] : 0; word; word &= word - 1) {
+            lost(opaque, (NandPpa){i * 64 + (uint64_t)__builtin_ctzll(word)});
+        }
+    }
+    lazy_walk_end(&walk);
+}
+
 void media_power_off(NandMedia *m)
 {
     m->off_h += m->cfg->off_hours;

@@ -68,6 +68,9 @@ const StateStruct *media_state_struct(void);
 void media_lose_page(NandMedia *m, NandPpa ppa);
 void media_page_copied(NandMedia *m, NandPpa from, NandPpa to);
 bool media_page_lost(const NandMedia *m, NandPpa ppa);
+void media_each_lost_page(const NandMedia *m,
+                          void (*lost)(void *opaque, NandPpa ppa),
+                          void *opaque);
 
 /* Is each recorded level at most media.retry_limit? */
 bool media_levels_sound(const NandMedia *m);

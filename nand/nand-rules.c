@@ -152,6 +152,14 @@ bool nand_page_lost(const Nand *n, NandPpa ppa)
     return n->media && media_page_lost(n->media, ppa);
 }
 
+void nand_each_lost_page(const Nand *n, void (*lost)(void *opaque, NandPpa ppa),
+                         void *opaque)
+{
+    if (n->media) {
+        media_each_lost_page(n->media, lost, opaque);
+    }
+}
+
 uint32_t nand_next_page(const Nand *n, uint32_t block)
 {
     invariant(block < n->geo.n_blocks);

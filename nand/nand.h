@@ -428,6 +428,11 @@ double nand_data_hours(const Nand *nand, uint32_t block, uint64_t now_ps);
  * Every read of it is uncorrectable, until its block is erased. */
 bool nand_page_lost(const Nand *nand, NandPpa ppa);
 
+/* Call lost for each such page, in ascending order.  The time is in proportion
+ * to the blocks that lost pages since the array was made. */
+void nand_each_lost_page(const Nand *nand,
+                         void (*lost)(void *opaque, NandPpa ppa), void *opaque);
+
 /*
  * SLC mode.  Blocks of nand.slc_blocks are in it for ever.  After
  * nand_allow_slc(), before the first operation, the owner may choose it for any

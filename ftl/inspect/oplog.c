@@ -2,8 +2,8 @@
 /*
  * oplog.c - the operation log: watch the array, write records.
  *
- * Knows the format (docs/oplog.md); judges nothing.  The records are written in
- * the order of the events, so their instants never decrease.
+ * Knows the format (docs/oplog-format.md); judges nothing.  The records are
+ * written in the order of the events, so their instants never decrease.
  */
 #include "host/ahead.h"
 #include "inspect/oplog.h"
@@ -24,6 +24,7 @@ struct Oplog {
     char *path;
     Ssd *ssd;
     uint64_t n_records;
+    bool wide; /* version 2 */
 };
 
 static void put(uint8_t *to, uint64_t v, unsigned bytes)
@@ -35,24 +36,27 @@ static void put(uint8_t *to, uint64_t v, unsigned bytes)
 
 void oplog_write(Oplog *log, const OplogRecord *r)
 {
-    uint8_t buf[OPLOG_RECORD_BYTES];
+    uint8_t buf[OPLOG_WIDE_RECORD_BYTES] = {r->type, r->a};
+    size_t n = log->wide ? OPLOG_WIDE_RECORD_BYTES : OPLOG_RECORD_BYTES;
+    bool both = !log->wide && r->type == OPLOG_SUBMIT;
 
-    buf[0] = r->type;
-    buf[1] = r->a;
+    invariant(!both || r->y <= UINT32_MAX);
     put(buf + 2, r->b, 2);
-    put(buf + 4, r->c, 4);
+    put(buf + 4, log->wide ? 0 : r->c, 4);
     put(buf + 8, r->at_ps, 8);
     put(buf + 16, r->x, 8);
-    put(buf + 24, r->y, 8);
+    put(buf + 24, both ? r->z << 32 | r->y : r->y, 8);
+    put(buf + 32, r->c, 8);
+    put(buf + 40, r->z, 8);
     /* A failure stays with the FILE and is told when the log is closed. */
-    (void)fwrite(buf, sizeof(buf), 1, log->file);
+    (void)fwrite(buf, n, 1, log->file);
     log->n_records++;
 }
 
 /* ---- the array's side ---------------------------------------------------- */
 
-/* The command that a read is for, in 32 bits; 0: none. */
-static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
+/* The command that a read is for; 0: none. */
+static uint64_t owner_of(const Ssd *ssd, const NandOp *op)
 {
     uint32_t cmd = op->cookie;
 
@@ -63,9 +67,8 @@ static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
     if (cmd & COOKIE_SLOT) {
         cmd = ssd->buffer->slot[cmd & ~COOKIE_SLOT].before;
     }
-    return cmd == NONE || cmd & AHEAD_COOKIE
-               ? 0
-               : (uint32_t)ssd->commands.cmd[cmd].serial;
+    return cmd == NONE || cmd & AHEAD_COOKIE ? 0
+                                             : ssd->commands.cmd[cmd].serial;
 }
 
 /* Of a change of the block in SLC mode that is not always in it. */
@@ -80,16 +83,15 @@ static unsigned mode_of(const Ssd *ssd, const NandOp *op)
 static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Oplog *log = opaque;
-    uint32_t other = op->kind == NAND_COPYBACK ? (uint32_t)op->from.page
-                                               : owner_of(log->ssd, op);
     OplogRecord r = {
         .type = OPLOG_SUBMIT,
         .a = (uint8_t)(op->kind | mode_of(log->ssd, op)),
         .b = (uint16_t)op->cause,
-        .c = (uint32_t)op->ppa.page, /* as ssd_oplog_open() says */
+        .c = op->ppa.page,
         .at_ps = now_ps,
         .x = op->id,
-        .y = (uint64_t)other << 32 | op->bytes,
+        .y = op->bytes,
+        .z = op->kind == NAND_COPYBACK ? op->from.page : owner_of(log->ssd, op),
     };
 
     oplog_write(log, &r);
@@ -106,9 +108,9 @@ static void op_span(void *opaque, const NandOp *op, NandSpan span,
         .type = OPLOG_SPAN,
         .a = (uint8_t)span,
         .b = (uint16_t)(plane ? op->plane
-                              : op->plane / (g->planes_per_die *
-                                             g->dies_per_channel)),
-        .c = (uint32_t)op->group,
+                              : op->plane /
+                                    (g->planes_per_die * g->dies_per_channel)),
+        .c = op->group,
         .at_ps = now_ps,
         .x = op->id,
         .y = from_ps,
@@ -128,15 +130,17 @@ static const NandWatch watch = {
     .done = op_ended,
 };
 
+static void page_lost(void *opaque, NandPpa ppa)
+{
+    Oplog *log = opaque;
+
+    oplog_add(log, OPLOG_LOST_PAGE, 0, ppa.page, log->ssd->now_ps, 0, 0);
+}
+
 void oplog_lost_pages(Oplog *log)
 {
-    uint64_t n =
-        log && log->ssd->cfg->nand.paired_pages ? log->ssd->geo->n_pages : 0;
-
-    for (uint64_t page = 0; page < n; page++) {
-        if (nand_page_lost(log->ssd->nand, (NandPpa){page})) {
-            oplog_add(log, OPLOG_LOST_PAGE, 0, page, log->ssd->now_ps, 0, 0);
-        }
+    if (log) {
+        nand_each_lost_page(log->ssd->nand, page_lost, log);
     }
 }
 
@@ -208,9 +212,10 @@ static void write_header(Oplog *log)
 {
     const Ssd *ssd = log->ssd;
     const NandConfig *c = &ssd->cfg->nand;
+    size_t bytes = log->wide ? OPLOG_WIDE_HEADER_BYTES : OPLOG_HEADER_BYTES;
     const uint32_t word[] = {
-        OPLOG_HEADER_BYTES,
-        OPLOG_RECORD_BYTES,
+        (uint32_t)bytes,
+        log->wide ? OPLOG_WIDE_RECORD_BYTES : OPLOG_RECORD_BYTES,
         c->channels,
         c->chips,
         c->dies,
@@ -231,12 +236,12 @@ static void write_header(Oplog *log)
         least_erase_ps(ssd), ssd->l.user_units,
     };
     const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages,
-                             (uint32_t)ssd->l.meta_units,
+                             log->wide ? 0 : (uint32_t)ssd->l.meta_units,
                              c->paired_pages ? c->cell + 1 : 0};
-    uint8_t head[OPLOG_HEADER_BYTES] = {0};
+    uint8_t head[OPLOG_WIDE_HEADER_BYTES] = {0};
     uint8_t *p = head + 8;
 
-    memcpy(head, OPLOG_MAGIC, 8);
+    memcpy(head, log->wide ? OPLOG_WIDE_MAGIC : OPLOG_MAGIC, 8);
     for (size_t i = 0; i < G_N_ELEMENTS(word); i++, p += 4) {
         put(p, word[i], 4);
     }
@@ -246,8 +251,9 @@ static void write_header(Oplog *log)
     for (size_t i = 0; i < G_N_ELEMENTS(last); i++, p += 4) {
         put(p, last[i], 4);
     }
-    invariant((size_t)(p - head) <= sizeof(head));
-    (void)fwrite(head, sizeof(head), 1, log->file);
+    invariant((size_t)(p - head) == OPLOG_HEADER_BYTES);
+    put(p, ssd->l.meta_units, 8); /* version 2 */
+    (void)fwrite(head, bytes, 1, log->file);
 }
 
 static bool cannot(const char *path, int err, GError **error)
@@ -283,13 +289,6 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
                     "one has been written to", path);
         return false;
     }
-    if (ssd->l.raw_units > NUMTABLE_NARROW_MOST) {
-        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
-                    "operation log %s: with at most %llu units, this drive has "
-                    "%" PRIu64 " (larger ftl.unit)",
-                    path, NUMTABLE_NARROW_MOST, ssd->l.raw_units);
-        return false;
-    }
     if (saves(ssd)) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                     "operation log %s: needs ftl.recovery=capacitors, other "
@@ -304,6 +303,7 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
     log->file = file;
     log->path = g_strdup(path);
     log->ssd = ssd;
+    log->wide = ssd->l.wide;
     ssd->inspect.log = log;
     write_header(log);
     nand_watch(ssd->nand, &watch, log);

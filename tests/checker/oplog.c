@@ -4,7 +4,8 @@
  * single field changed does not.
  *
  * Knows the format (oplog.h) and runs vssd-oplog-check as a program, which the
- * environment names: VSSD_OPLOG_CHECK.
+ * environment names: VSSD_OPLOG_CHECK.  With the argument `wide` all logs are
+ * of version 2.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -14,10 +15,13 @@
 #include "nand.h"
 #include "inspect/oplog.h"
 #include "player.h"
+#include "raw-record.h"
 #include "ssd-config.h"
 #include "ssd-report.h"
 #include "ssd-setup.h"
 #include "workload.h"
+
+static bool wide; /* logs are of version 2 */
 
 /* ---- making a log -------------------------------------------------------- */
 
@@ -119,6 +123,7 @@ static void make_log(const char *profile, const char *set, PlayerFill fill,
     g_assert_no_error(error);
     cfg->trim_group_shift = 1; /* trims in several steps */
     cfg->trim_step = 1;
+    cfg->wide_tables = wide;
     ssd = ssd_create(cfg, cuts ? &host : NULL, NULL, &error);
     g_assert_no_error(error);
     g_assert_true(ssd_oplog_open(ssd, path, &error));
@@ -371,13 +376,7 @@ static struct {
 
 static OplogRecord get(size_t i)
 {
-    const uint8_t *p = (const uint8_t *)log0.bytes + OPLOG_HEADER_BYTES +
-                       i * OPLOG_RECORD_BYTES;
-    OplogRecord r;
-
-    G_STATIC_ASSERT(sizeof(r) == OPLOG_RECORD_BYTES);
-    memcpy(&r, p, sizeof(r)); /* the tests run on little-endian machines */
-    return r;
+    return raw_get(log0.bytes, wide, i);
 }
 
 static void load_log_of(const char *set, bool cuts)
@@ -385,12 +384,12 @@ static void load_log_of(const char *set, bool cuts)
     g_autofree char *path = log_path();
     uint32_t word;
 
-    G_STATIC_ASSERT(G_BYTE_ORDER == G_LITTLE_ENDIAN);
     g_free(log0.bytes);
     make_log("tiny", set, PLAYER_FILL_RANDOM, cuts, path);
     g_assert_true(g_file_get_contents(path, &log0.bytes, &log0.len, NULL));
     g_unlink(path);
-    log0.n = (log0.len - OPLOG_HEADER_BYTES) / OPLOG_RECORD_BYTES;
+    log0.n = (log0.len - raw_header_bytes(wide)) / raw_record_bytes(wide);
+    g_assert_cmpint(log0.bytes[7], ==, wide ? '2' : '1');
     memcpy(&word, log0.bytes + 32, 4);
     log0.blocks = word;
     memcpy(&word, log0.bytes + 36, 4);
@@ -435,8 +434,7 @@ static void expect(size_t i, const OplogRecord *changed, const char *rule)
     g_autofree char *copy = g_memdup2(log0.bytes, log0.len);
     int status;
 
-    memcpy(copy + OPLOG_HEADER_BYTES + i * OPLOG_RECORD_BYTES, changed,
-           sizeof(*changed));
+    raw_set(copy, wide, i, changed);
     g_assert_true(g_file_set_contents(path, copy, (gssize)log0.len, NULL));
     status = check_log(path, &said);
     g_unlink(path);
@@ -516,7 +514,7 @@ static void test_bytes(void)
     MUTATE(find(OPLOG_SUBMIT, NAND_PROGRAM), r.y -= 4096, "bytes");
     for (size_t i = find(OPLOG_SUBMIT, NAND_READ);;
          i = find_from(i + 1, OPLOG_SUBMIT, NAND_READ)) {
-        if (get(i).y >> 32) { /* for a command */
+        if (get(i).z) { /* for a command */
             MUTATE(i, r.y -= 512, "bytes");
             break;
         }
@@ -579,7 +577,7 @@ static void test_take_back(void)
 
 static void test_lost_data(void)
 {
-    uint32_t page;
+    uint64_t page;
 
     load_log();
     /* The erase goes to the block that was programmed last before it. */
@@ -592,7 +590,7 @@ static void test_lost_data(void)
 static void test_medium(void)
 {
     size_t i = find(OPLOG_SUBMIT, NAND_PROGRAM);
-    uint32_t page;
+    uint64_t page;
 
     load_log();
     while (get(i).c % log0.pages == 0 ||
@@ -678,7 +676,7 @@ static size_t array_in_use(NandSpan span, uint64_t *end)
         if (r.type != OPLOG_SPAN) {
             continue;
         }
-        plane = get(submit).c / log0.pages / log0.blocks;
+        plane = (uint32_t)(get(submit).c / log0.pages / log0.blocks);
         if (i > log0.n / 2 && r.a == span &&
             get(submit).at_ps < busy[plane] - 1) {
             *end = busy[plane];
@@ -729,13 +727,11 @@ static bool finds_early_end(size_t cmd)
     }
     for (size_t i = end; i > cmd + 1; i--) {
         r = get(i - 1);
-        memcpy(copy + OPLOG_HEADER_BYTES + i * OPLOG_RECORD_BYTES, &r,
-               sizeof(r));
+        raw_set(copy, wide, i, &r);
     }
     r = get(end);
     r.at_ps = get(cmd).at_ps;
-    memcpy(copy + OPLOG_HEADER_BYTES + (cmd + 1) * OPLOG_RECORD_BYTES, &r,
-           sizeof(r));
+    raw_set(copy, wide, cmd + 1, &r);
     g_assert_true(g_file_set_contents(path, copy, (gssize)log0.len, NULL));
     status = check_log(path, &said);
     g_unlink(path);
@@ -802,7 +798,7 @@ static void test_history(void)
     }
     r = get(i);
     r.c -= r.c % log0.pages;
-    memcpy(copy + OPLOG_HEADER_BYTES + i * OPLOG_RECORD_BYTES, &r, sizeof(r));
+    raw_set(copy, wide, i, &r);
     g_assert_true(g_file_set_contents(path, copy, (gssize)log0.len, NULL));
     g_assert_cmpint(check_log(path, &said), ==, 1);
     g_unlink(path);
@@ -836,6 +832,7 @@ static void test_used_drive(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    wide = argc > 1 && g_str_equal(argv[1], "wide");
     for (size_t i = 0; i < G_N_ELEMENTS(cleans); i++) {
         g_autofree char *name = g_strdup_printf("/oplog/clean/%s",
                                                 cleans[i].name);

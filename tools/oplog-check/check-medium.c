@@ -7,16 +7,16 @@
 
 /* ---- the medium ---------------------------------------------------------- */
 
-void set_pages(uint32_t first, uint32_t n, uint8_t state)
+void set_pages(uint64_t first, uint32_t n, uint8_t state)
 {
     memset(k.page + first, state, n);
 }
 
-void medium_read(const Op *op, uint32_t page)
+void medium_read(const Op *op, uint64_t page)
 {
     if (k.page[page] != HOLDS && k.page[page] != DESTROYED) {
         broken(page, op->owner, "read-unprogrammed",
-               "page %u of block %u holds nothing", page % k.h.pages,
+               "page %u of block %u holds nothing", page_in_block(page),
                block_of(page));
     }
 }
@@ -24,7 +24,7 @@ void medium_read(const Op *op, uint32_t page)
 void medium_program(const Op *op, uint32_t n)
 {
     Block *b = &k.block[block_of(op->page)];
-    uint32_t page = op->page % k.h.pages;
+    uint32_t page = page_in_block(op->page);
 
     if (b->erasing) {
         broken(op->page, 0, "erase-before-program",
@@ -66,28 +66,28 @@ void medium_erase(const Op *op)
 void medium_erased(const Op *op)
 {
     Block *b = &k.block[block_of(op->page)];
+    uint64_t first = first_page(block_of(op->page));
 
     *b = (Block){.live = b->live};
-    set_pages(block_of(op->page) * k.h.pages, k.h.pages, ERASED);
-    memset(k.content + (uint64_t)block_of(op->page) * k.h.pages *
-                           k.units_per_page,
-           0, sizeof(Content) * k.h.pages * k.units_per_page);
+    set_pages(first, k.h.pages, ERASED);
+    memset(k.content + first * k.units_per_page, 0,
+           sizeof(Content) * k.h.pages * k.units_per_page);
 }
 
 /* ---- the map ------------------------------------------------------------- */
 
-Lpn *lpn_of(uint32_t lpn)
+Lpn *lpn_of(uint64_t lpn)
 {
     if (lpn >= k.h.user_units) {
-        broken(NONE, 0, "map", "logical unit %u of %" PRIu64, lpn,
+        broken(NONE, 0, "map", "logical unit %" PRIu64 " of %" PRIu64, lpn,
                k.h.user_units);
     }
-    return &k.lpn[lpn];
+    return unit_at(lpn);
 }
 
-Lpn *any_unit(uint32_t lpn)
+Lpn *any_unit(uint64_t lpn)
 {
-    return lpn - k.h.user_units < k.h.meta_units ? &k.lpn[lpn] : lpn_of(lpn);
+    return lpn - k.h.user_units < k.h.meta_units ? unit_at(lpn) : lpn_of(lpn);
 }
 
 bool is_buffered(const Lpn *l)
@@ -95,12 +95,12 @@ bool is_buffered(const Lpn *l)
     return l->gen != l->clean;
 }
 
-static Block *block_of_ppu(uint32_t ppu)
+static Block *block_of_ppu(uint64_t ppu)
 {
     return &k.block[block_of(ppu / k.units_per_page)];
 }
 
-void map_set(Lpn *l, uint32_t ppu_plus_1)
+void map_set(Lpn *l, uint64_t ppu_plus_1)
 {
     if (l->ppu) {
         block_of_ppu(l->ppu - 1)->live--;

@@ -6,23 +6,25 @@
 
 /* ---- records: operations ------------------------------------------------- */
 
-void check_page(uint32_t page)
+void check_page(uint64_t page)
 {
     if (page >= k.pages) {
-        broken(NONE, 0, "operation", "page %u of %" PRIu64, page, k.pages);
+        broken(NONE, 0, "operation", "page %" PRIu64 " of %" PRIu64, page,
+               k.pages);
     }
 }
 
 static void claim_placed(Op *op, uint32_t pages)
 {
-    uint64_t first = (uint64_t)op->page * k.units_per_page;
+    uint64_t first = op->page * k.units_per_page;
     uint64_t end = first + (uint64_t)pages * k.units_per_page;
 
     for (uint32_t i = 0; i < k.n_pending; i++) {
         if (k.pending[i].ppu < first || k.pending[i].ppu >= end) {
-            broken(op->page, 0, "map", "unit %u was placed at %u, outside the "
-                   "page that is programmed", k.pending[i].lpn,
-                   k.pending[i].ppu);
+            broken(op->page, 0, "map",
+                   "unit %" PRIu64 " was placed at %" PRIu64
+                   ", outside the page that is programmed",
+                   k.pending[i].lpn, k.pending[i].ppu);
         }
     }
     op->n_placed = k.n_pending;
@@ -68,7 +70,7 @@ static void begin_read(Op *op)
 }
 
 /* The first program of an erased block says its mode, the others keep it. */
-static void check_mode(uint32_t page, bool slc)
+static void check_mode(uint64_t page, bool slc)
 {
     Block *b = &k.block[block_of(page)];
 
@@ -110,14 +112,14 @@ void on_submit(const Record *r)
     k.n_ops[op->kind]++;
     switch (op->kind) {
     case READ:
-        op->owner = (uint32_t)(r->y >> 32);
+        op->owner = r->z;
         begin_read(op);
         break;
     case ERASE:
         medium_erase(op);
         break;
     default:
-        op->from = (uint32_t)(r->y >> 32);
+        op->from = r->z;
         begin_program(op);
         break;
     }
@@ -154,7 +156,7 @@ static void check_transfer(const Op *op, uint64_t ps)
 static void check_cell(Op *op, uint64_t from)
 {
     Block *b = &k.block[block_of(op->page)];
-    uint32_t page = op->page % k.h.pages;
+    uint32_t page = page_in_block(op->page);
 
     op->cell_ps += k.r.at - from;
     if (op->kind == READ || (op->kind == COPYBACK && op->n_span[CELL] == 0)) {
@@ -281,7 +283,7 @@ void on_done(const Record *r)
             broken(op->page, op->owner, "paired-pages",
                    "page %u of block %u "
                    "was destroyed, and is read without an error",
-                   op->page % k.h.pages, block_of(op->page));
+                   page_in_block(op->page), block_of(op->page));
         }
         break;
     case ERASE:

@@ -7,19 +7,29 @@
 
 /* ---- reporting ----------------------------------------------------------- */
 
-uint32_t block_of(uint32_t page)
+uint32_t block_of(uint64_t page)
 {
-    return page / k.h.pages;
+    return (uint32_t)(page / k.h.pages);
+}
+
+uint64_t first_page(uint32_t block)
+{
+    return (uint64_t)block * k.h.pages;
+}
+
+uint32_t page_in_block(uint64_t page)
+{
+    return (uint32_t)(page % k.h.pages);
 }
 
 /* A block in SLC mode has fewer pages, and takes them one by one. */
-static bool is_slc(uint32_t page)
+static bool is_slc(uint64_t page)
 {
     return block_of(page) % k.h.blocks < k.h.slc_blocks ||
            k.block[block_of(page)].slc;
 }
 
-uint32_t pages_of(uint32_t page)
+uint32_t pages_of(uint64_t page)
 {
     return is_slc(page) ? k.h.slc_pages : k.h.pages;
 }
@@ -40,10 +50,11 @@ static void print_record(uint64_t no, const Record *r)
         "power cut", "end",          "take back", "restore",
         "lost page"};
 
-    fprintf(stderr, "  record %" PRIu64 " at %" PRIu64 " ps: %s a=%u b=%u c=%u "
-            "x=%" PRIu64 " y=%" PRIu64 "\n", no, r->at,
-            types[r->type < N_TYPES ? r->type : 0], r->a, r->b, r->c, r->x,
-            r->y);
+    fprintf(stderr,
+            "  record %" PRIu64 " at %" PRIu64 " ps: %s a=%u b=%u c=%" PRIu64
+            " x=%" PRIu64 " y=%" PRIu64 " z=%" PRIu64 "\n",
+            no, r->at, types[r->type < N_TYPES ? r->type : 0], r->a, r->b, r->c,
+            r->x, r->y, r->z);
 }
 
 /* Does the record name one of the operations, or the command? */
@@ -63,7 +74,7 @@ static bool concerns(const Record *r, const uint64_t *ids, unsigned n,
 }
 
 /* The last records of the operations on the page's block, and of the command. */
-static void print_history(uint32_t page, uint64_t serial)
+static void print_history(uint64_t page, uint64_t serial)
 {
     uint64_t ids[HISTORY_LINES];
     unsigned n_ids = 0;
@@ -89,7 +100,7 @@ static void print_history(uint32_t page, uint64_t serial)
     }
 }
 
-void broken(uint32_t page, uint64_t serial, const char *rule,
+void broken(uint64_t page, uint64_t serial, const char *rule,
             const char *format, ...)
 {
     va_list ap;

@@ -4,13 +4,13 @@
 
 /* ---- resources ----------------------------------------------------------- */
 
-uint32_t plane_of(uint32_t page)
+uint32_t plane_of(uint64_t page)
 {
     return block_of(page) / k.h.blocks;
 }
 
 /* Something of the group holds it; others must have let go before. */
-static bool hold(Held *h, uint32_t group, uint64_t from, uint64_t to)
+static bool hold(Held *h, uint64_t group, uint64_t from, uint64_t to)
 {
     if (h->group != group) {
         h->other_end = h->end > h->other_end ? h->end : h->other_end;
@@ -70,7 +70,7 @@ void hold_array(const Op *op, uint64_t from)
                plane / k.planes_per_unit, from, u->cell.other_end);
     }
     /* In a command, too, each plane has one operation. */
-    if (!hold(&k.plane[plane], (uint32_t)op->id, from, k.r.at)) {
+    if (!hold(&k.plane[plane], op->id, from, k.r.at)) {
         broken(op->page, op->owner, "overlap", "plane %u: two operations at "
                "once, from %" PRIu64 " ps on", plane, from);
     }
@@ -96,8 +96,9 @@ void hold_unit(Op *op, uint64_t from)
         u = &k.reads[plane_of(op->page)];
     }
     if (u->n_holders > 0 ? u->holder != op->group : from < u->released) {
-        broken(op->page, op->owner, "overlap", "unit %u belongs to the command "
-               "of operation %u until %" PRIu64 " ps",
+        broken(op->page, op->owner, "overlap",
+               "unit %u belongs to the command "
+               "of operation %" PRIu64 " until %" PRIu64 " ps",
                plane_of(op->page) / k.planes_per_unit, u->holder,
                u->n_holders ? k.r.at : u->released);
     }

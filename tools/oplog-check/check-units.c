@@ -20,8 +20,9 @@ void on_cmd(const Record *r)
         broken(NONE, r->x, "durability", "%" PRIu64 " units of the protected "
                "buffer did not survive the power cut", k.n_kept);
     }
-    if (op < CMD_FLUSH && (r->c == 0 || (r->y + r->c - 1) / k.blocks_per_unit >=
-                                            k.h.user_units)) {
+    if (op < CMD_FLUSH &&
+        (r->c == 0 || r->c > UINT32_MAX ||
+         (r->y + r->c - 1) / k.blocks_per_unit >= k.h.user_units)) {
         broken(NONE, r->x, "request", "blocks %" PRIu64 "..%" PRIu64
                " lie outside the drive", r->y, r->y + r->c - 1);
     }
@@ -31,7 +32,7 @@ void on_cmd(const Record *r)
     c->fua = r->a >> 7;
     c->close = r->a >> 6 & 1;
     c->stream = r->b;
-    c->nblocks = r->c;
+    c->nblocks = (uint32_t)r->c;
     c->lba = r->y;
     c->submitted = r->at;
     c->no = k.no;
@@ -73,9 +74,10 @@ static void check_closed(const Cmd *c)
 
         if (e->no < c->no && l->gen == e->gen && is_buffered(l) &&
             l->stream == c->stream) {
-            broken(NONE, c->serial, "durability", "stream %u has ended, its unit "
-                   "%u of record %" PRIu64 " is in the buffer", c->stream,
-                   e->lpn, e->no);
+            broken(NONE, c->serial, "durability",
+                   "stream %u has ended, its unit "
+                   "%" PRIu64 " of record %" PRIu64 " is in the buffer",
+                   c->stream, e->lpn, e->no);
         }
     }
 }
@@ -92,8 +94,10 @@ static void check_durable(const Cmd *c)
         c->op == CMD_SHUTDOWN) {
         e = oldest_buffered();
         if (e && e->no < c->no) {
-            broken(NONE, c->serial, "durability", "the flush is done, unit %u "
-                   "of record %" PRIu64 " is in the buffer", e->lpn, e->no);
+            broken(NONE, c->serial, "durability",
+                   "the flush is done, unit %" PRIu64 " of record %" PRIu64
+                   " is in the buffer",
+                   e->lpn, e->no);
         }
     }
     if (c->op != CMD_WRITE ||
@@ -132,11 +136,11 @@ static uint64_t end_trimmed(const Cmd *c)
 /* In any order, and maybe on behalf of another trim of the same unit. */
 static void check_trimmed(const Cmd *c)
 {
-    for (uint64_t u = first_trimmed(c); u < end_trimmed(c); u++) {
-        if (k.lpn[u].trim_no <= c->no) {
-            broken(NONE, c->serial, "request", "the trim is done, unit %" PRIu64
-                   " was not unmapped", u);
-        }
+    uint64_t u;
+
+    if (!all_trimmed(first_trimmed(c), end_trimmed(c), c->no, &u)) {
+        broken(NONE, c->serial, "request",
+               "the trim is done, unit %" PRIu64 " was not unmapped", u);
     }
 }
 
@@ -179,14 +183,16 @@ static Cmd *next_unit(const Record *r, unsigned op, uint64_t first)
     Cmd *c = cmd_find(r->x);
 
     if (c->op != op || r->c != first + c->units) {
-        broken(NONE, r->x, "request", "unit %u is not the next of command %"
-               PRIu64, r->c, r->x);
+        broken(NONE, r->x, "request",
+               "unit %" PRIu64 " is not the next of "
+               "command %" PRIu64,
+               r->c, r->x);
     }
     c->units++;
     return c;
 }
 
-static void fifo_push(uint32_t lpn, uint32_t gen)
+static void fifo_push(uint64_t lpn, uint32_t gen)
 {
     oldest_buffered();
     if (k.fifo_tail - k.fifo_head == k.fifo_size) {
@@ -234,12 +240,14 @@ static void add_pending(Placed p)
  * same block. */
 static void check_block_stream(const Record *r)
 {
-    uint32_t page = (uint32_t)(r->y / k.units_per_page);
+    uint64_t page = r->y / k.units_per_page;
     Block *b = &k.block[block_of(page)];
 
     if (b->stream && b->stream != r->b + 1U) {
-        broken(page, 0, "stream", "unit %u of stream %u in block %u, which is of "
-               "stream %u", r->c, r->b, block_of(page), b->stream - 1);
+        broken(page, 0, "stream",
+               "unit %" PRIu64 " of stream %u in block %u, "
+               "which is of stream %u",
+               r->c, r->b, block_of(page), b->stream - 1);
     }
     b->stream = r->b + 1U;
 }
@@ -258,13 +266,13 @@ static void check_group(const Record *r)
 {
     uint32_t handles = k.h.flags >> 16 & 0xff;
     uint32_t groups = k.h.flags >> 24;
-    uint32_t page = (uint32_t)(r->y / k.units_per_page);
+    uint64_t page = r->y / k.units_per_page;
     uint32_t planes = k.h.channels * k.h.chips * k.h.dies * k.h.planes;
     uint32_t plane = block_of(page) / k.h.blocks;
 
     if (handles && groups && plane / (planes / groups) != r->b / handles) {
         broken(page, 0, "stream",
-               "unit %u of stream %u, reclaim group %u, is in "
+               "unit %" PRIu64 " of stream %u, reclaim group %u, is in "
                "plane %u",
                r->c, r->b, r->b / handles, plane);
     }
@@ -275,8 +283,10 @@ static void check_group(const Record *r)
 static void check_unit_stream(const Record *r, const Lpn *l)
 {
     if (r->b && r->b != l->stream && !is_overflow(r->b, l->stream)) {
-        broken(NONE, 0, "stream", "unit %u is programmed as stream %u's, it was "
-               "written to stream %u", r->c, r->b, l->stream);
+        broken(NONE, 0, "stream",
+               "unit %" PRIu64 " is programmed as stream "
+               "%u's, it was written to stream %u",
+               r->c, r->b, l->stream);
     }
 }
 
@@ -286,9 +296,9 @@ static void check_copy_stream(const Record *r)
     const Content *from = &k.content[r->x];
 
     if (r->c < k.h.user_units && from->lpn && r->b != from->stream) {
-        broken((uint32_t)(r->x / k.units_per_page), 0, "stream", "unit %u is "
-               "copied as stream %u's, it is of stream %u", r->c, r->b,
-               from->stream);
+        broken(r->x / k.units_per_page, 0, "stream",
+               "unit %" PRIu64 " is copied as stream %u's, it is of stream %u",
+               r->c, r->b, from->stream);
     }
 }
 
@@ -297,7 +307,7 @@ static void place_again(const Record *r, Lpn *l)
 {
     add_pending((Placed){
         .lpn = r->c,
-        .ppu = (uint32_t)r->y,
+        .ppu = r->y,
         .from = NONE,
         .gen = l->failed,
         .stream = r->b,
@@ -310,13 +320,15 @@ static void place_again(const Record *r, Lpn *l)
 static void place_meta(const Record *r)
 {
     if (r->c < k.h.user_units) {
-        broken((uint32_t)(r->y / k.units_per_page), 0, "map", "unit %u is the "
-               "user's, and is programmed as the drive's own", r->c);
+        broken(r->y / k.units_per_page, 0, "map",
+               "unit %" PRIu64 " is "
+               "the user's, and is programmed as the drive's own",
+               r->c);
     }
     k.meta++;
     add_pending((Placed){
         .lpn = r->c,
-        .ppu = (uint32_t)r->y,
+        .ppu = r->y,
         .from = NONE,
         .no = k.no,
     });
@@ -332,9 +344,10 @@ void on_place(const Record *r)
                k.ppus);
     }
     if (copy && !copied_again(r->x) && l->ppu != r->x + 1) {
-        broken((uint32_t)(r->x / k.units_per_page), 0, "map", "unit %u is "
-               "copied from %" PRIu64 ", it is at %d", r->c, r->x,
-               (int)l->ppu - 1);
+        broken(r->x / k.units_per_page, 0, "map",
+               "unit %" PRIu64 " is "
+               "copied from %" PRIu64 ", it is at %" PRId64,
+               r->c, r->x, (int64_t)l->ppu - 1);
     }
     if (r->a == 2) {
         place_meta(r);
@@ -351,8 +364,10 @@ void on_place(const Record *r)
         return;
     }
     if (!copy && l->placed == l->gen) {
-        broken((uint32_t)(r->y / k.units_per_page), 0, "bytes", "unit %u is "
-               "programmed, but nothing of it is in the buffer", r->c);
+        broken(r->y / k.units_per_page, 0, "bytes",
+               "unit %" PRIu64
+               " is programmed, but nothing of it is in the buffer",
+               r->c);
     }
     if (!copy) {
         check_unit_stream(r, l);
@@ -363,8 +378,8 @@ void on_place(const Record *r)
     }
     add_pending((Placed){
         .lpn = r->c,
-        .ppu = (uint32_t)r->y,
-        .from = copy ? (uint32_t)r->x : NONE,
+        .ppu = r->y,
+        .from = copy ? r->x : NONE,
         .gen = l->gen,
         .stream = r->b,
         .no = k.no,
@@ -386,8 +401,9 @@ void on_lookup(const Record *r)
     }
     if (!cached && (r->a != where || (where == IN_NAND && r->y + 1 != l->ppu))) {
         broken(l->ppu ? (l->ppu - 1) / k.units_per_page : NONE, r->x, "map",
-               "unit %u was found %s at %" PRIu64 ", it is %s at %d%s", r->c,
-               name[r->a & 3], r->y, name[where], (int)l->ppu - 1,
+               "unit %" PRIu64 " was found %s at %" PRIu64
+               ", it is %s at %" PRId64 "%s",
+               r->c, name[r->a & 3], r->y, name[where], (int64_t)l->ppu - 1,
                r->a == CACHED && !l->seen ? ", never read or written" : "");
     }
     l->seen = l->seen || where == IN_NAND;
@@ -398,20 +414,13 @@ void on_trim(const Record *r)
     const Cmd *c = cmd_find(r->x);
 
     if (c->op != CMD_TRIM || r->c < first_trimmed(c) ||
-        r->y >= end_trimmed(c) - r->c) {
-        broken(NONE, r->x, "request", "units %u to %" PRIu64 " are not command %"
-               PRIu64 "'s to unmap", r->c, r->c + r->y, r->x);
+        r->c >= end_trimmed(c) || r->y >= end_trimmed(c) - r->c) {
+        broken(NONE, r->x, "request",
+               "units %" PRIu64 " to %" PRIu64 " are not command %" PRIu64
+               "'s to unmap",
+               r->c, r->c + r->y, r->x);
     }
-    for (uint64_t u = r->c; u <= r->c + r->y; u++) {
-        Lpn *l = lpn_of((uint32_t)u);
-
-        k.trimmed += l->placed != l->gen;
-        l->placed = l->gen;
-        l->clean = l->gen;
-        l->dropped = true;
-        l->trim_no = k.no;
-        map_set(l, 0);
-    }
+    trim_units(r->c, r->c + r->y);
 }
 
 /* The source must hold the data of the unit: the copy came from it, perhaps by
@@ -425,10 +434,12 @@ void on_take_back(const Record *r)
          k.page[r->y / k.units_per_page] != DESTROYED) ||
         k.content[r->y].lpn != r->c + 1 ||
         k.content[r->y].gen != k.content[l->ppu - 1].gen) {
-        broken(NONE, 0, "map", "unit %u is taken back to %" PRIu64
-               ", which does not hold the same", r->c, r->y);
+        broken(NONE, 0, "map",
+               "unit %" PRIu64 " is taken back to %" PRIu64
+               ", which does not hold the same",
+               r->c, r->y);
     }
-    map_set(l, (uint32_t)r->y + 1);
+    map_set(l, r->y + 1);
 }
 
 /* A protected buffer holds its units again. */
@@ -437,8 +448,10 @@ void on_restore(const Record *r)
     Lpn *l = lpn_of(r->c);
 
     if (!l->kept) {
-        broken(NONE, 0, "durability", "unit %u was not in a protected buffer "
-               "when the power went", r->c);
+        broken(NONE, 0, "durability",
+               "unit %" PRIu64 " was not in a protected "
+               "buffer when the power went",
+               r->c);
     }
     l->kept = false;
     k.n_kept--;
@@ -453,11 +466,13 @@ void on_preload(const Record *r)
     Lpn *l = any_unit(r->c);
 
     if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS || l->ppu) {
-        broken(NONE, 0, "map", "unit %u cannot have been at %" PRIu64
-               " from the beginning", r->c, r->y);
+        broken(NONE, 0, "map",
+               "unit %" PRIu64 " cannot have been at %" PRIu64
+               " from the beginning",
+               r->c, r->y);
     }
     k.content[r->y] = (Content){r->c + 1, 0, 0};
-    map_set(l, (uint32_t)r->y + 1);
+    map_set(l, r->y + 1);
 }
 
 void on_preload_page(const Record *r)
@@ -466,9 +481,9 @@ void on_preload_page(const Record *r)
 
     check_page(r->c);
     b = &k.block[block_of(r->c)];
-    if (b->low != r->c % k.h.pages) {
+    if (b->low != page_in_block(r->c)) {
         broken(r->c, 0, "page-order", "page %u of block %u, expected %u",
-               r->c % k.h.pages, block_of(r->c), b->low);
+               page_in_block(r->c), block_of(r->c), b->low);
     }
     b->low = ++b->high;
     b->cell_page = b->low;
@@ -481,7 +496,7 @@ void on_preload_page(const Record *r)
 static void cut_op(const Op *op)
 {
     Block *b = &k.block[block_of(op->page)];
-    uint32_t page = op->page % k.h.pages;
+    uint32_t page = page_in_block(op->page);
 
     if (op->kind == ERASE) {
         b->erase_running = false;
@@ -495,7 +510,7 @@ static void cut_op(const Op *op)
 /* A later page of the word line was being programmed when the power went. */
 void on_lost_page(const Record *r)
 {
-    uint32_t page = r->c % k.h.pages;
+    uint32_t page = page_in_block(r->c);
     uint32_t n = k.h.paired;
     bool torn = false;
 
@@ -518,6 +533,15 @@ void on_lost_page(const Record *r)
     }
 }
 
+static void unit_lost_power(Lpn *l)
+{
+    l->kept = k.h.flags & FLAG_KEEPS && is_buffered(l);
+    k.n_kept += l->kept;
+    l->clean = l->placed = l->gen;
+    l->failed = 0;
+    l->seen = false;
+}
+
 void on_power_cut(void)
 {
     for (uint32_t i = 0; i < BUCKETS; i++) {
@@ -529,13 +553,7 @@ void on_power_cut(void)
             c->reads = 0;
         }
     }
-    for (uint64_t u = 0; u < k.h.user_units; u++) {
-        k.lpn[u].kept = k.h.flags & FLAG_KEEPS && is_buffered(&k.lpn[u]);
-        k.n_kept += k.lpn[u].kept;
-        k.lpn[u].clean = k.lpn[u].placed = k.lpn[u].gen;
-        k.lpn[u].failed = 0;
-        k.lpn[u].seen = false;
-    }
+    each_touched(unit_lost_power);
     k.n_failed = 0;
     for (uint32_t i = 0; i < k.units; i++) {
         k.unit[i] = (Unit){.holder = NONE, .cell = {.group = NONE}};

@@ -4,6 +4,7 @@
  * the tables.
  *
  *   oplog-check.c      the file: header, records in turn, the result
+ *   check-tables.c     tables of the drive's size: memory where it is touched
  *   check-ops.c        records of operations
  *   check-units.c      records of commands, units and power cuts
  *   check-medium.c     contents of each page; place of each logical unit
@@ -18,9 +19,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define NONE UINT32_MAX
-#define RECORD_BYTES 32
+#define NONE              UINT64_MAX
+#define RECORD_BYTES      32 /* version 1 */
 #define HEADER_BYTES 128
+#define WIDE_RECORD_BYTES 48 /* version 2 */
+#define WIDE_HEADER_BYTES 136
+#define MOST_UNITS        (1ULL << 40)
+#define CHUNK_UNITS       2048 /* logical units touched or trimmed at a time */
 #define HISTORY (1U << 17) /* records looked through when a rule is broken */
 #define HISTORY_LINES 40
 #define BUCKETS (1U << 16)
@@ -72,8 +77,8 @@ enum {
 typedef struct Record {
     uint8_t type, a;
     uint16_t b;
-    uint32_t c;
-    uint64_t at, x, y;
+    uint64_t c;
+    uint64_t at, x, y, z; /* in version 1, too, z is split from y */
 } Record;
 
 typedef struct Header {
@@ -82,14 +87,15 @@ typedef struct Header {
     uint32_t mt_s, width;
     uint64_t ps_per_byte, read_ps, prog_ps, erase_ps, user_units;
     uint32_t slc_blocks, slc_pages; /* the first blocks of each plane */
-    uint32_t meta_units;            /* of the drive's own, after the user's */
-    uint32_t paired; /* pages of a word line, or 0: none are lost */
+    uint32_t paired;     /* pages of a word line, or 0: none are lost */
+    uint64_t meta_units; /* of the drive's own, after the user's */
+    bool wide;           /* version 2 */
 } Header;
 
 /* A unit that a program puts into its page. */
 typedef struct Placed {
-    uint32_t lpn, ppu;
-    uint32_t from; /* a copy: where it was; else NONE */
+    uint64_t lpn, ppu;
+    uint64_t from; /* a copy: where it was; else NONE */
     uint32_t gen;  /* of the unit in the buffer */
     uint16_t stream;
     uint64_t no;   /* of the record */
@@ -98,7 +104,7 @@ typedef struct Placed {
 /* Data of a physical unit, if its page HOLDS any: copies of one
  * generation of a logical unit are alike. */
 typedef struct Content {
-    uint32_t lpn; /* + 1; 0: nothing */
+    uint64_t lpn; /* + 1; 0: nothing */
     uint32_t gen;
     uint16_t stream;
 } Content;
@@ -107,7 +113,8 @@ typedef struct Op {
     struct Op *next;
     uint64_t id, submitted;
     uint64_t no;
-    uint32_t page, from, bytes, owner, group;
+    uint64_t page, from, owner, group;
+    uint32_t bytes;
     uint8_t kind;
     bool holds; /* its unit */
     uint32_t n_span[N_SPANS];
@@ -146,12 +153,12 @@ typedef struct Block {
 typedef struct Held {
     uint64_t end;       /* of the last group */
     uint64_t other_end; /* of the groups before it */
-    uint32_t group;
+    uint64_t group;
 } Held;
 
 typedef struct Unit {
     Held cell;
-    uint32_t holder; /* group */
+    uint64_t holder; /* group */
     uint32_t n_holders;
     uint64_t released;
     uint32_t n_readers; /* FLAG_ASYNC: planes whose reads hold it */
@@ -160,7 +167,7 @@ typedef struct Unit {
 
 /* A logical unit.  Generations distinguish its data in the buffer. */
 typedef struct Lpn {
-    uint32_t ppu;    /* + 1; 0: not in NAND */
+    uint64_t ppu;    /* + 1; 0: not in NAND */
     uint32_t gen;    /* entered the buffer */
     uint32_t placed; /* generation that a page was given */
     uint32_t clean;  /* generation that is durable, or dropped */
@@ -173,10 +180,18 @@ typedef struct Lpn {
     uint64_t trim_no;
 } Lpn;
 
+/* CHUNK_UNITS logical units.  Until one of them is touched, all are as new, but
+ * for a TRIM of all of them. */
+typedef struct Chunk {
+    uint64_t trim_no; /* of its record */
+    bool touched;
+} Chunk;
+
 /* Buffered units in the order in which they came. */
 typedef struct Entered {
     uint64_t no;
-    uint32_t lpn, gen;
+    uint64_t lpn;
+    uint32_t gen;
 } Entered;
 
 typedef struct Check {
@@ -193,14 +208,17 @@ typedef struct Check {
     Held *plane;
     Unit *reads; /* of each plane, with FLAG_ASYNC */
     uint64_t *channel_end;
-    Lpn *lpn;
+    Lpn *lpn; /* of a unit that has been touched; others: unit_at() */
+    Chunk *chunk;
+    uint64_t *touched; /* chunks */
+    uint64_t n_touched, max_touched;
     Op *op[BUCKETS];
     Cmd *cmd[BUCKETS];
     uint64_t n_cmds; /* in flight */
 
     Placed *pending; /* placed, program not yet submitted */
     uint32_t n_pending, max_pending;
-    uint32_t failed[FAILED_COPIES]; /* where the units came from */
+    uint64_t failed[FAILED_COPIES]; /* where the units came from */
     uint32_t n_failed;
     Entered *fifo;
     uint64_t fifo_head, fifo_tail, fifo_size;
@@ -220,19 +238,41 @@ extern Check k;
 
 /* ---- check-report.c ------------------------------------------------------ */
 
-uint32_t block_of(uint32_t page);
-uint32_t pages_of(uint32_t page);  /* of its block */
-uint32_t programs(const Op *op);   /* pages that it programs */
+uint32_t block_of(uint64_t page);
+uint64_t first_page(uint32_t block);
+uint32_t page_in_block(uint64_t page);
+uint32_t pages_of(uint64_t page); /* of its block */
+uint32_t programs(const Op *op);  /* pages that it programs */
 
 /* A rule is broken: name it, show the record and the history of the page's
  * block (or NONE) and of the command (or 0), and end with status 1. */
-void broken(uint32_t page, uint64_t serial, const char *rule,
+void broken(uint64_t page, uint64_t serial, const char *rule,
             const char *format, ...)
     __attribute__((noreturn, format(printf, 4, 5)));
 
 /* The log cannot be judged: status 2. */
 void unreadable(const char *what) __attribute__((noreturn));
 void *take(uint64_t n, size_t bytes);
+
+/* ---- check-tables.c ------------------------------------------------------ */
+
+/* Zeroes that take memory where they are touched; they stay to the end. */
+void *take_table(uint64_t n, size_t bytes);
+
+/* The unit's record, for any use. */
+Lpn *unit_at(uint64_t lpn);
+
+/* Units first..last are unmapped by this record. */
+void trim_units(uint64_t first, uint64_t last);
+
+/* Has each of the units first..end - 1 been unmapped after the record no?  Else
+ * *missing is one that was not. */
+bool all_trimmed(uint64_t first, uint64_t end, uint64_t no, uint64_t *missing);
+
+/* For each unit that was touched, in any order. */
+void each_touched(void (*fn)(Lpn *l));
+
+/* ---- operations and commands in flight: check-report.c ------------------- */
 
 /* Operations and commands in flight, by number; _place: where it is linked,
  * _find: it must be there. */
@@ -244,22 +284,22 @@ Cmd *cmd_find(uint64_t serial);
 
 /* ---- check-medium.c ------------------------------------------------------ */
 
-void set_pages(uint32_t first, uint32_t n, uint8_t state);
-void medium_read(const Op *op, uint32_t page);
+void set_pages(uint64_t first, uint32_t n, uint8_t state);
+void medium_read(const Op *op, uint64_t page);
 void medium_program(const Op *op, uint32_t n);
 void medium_erase(const Op *op);
 void medium_erased(const Op *op);
-Lpn *lpn_of(uint32_t lpn);      /* a unit of the user */
-Lpn *any_unit(uint32_t lpn);    /* or of the drive's own */
+Lpn *lpn_of(uint64_t lpn);   /* a unit of the user */
+Lpn *any_unit(uint64_t lpn); /* or of the drive's own */
 bool is_buffered(const Lpn *l);
-void map_set(Lpn *l, uint32_t ppu_plus_1);
+void map_set(Lpn *l, uint64_t ppu_plus_1);
 void unit_programmed(const Placed *p);
 void unit_failed(const Placed *p);
 bool copied_again(uint64_t ppu);
 
 /* ---- check-resources.c --------------------------------------------------- */
 
-uint32_t plane_of(uint32_t page);
+uint32_t plane_of(uint64_t page);
 void hold_bus(const Op *op, uint64_t from);
 void hold_array(const Op *op, uint64_t from);
 void hold_unit(Op *op, uint64_t from);
@@ -267,7 +307,7 @@ void let_go(Op *op);
 
 /* ---- check-ops.c --------------------------------------------------------- */
 
-void check_page(uint32_t page);
+void check_page(uint64_t page);
 void on_submit(const Record *r);
 void on_span(const Record *r);
 void on_done(const Record *r);

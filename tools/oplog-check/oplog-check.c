@@ -3,10 +3,10 @@
  * oplog-check.c - vssd-oplog-check: could a real drive produce this operation
  * log?
  *
- * Reads the format of docs/oplog.md and follows it with tables of its own: the
- * contents of each page, the place of each logical unit, the holder of each
- * channel, unit and plane.  It includes nothing of the model, on purpose: a
- * mistake in the model must not be made twice.
+ * Reads both versions of docs/oplog-format.md and follows it with tables of its
+ * own: the contents of each page, the place of each logical unit, the holder of
+ * each channel, unit and plane.  It includes nothing of the model, on purpose:
+ * a mistake in the model must not be made twice.
  *
  * Exit status: 0, every rule holds; 1, one is broken (its name and the history
  * of the block or the command are printed); 2, the file cannot be read.
@@ -27,8 +27,10 @@ static void on_end(const Record *r)
                k.no - 1, r->x);
     }
     if (r->c != k.n_cmds) {
-        broken(NONE, 0, "request", "%" PRIu64 " commands have not completed, "
-               "the drive says %u", k.n_cmds, r->c);
+        broken(NONE, 0, "request",
+               "%" PRIu64 " commands have not completed, "
+               "the drive says %" PRIu64,
+               k.n_cmds, r->c);
     }
     k.ended = true;
 }
@@ -96,6 +98,11 @@ static void handle(const Record *r)
     }
 }
 
+static size_t record_bytes(void)
+{
+    return k.h.wide ? WIDE_RECORD_BYTES : RECORD_BYTES;
+}
+
 static uint64_t get(const uint8_t *p, unsigned bytes)
 {
     uint64_t v = 0;
@@ -106,32 +113,61 @@ static uint64_t get(const uint8_t *p, unsigned bytes)
     return v;
 }
 
+/* Not more of anything than the tables have indices for. */
+static bool is_too_large(uint64_t planes)
+{
+    const Header *h = &k.h;
+    uint64_t most = h->wide ? MOST_UNITS : 1ULL << 31;
+    uint64_t per_page = h->page_bytes / h->unit_bytes;
+    uint64_t pages;
+
+    if (planes > 65536 || h->blocks > 1U << 24 || h->pages > 1U << 20 ||
+        planes * h->blocks > UINT32_MAX) {
+        return true;
+    }
+    pages = planes * h->blocks * h->pages;
+    return pages > most || pages > MOST_UNITS / per_page ||
+           h->user_units > most || h->meta_units > most;
+}
+
 static bool header_is_bad(void)
 {
     const Header *h = &k.h;
     uint64_t planes = (uint64_t)h->channels * h->chips * h->dies * h->planes;
 
-    return planes == 0 || planes > 65536 || h->blocks == 0 || h->pages == 0 ||
-           h->blocks > 1U << 24 || h->pages > 1U << 20 ||
-           planes * h->blocks * h->pages > 1ULL << 31 || h->block_bytes == 0 ||
-           h->unit_bytes < h->block_bytes || h->page_bytes < h->unit_bytes ||
+    return planes == 0 || h->blocks == 0 || h->pages == 0 ||
+           h->block_bytes == 0 || h->unit_bytes < h->block_bytes ||
+           h->page_bytes < h->unit_bytes || is_too_large(planes) ||
            h->pages_per_program == 0 || h->lock > LOCK_CHIP || h->width < 8 ||
-           h->user_units > 1ULL << 31 || h->slc_blocks > h->blocks ||
-           h->slc_pages > h->pages || h->meta_units > 1U << 31 ||
+           h->slc_blocks > h->blocks || h->slc_pages > h->pages ||
            h->paired > 4 || (h->flags >> 24 && planes % (h->flags >> 24));
+}
+
+/* The bytes of a header of either version. */
+static void read_head(uint8_t *head)
+{
+    size_t bytes;
+
+    if (fread(head, HEADER_BYTES, 1, k.file) != 1) {
+        unreadable("not an operation log");
+    }
+    k.h.wide = memcmp(head, "VSSDLOG2", 8) == 0;
+    bytes = k.h.wide ? WIDE_HEADER_BYTES : HEADER_BYTES;
+    if ((!k.h.wide && memcmp(head, "VSSDLOG1", 8) != 0) ||
+        get(head + 8, 4) != bytes || get(head + 12, 4) != record_bytes() ||
+        (k.h.wide &&
+         fread(head + HEADER_BYTES, bytes - HEADER_BYTES, 1, k.file) != 1)) {
+        unreadable("not an operation log of version 1 or 2");
+    }
 }
 
 static void read_header(void)
 {
-    uint8_t head[HEADER_BYTES];
+    uint8_t head[WIDE_HEADER_BYTES];
     uint32_t *word = &k.h.channels;
     uint64_t *wide = &k.h.ps_per_byte;
 
-    if (fread(head, sizeof(head), 1, k.file) != 1 ||
-        memcmp(head, "VSSDLOG1", 8) != 0 || get(head + 8, 4) != HEADER_BYTES ||
-        get(head + 12, 4) != RECORD_BYTES) {
-        unreadable("not an operation log of this version");
-    }
+    read_head(head);
     for (unsigned i = 0; i < 14; i++) {
         word[i] = (uint32_t)get(head + 16 + 4 * i, 4);
     }
@@ -140,7 +176,7 @@ static void read_header(void)
     }
     k.h.slc_blocks = (uint32_t)get(head + 112, 4);
     k.h.slc_pages = (uint32_t)get(head + 116, 4);
-    k.h.meta_units = (uint32_t)get(head + 120, 4);
+    k.h.meta_units = k.h.wide ? get(head + 128, 8) : get(head + 120, 4);
     k.h.paired = (uint32_t)get(head + 124, 4);
     if (header_is_bad()) {
         unreadable("the header describes no possible drive");
@@ -161,14 +197,16 @@ static void set_up(void)
     k.blocks_per_unit = h->unit_bytes / h->block_bytes;
     k.pages = (uint64_t)k.planes * h->blocks * h->pages;
     k.ppus = k.pages * k.units_per_page;
-    k.block = take(k.pages / h->pages, sizeof(Block));
-    k.page = take(k.pages, 1);
-    k.content = take(k.ppus, sizeof(Content));
+    k.block = take_table(k.pages / h->pages, sizeof(Block));
+    k.page = take_table(k.pages, 1);
+    k.content = take_table(k.ppus, sizeof(Content));
     k.unit = take(k.units, sizeof(Unit));
     k.plane = take(k.planes, sizeof(Held));
     k.reads = take(k.planes, sizeof(Unit));
     k.channel_end = take(h->channels, sizeof(uint64_t));
-    k.lpn = take(h->user_units + h->meta_units, sizeof(Lpn));
+    k.lpn = take_table(h->user_units + h->meta_units, sizeof(Lpn));
+    k.chunk = take_table((h->user_units + h->meta_units) / CHUNK_UNITS + 1,
+                         sizeof(Chunk));
     k.ring = take(HISTORY, sizeof(Record));
     for (uint32_t i = 0; i < k.units; i++) {
         k.unit[i].cell.group = k.unit[i].holder = NONE;
@@ -178,21 +216,33 @@ static void set_up(void)
     }
 }
 
+static Record record_of(const uint8_t *p)
+{
+    Record r = {
+        .type = p[0],
+        .a = p[1],
+        .b = (uint16_t)get(p + 2, 2),
+        .at = get(p + 8, 8),
+        .x = get(p + 16, 8),
+        .y = get(p + 24, 8),
+    };
+
+    r.c = k.h.wide ? get(p + 32, 8) : get(p + 4, 4);
+    r.z = k.h.wide ? get(p + 40, 8) : 0;
+    if (r.type == SUBMIT && !k.h.wide) {
+        r.z = r.y >> 32;
+        r.y &= UINT32_MAX;
+    }
+    return r;
+}
+
 static void read_records(void)
 {
-    uint8_t p[RECORD_BYTES];
+    uint8_t p[WIDE_RECORD_BYTES];
     size_t n;
 
-    while ((n = fread(p, 1, sizeof(p), k.file)) == sizeof(p)) {
-        k.r = (Record){
-            .type = p[0],
-            .a = p[1],
-            .b = (uint16_t)get(p + 2, 2),
-            .c = (uint32_t)get(p + 4, 4),
-            .at = get(p + 8, 8),
-            .x = get(p + 16, 8),
-            .y = get(p + 24, 8),
-        };
+    while ((n = fread(p, 1, record_bytes(), k.file)) == record_bytes()) {
+        k.r = record_of(p);
         k.no++;
         k.ring[k.no % HISTORY] = k.r;
         handle(&k.r);
