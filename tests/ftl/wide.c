@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * wide.c - drives of 2^31 units and more: numbers of units of 64 bits, time and
- * memory in proportion to what is written; and tables of both widths alike.
+ * memory in proportion to what is written, with each map and each way of return
+ * from a power cut; and tables of both widths alike.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "map/hybrid.h"
 #include "media/spare.h"
 #include "ref.h"
 #include "ssd-internal.h"
@@ -161,9 +164,27 @@ static void trim_all(Host *h)
 }
 
 /* Blocks of 64 MiB, an eighth of them spare. */
+static char *options_of(uint64_t tib, const char *more)
+{
+    return g_strdup_printf(
+        "nand.channels=16;nand.chips=8;nand.dies=4;nand.planes=%u;"
+        "nand.blocks=%u;nand.pages=4096;ftl.capacity=%" PRIu64 "TiB;%s",
+        tib > 17 ? 4 : 1,
+        tib == 17   ? 800
+        : tib < 256 ? 576
+                    : 2304,
+        tib, more);
+}
+
+typedef struct Large {
+    unsigned tib;
+    const char *options;
+} Large;
+
 static void test_size(gconstpointer data)
 {
-    uint64_t tib = (uint64_t)GPOINTER_TO_UINT(data);
+    const Large *large = data;
+    uint64_t tib = large->tib;
     uint64_t before = resident_bytes();
     double start = cpu_s();
     Host *h = g_new0(Host, 1);
@@ -172,14 +193,7 @@ static void test_size(gconstpointer data)
     uint64_t highest = 0;
     double made;
     Prng r;
-    g_autofree char *options = g_strdup_printf(
-        "nand.channels=16;nand.chips=8;nand.dies=4;nand.planes=%u;"
-        "nand.blocks=%u;nand.pages=4096;ftl.capacity=%" PRIu64 "TiB",
-        tib > 16 ? 4 : 1,
-        tib == 64   ? 576
-        : tib == 16 ? 576
-                    : 2304,
-        tib);
+    g_autofree char *options = options_of(tib, large->options);
 
     prng_seed(&r, 1, tib);
     h->cfg = ref_config(options);
@@ -283,14 +297,12 @@ static void check_trimmed(Host *h, uint64_t n)
     }
 }
 
-static void test_return(gconstpointer how)
+static void test_return(gconstpointer data)
 {
+    const Large *large = data;
     uint64_t before = resident_bytes();
     double start = cpu_s();
-    g_autofree char *options = g_strdup_printf(
-        "nand.channels=16;nand.chips=8;nand.dies=4;nand.planes=1;"
-        "nand.blocks=800;nand.pages=4096;ftl.capacity=17TiB;%s",
-        (const char *)how);
+    g_autofree char *options = options_of(large->tib, large->options);
     Host *h = host_of(options);
     double made = cpu_s() - start;
     uint64_t highest = 0;
@@ -314,8 +326,8 @@ static void test_return(gconstpointer how)
         highest = MAX(highest, l2p_get(&h->ssd->l2p, h->lpn[v]));
     }
     g_assert_cmpuint(highest, >, UINT32_MAX);
-    g_test_message("%s: made in %.2f s, %.1f s and %.1f MiB in all",
-                   (const char *)how, made, cpu_s() - start,
+    g_test_message("%u TiB, %s: made in %.2f s, %.1f s and %.1f MiB in all",
+                   large->tib, large->options, made, cpu_s() - start,
                    (double)(grown_since(before)) / MIB);
     g_assert_cmpfloat(made, <, 2);
     g_assert_cmpuint(grown_since(before), <, 500 * MIB);
@@ -351,6 +363,143 @@ static void test_gc(gconstpointer how)
     check(h, 0);
     g_assert_cmpuint(h->ssd->inspect.count.gc_copied_units, >, copied);
     host_free(h);
+}
+
+static Host *merging(const char *map)
+{
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=4;nand.chips=1;nand.dies=2;nand.planes=1;"
+        "nand.blocks=51200;nand.pages=4096;ftl.capacity=17TiB;"
+        "ftl.log_blocks=2;ftl.map=%s",
+        map);
+
+    return host_of(options);
+}
+
+/* Each log block is of one logical block, and two are in use: copies of full
+ * merges are where they belong. */
+static void test_full_merges(void)
+{
+    Host *h = merging("bast");
+    const uint64_t *merges = h->ssd->map->merge_stats.merges;
+    uint64_t before;
+    Prng r;
+
+    prng_seed(&r, 1, 6);
+    write_units(h, 200, &r);
+    submit(h, SSD_OP_FLUSH, 0, 0);
+    before = merges[MERGE_FULL];
+    g_assert_cmpuint(before, >, 20);
+    check(h, 0);
+    reload(h);
+    merges = h->ssd->map->merge_stats.merges;
+    check(h, 0);
+    write_units(h, 100, &r);
+    cut(h);
+    check(h, 0);
+    write_units(h, 100, &r);
+    submit(h, SSD_OP_FLUSH, 0, 0);
+    check(h, 0);
+    g_assert_cmpuint(merges[MERGE_FULL], >, before);
+    host_free(h);
+}
+
+static void write_page(Host *h, uint32_t logical, uint32_t page)
+{
+    for (uint32_t u = 0; u < h->ssd->l.units_per_program; u++) {
+        h->lpn[h->version++] = logical_lpn(h->ssd, logical, page, u);
+        submit(h, SSD_OP_WRITE, h->lpn[h->version - 1], 1);
+    }
+    submit(h, SSD_OP_FLUSH, 0, 0);
+}
+
+/* The last logical blocks: their first pages are written again, in order, and
+ * the second ones are copied. */
+static void test_partial_merges(void)
+{
+    Host *h = merging("fast");
+    uint32_t last = h->ssd->l.n_planes * h->ssd->l.logical_blocks - 2;
+
+    for (uint32_t k = 0; k < 20; k++) {
+        write_page(h, last - k, 0);
+        write_page(h, last - k, 1);
+        write_page(h, last - k, 0);
+    }
+    g_assert_cmpuint(h->lpn[0], >, UINT32_MAX);
+    g_assert_cmpuint(h->ssd->map->merge_stats.merges[MERGE_PARTIAL], >=, 19);
+    g_assert_cmpuint(h->ssd->map->merge_stats.copied_units[MERGE_PARTIAL], >=,
+                     19 * h->ssd->l.units_per_program);
+    check(h, 0);
+    cut(h);
+    check(h, 0);
+    reload(h);
+    check(h, 0);
+    host_free(h);
+}
+
+/* ---- aging ----------------------------------------------------------- */
+
+/* Units that were written without modelled time are where they should be. */
+static void test_age(gconstpointer map)
+{
+    g_autofree char *options = options_of(17, map);
+    Host *h = host_of(options);
+    uint64_t nblocks = ssd_info(h->ssd)->nblocks;
+    Prng r;
+
+    prng_seed(&r, 1, 7);
+    while (h->version < N_CUT) {
+        uint64_t *lpn = &h->lpn[h->version];
+
+        for (unsigned i = 0; i < 10; i++) {
+            lpn[i] = i % 3 ? prng_below(&r, nblocks) : nblocks - 1 - i;
+            h->durable[h->version + i] = true;
+        }
+        g_assert_cmpint(ssd_age(h->ssd, lpn, 10), ==, 0);
+        h->version += 10;
+    }
+    check(h, 0);
+    write_units(h, N_CUT / 2, &r);
+    cut(h);
+    check(h, 0);
+    host_free(h);
+}
+
+/* Many times the capacity: GC, too, puts every unit at the same place. */
+static void test_age_widths(gconstpointer options)
+{
+    enum { AGED = 20000 };
+    Ssd *ssd[2];
+    uint64_t n;
+    Prng r;
+
+    for (int wide = 0; wide < 2; wide++) {
+        SsdConfig *cfg = ref_config(options);
+
+        cfg->wide_tables = wide;
+        ssd[wide] = ref_drive(cfg);
+        g_assert_true(ssd[wide]->l.wide == wide);
+    }
+    n = ssd[0]->l.user_units;
+    prng_seed(&r, 1, 8);
+    for (unsigned i = 0; i < AGED; i++) {
+        uint64_t lpn = prng_below(&r, n);
+
+        g_assert_cmpint(ssd_age(ssd[0], &lpn, 1), ==, 0);
+        g_assert_cmpint(ssd_age(ssd[1], &lpn, 1), ==, 0);
+    }
+    for (uint64_t lpn = 0; lpn < n; lpn++) {
+        g_assert_cmpuint(l2p_get(&ssd[0]->l2p, lpn), ==,
+                         l2p_get(&ssd[1]->l2p, lpn));
+    }
+    for (int wide = 0; wide < 2; wide++) {
+        GError *error = NULL;
+
+        g_assert_cmpuint(ssd[wide]->inspect.count.gc_copied_units, >, 1000);
+        ssd_check(ssd[wide], &error);
+        g_assert_no_error(error);
+        ssd_destroy(ssd[wide]);
+    }
 }
 
 /* ---- both widths --------------------------------------------------------- */
@@ -392,7 +541,9 @@ static char *run(const char *options, bool wide)
                                c->complete_ns, c->status);
     }
     g_string_append(seen, r->reports->str);
-    g_assert_cmpuint(r->ssd->inspect.count.gc_victims, >, 10);
+    g_assert_cmpuint(r->ssd->inspect.count.gc_victims +
+                         r->ssd->map->merge_stats.merges[MERGE_FULL],
+                     >, 10);
     ref_free(r);
     return g_string_free(seen, FALSE);
 }
@@ -405,6 +556,8 @@ static void test_widths(void)
         SMALL "ftl.recovery=scan",
         SMALL "ftl.recovery=checkpoint",
         SMALL "buffer.policy=lru;ftl.unit=4KiB",
+        SMALL "ftl.map=bast;ftl.log_blocks=4",
+        SMALL "ftl.map=fast;ftl.log_blocks=4",
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
@@ -437,28 +590,106 @@ static void test_boundary(void)
     }
 }
 
-static const char *const returns[] = {
-    "ftl.recovery=capacitors",
-    "ftl.recovery=scan",
-    "ftl.recovery=checkpoint",
-    "ftl.map=dftl;ftl.map_cache=4KiB",
-    "ftl.map=dftl;ftl.map_cache=4KiB;ftl.recovery=checkpoint",
+/* Tables whose indices have 32 bits say how many units they allow. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *options;
+        const char *says;
+    } wrong[] = {
+        {"ftl.map=dftl", "ftl.map=dftl: with at most 137438953408 units"},
+        {"ftl.recovery=scan",
+         "ftl.recovery=scan: with at most 137438953408 units"},
+        {"buffer.block=512", "with at most 2147483647 units"},
+        {"ftl.map=dftl;nand.page_size=4KiB;nand.blocks=2048;"
+         "ftl.map_cache=32GiB",
+         "ftl.map_cache=more than 16GiB: with at most 2147483647 units"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autofree char *options = g_strdup_printf(
+            "nand.channels=16;nand.chips=8;nand.dies=4;nand.planes=4;"
+            "nand.blocks=16385;nand.pages=4096;nand.page_size=512;"
+            "ftl.unit=512;nand.ecc_codeword=512;ftl.op_percent=10%%;%s",
+            wrong[i].options);
+        SsdConfig *cfg = ssd_config_new();
+        GError *error = NULL;
+
+        g_assert_true(ssd_config_set(cfg, options, &error));
+        g_assert_false(ssd_config_check(cfg, &error));
+        g_test_message("%s", error->message);
+        g_assert_nonnull(strstr(error->message, wrong[i].says));
+        g_assert_null(strchr(error->message, '\n'));
+        g_error_free(error);
+        ssd_config_free(cfg);
+    }
+}
+
+static const Large sizes[] = {
+    {16, ""},
+    {64, ""},
+    {64, "ftl.map=bast"},
+    {64, "ftl.map=fast"},
+    {256, ""},
+    {256, "ftl.map=fast"},
+};
+
+#define CAPACITORS      "ftl.recovery=capacitors"
+#define SCAN            "ftl.recovery=scan"
+#define CHECKPOINT      "ftl.recovery=checkpoint"
+#define DFTL            "ftl.map=dftl;ftl.map_cache=4KiB"
+#define DFTL_CHECKPOINT DFTL ";" CHECKPOINT
+
+static const char *const returns[] = {CAPACITORS, SCAN, CHECKPOINT, DFTL,
+                                      DFTL_CHECKPOINT};
+
+static const char *const ages[] = {CAPACITORS, CHECKPOINT, DFTL,
+                                   "ftl.map=bast;ftl.log_blocks=4",
+                                   "ftl.map=fast;ftl.log_blocks=4"};
+
+static const Large cuts[] = {
+    {17, CAPACITORS},      {17, SCAN},
+    {17, CHECKPOINT},      {17, DFTL},
+    {17, DFTL_CHECKPOINT}, {64, SCAN},
+    {64, CHECKPOINT},      {64, DFTL},
+    {256, SCAN},           {256, DFTL_CHECKPOINT},
 };
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_data_func("/wide/16-tib", GUINT_TO_POINTER(16), test_size);
-    g_test_add_data_func("/wide/64-tib", GUINT_TO_POINTER(64), test_size);
-    g_test_add_data_func("/wide/256-tib", GUINT_TO_POINTER(256), test_size);
-    for (size_t i = 0; i < G_N_ELEMENTS(returns); i++) {
-        g_autofree char *cut_path = g_strdup_printf("/wide/return/%zu", i);
-        g_autofree char *gc_path = g_strdup_printf("/wide/gc/%zu", i);
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        g_autofree char *path =
+            g_strdup_printf("/wide/size/%u-tib%s%s", sizes[i].tib,
+                            *sizes[i].options ? "-" : "", sizes[i].options);
 
-        g_test_add_data_func(cut_path, returns[i], test_return);
-        g_test_add_data_func(gc_path, returns[i], test_gc);
+        g_test_add_data_func(path, &sizes[i], test_size);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(cuts); i++) {
+        g_autofree char *path = g_strdup_printf("/wide/return/%u-tib-%s",
+                                                cuts[i].tib, cuts[i].options);
+
+        g_test_add_data_func(path, &cuts[i], test_return);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(returns); i++) {
+        g_autofree char *path = g_strdup_printf("/wide/gc/%s", returns[i]);
+
+        g_test_add_data_func(path, returns[i], test_gc);
+    }
+    g_test_add_func("/wide/merges/full", test_full_merges);
+    g_test_add_func("/wide/merges/partial", test_partial_merges);
+    for (size_t i = 0; i < G_N_ELEMENTS(ages); i++) {
+        g_autofree char *age = g_strdup_printf("/wide/age/%s", ages[i]);
+        g_autofree char *small = g_strconcat(SMALL, ages[i], NULL);
+        g_autofree char *widths =
+            g_strdup_printf("/wide/age-widths/%s", ages[i]);
+
+        g_test_add_data_func(age, ages[i], test_age);
+        g_test_add_data_func_full(widths, g_steal_pointer(&small),
+                                  test_age_widths, g_free);
     }
     g_test_add_func("/wide/widths", test_widths);
     g_test_add_func("/wide/boundary", test_boundary);
+    g_test_add_func("/wide/limits", test_limits);
     return g_test_run();
 }
