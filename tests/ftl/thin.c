@@ -52,6 +52,30 @@ static void test_thin(void)
     ssd_destroy(ssd);
 }
 
+/* The memory for each 4 KiB page of NAND that holds data: below 2^31 units, and
+ * with no owner of payload, at most 10 bytes. */
+static void test_page(gconstpointer options)
+{
+    g_autofree char *all = g_strconcat(
+        NO_TIME "nand.channels=4;nand.chips=1;nand.dies=2;nand.planes=2;"
+                "nand.blocks=256;nand.pages=1024;nand.page_size=4KiB;"
+                "ftl.unit=4KiB;ftl.op_percent=20%;",
+        options, NULL);
+    uint64_t before = resident_bytes();
+    Ssd *ssd = drive(all);
+    uint64_t pages = ssd_info(ssd)->raw_bytes / 4096;
+    double each;
+
+    g_assert_cmpuint(pages, ==, 1ULL << 22);
+    write_range(ssd, 0, ssd_info(ssd)->nblocks * 4096 / MIB * MIB);
+    write_range(ssd, 0, ssd_info(ssd)->nblocks * 4096 / 2 / MIB * MIB);
+    each = (double)(resident_bytes() - before) / (double)pages;
+    g_test_message("%s: %.2f bytes a page", (const char *)options, each);
+    g_assert_cmpfloat(each, <=, 10);
+    g_assert_cmpfloat(each, >, 6); /* it was written */
+    ssd_destroy(ssd);
+}
+
 /* In bytes, or as a share of the spare part: the last one counts. */
 static void test_capacity(void)
 {
@@ -72,6 +96,12 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/thin/memory", test_thin);
+    g_test_add_data_func("/thin/page/map", "ftl.map=page", test_page);
+    g_test_add_data_func("/thin/page/superblock",
+                         "ftl.alloc=superblock;ftl.gc_unit=superblock",
+                         test_page);
+    g_test_add_data_func("/thin/page/errors",
+                         "media.errors=on;ftl.gc=cost-benefit", test_page);
     g_test_add_func("/thin/capacity", test_capacity);
     return g_test_run();
 }
