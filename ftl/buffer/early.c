@@ -7,7 +7,9 @@
  * While no command runs and more than a share of the slots is dirty, as many
  * pages as a chip has dies are sent, then as many again when these are
  * programmed.  A page is sent only to a plane that takes it at once, so that
- * nothing is left to wait for when a command comes.  Every buffer.early_adapt
+ * nothing is left to wait for when a command comes.  A batch for which the
+ * policy spares every unit is followed by another one: after the first, the
+ * policy has put its lists in balance (section 3.3).  Every buffer.early_adapt
  * writes the threshold is adjusted (I. Shin, Micromachines 14:796, 2023,
  * section 3.4, which gives the signs, not the equations):
  *
@@ -90,10 +92,25 @@ static bool early_page(Ssd *ssd)
     return true;
 }
 
-void buffer_idle(Ssd *ssd)
+/* A page for each die of a chip, then the policy's balance; false: the policy
+ * spared all that it was asked for. */
+static bool early_batch(Ssd *ssd)
 {
     uint32_t pages = 0;
+    bool spared;
 
+    while (pages < ssd->cfg->nand.dies && early_page(ssd)) {
+        pages++;
+    }
+    spared = pages == 0 && early_candidate(ssd) == NONE;
+    if (ssd->buffer->policy->early_sent) {
+        ssd->buffer->policy->early_sent(ssd);
+    }
+    return !spared;
+}
+
+void buffer_idle(Ssd *ssd)
+{
     if (ssd->buffer->early.busy > 0 ||
         ssd->buffer->n_must > ssd->buffer->n_victims ||
         ssd->buffer->redo.head != NONE || ssd->media->given_up ||
@@ -101,11 +118,8 @@ void buffer_idle(Ssd *ssd)
         return;
     }
     invariant(ssd->commands.running == 0);
-    while (pages < ssd->cfg->nand.dies && early_page(ssd)) {
-        pages++;
-    }
-    if (ssd->buffer->policy->early_sent) {
-        ssd->buffer->policy->early_sent(ssd);
+    if (!early_batch(ssd) && ssd->buffer->policy->early_sent) {
+        early_batch(ssd);
     }
 }
 

@@ -540,6 +540,34 @@ static void test_early_idle(void)
     ref_free(r);
 }
 
+/* Every dirty unit was written twice and gets its second chance at once.  The
+ * lists are balanced, and the units that were written first are flushed: an
+ * idle drive keeps no more dirty units than the threshold (shin2023,
+ * section 3.3). */
+static void test_early_spared(void)
+{
+    Ref *r = ref_new(ref_config("nand.channels=1;nand.dies=2;"
+                                "nand.page_size=4KiB;nand.pages=16;"
+                                "buffer.size=41KiB;buffer.early_threshold=50%;"
+                                "buffer.early_adapt=0;"
+                                "buffer.policy=cflru-ef-sc"),
+                     true);
+
+    g_assert_cmpuint(r->ssd->l.n_slots, ==, 10);
+    for (uint64_t i = 0; i < 16; i++) {
+        ref_submit(r, SSD_OP_WRITE, i % 8 * UNIT, UNIT, false);
+    }
+    ref_drain(r);
+    g_assert_cmpuint(r->ssd->buffer->early.busy, ==, 2);
+    ref_pass(r, 50 * NS_PER_MS);
+    g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 5);
+    g_assert_cmpuint(r->ssd->buffer->stats.early_flushes, ==, 3);
+    g_assert_true(r->in_nand[0] && r->in_nand[1] && r->in_nand[2] &&
+                  !r->in_nand[3]);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* Pages of four units go full: of 24 dirty units 16 may stay. */
 static void test_early_pages(void)
 {
@@ -680,6 +708,7 @@ int main(int argc, char **argv)
     g_test_add_func("/cache/ccf-lru", test_ccf_lru);
     g_test_add_func("/cache/early", test_early);
     g_test_add_func("/cache/early-idle", test_early_idle);
+    g_test_add_func("/cache/early-spared", test_early_spared);
     g_test_add_func("/cache/early-pages", test_early_pages);
     g_test_add_func("/cache/second-chances", test_second_chances);
     g_test_add_func("/cache/second-chance", test_second_chance);
