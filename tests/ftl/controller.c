@@ -393,6 +393,26 @@ static void test_pcie_nvme(void)
     ref_free(r);
 }
 
+/* A command whose entry is fetched between two long transfers does not let the
+ * second one begin before the first has ended. */
+static void test_pcie_between(void)
+{
+    Ref *r =
+        ref_new(ref_config(WIRE "host.pcie_nvme=on;buffer.size=1MiB"), false);
+    const uint64_t data = ns_of(32 * (4096 + 16 * 20));
+
+    ref_submit(r, SSD_OP_WRITE, 0, 32 * UNIT, false);
+    r->now_ns = 2000;
+    ref_submit(r, SSD_OP_READ, 64 * UNIT, UNIT, false);
+    r->now_ns = 3000;
+    ref_submit(r, SSD_OP_WRITE, 32 * UNIT, 32 * UNIT, false);
+    ref_drain(r);
+    g_assert_cmpuint(data, >, 30000);
+    g_assert_cmpuint(r->last_complete_ns, >=, 2 * data);
+    g_assert_cmpuint(r->last_complete_ns, <, 2 * data + 3000);
+    ref_free(r);
+}
+
 /* Parts in a controller memory buffer are posted writes: without requests and
  * round trips.  Data of a read does not cross the link. */
 static void test_cmb(void)
@@ -474,6 +494,7 @@ int main(int argc, char **argv)
     g_test_add_func("/controller/pcie-rate", test_pcie_rate);
     g_test_add_func("/controller/pcie-latency", test_pcie_latency);
     g_test_add_func("/controller/pcie-nvme", test_pcie_nvme);
+    g_test_add_func("/controller/pcie-between", test_pcie_between);
     g_test_add_func("/controller/cmb", test_cmb);
     g_test_add_func("/controller/cmb-dram", test_cmb_dram);
     g_test_add_func("/controller/refused", test_refused);

@@ -11,6 +11,7 @@
 
 #include "gc/gc-internal.h"
 #include "media/media-internal.h"
+#include "media/spare.h"
 #include "placement/placement-internal.h"
 #include "power/power.h"
 #include "ref.h"
@@ -184,6 +185,35 @@ static void test_every_erase(void)
     }
 }
 
+/* The data of a block that failed is copied elsewhere at once, in a drive that
+ * needs no GC, and the block is out of use. */
+static void test_emptied_when_idle(void)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(drives); i++) {
+        Ref *r =
+            faulty(drives[i], "on=program cause=host nth=6 -> fail", false);
+        uint32_t bad = 0;
+
+        for (uint64_t lpn = 0; lpn < 256; lpn++) {
+            ref_do(r, SSD_OP_WRITE, lpn * UNIT, UNIT, false);
+        }
+        ref_do(r, SSD_OP_FLUSH, 0, 0, false);
+        ref_drain(r);
+        ref_pass(r, r->now_ns + NS_PER_S);
+        g_assert_cmpuint(counters(r).grown_bad_blocks, ==, 1);
+        for (uint32_t b = 0; b < r->ssd->geo->n_blocks; b++) {
+            const Block *block = &r->ssd->media->block[b];
+
+            bad += block->bad;
+            g_assert_true(!block->bad ||
+                          (block->state == BLOCK_BAD && block->valid == 0));
+        }
+        g_assert_cmpuint(bad, ==, 1);
+        ref_finish(r);
+        ref_free(r);
+    }
+}
+
 /* The failed page is programmed again at once: C + X + tPROG twice. */
 static void test_redo_latency(void)
 {
@@ -249,6 +279,58 @@ static void test_end_of_life(void)
         wear_out(drives[i], "on=erase die=0 plane=0 nth=2 -> fail always", i);
         wear_out(both, "", i);
     }
+}
+
+/* Blocks in which data of the host and translation pages were programmed. */
+static uint32_t mixed_blocks(const Ref *r)
+{
+    uint32_t n = 0;
+
+    for (uint32_t b = 0; b < r->ssd->geo->n_blocks; b++) {
+        bool holds[2] = {false, false};
+
+        for (uint32_t i = 0;
+             i < nand_next_page(r->ssd->nand, b) * r->ssd->l.units_per_page;
+             i++) {
+            uint64_t lpn = spare_lpn(r->ssd, block_ppu(r->ssd, b) + i);
+
+            if (lpn != NO_UNIT) {
+                holds[lpn >= r->ssd->l.user_units] = true;
+            }
+        }
+        n += holds[0] && holds[1];
+    }
+    return n;
+}
+
+/* A plane whose erases fail runs out of blocks between power cuts: GC puts
+ * pages that are kept apart otherwise into the same block, and counts them. */
+static void test_mixed(void)
+{
+    Ref *r = faulty("nand.blocks=60;ftl.op_percent=100%;ftl.map=dftl;"
+                    "ftl.map_cache=1KiB",
+                    "on=erase die=0 plane=0 nth=2 -> fail always", false);
+    SsdCompletion c = {.status = SSD_STATUS_OK};
+    uint32_t mixed = 0;
+    Prng rng;
+
+    prng_seed(&rng, 3, 6);
+    for (unsigned i = 0; i < 40000 && c.status != SSD_STATUS_READ_ONLY; i++) {
+        g_assert_true(mixed || r->ssd->inspect.count.mixed_pages == 0);
+        c = ref_one(r, SSD_OP_WRITE, prng_below(&rng, r->n_units) * UNIT, UNIT,
+                    prng_below(&rng, 8) == 0);
+        if (prng_below(&rng, 50) == 0) {
+            ref_drain(r);
+            ref_power_cycle(r);
+        }
+        mixed = MAX(mixed, mixed_blocks(r));
+    }
+    g_test_message("%u mixed blocks, %" PRIu64 " pages", mixed,
+                   r->ssd->inspect.count.mixed_pages);
+    g_assert_cmpuint(mixed, >, 0);
+    g_assert_cmpuint(r->ssd->inspect.count.mixed_pages, >=, mixed);
+    ref_verify(r);
+    ref_free(r);
 }
 
 /* ---- uncorrectable reads ------------------------------------------------- */
@@ -725,8 +807,10 @@ int main(int argc, char **argv)
     g_test_add_func("/failures/every-program", test_every_program);
     g_test_add_func("/failures/every-erase", test_every_erase);
     g_test_add_func("/failures/healthy", test_healthy);
+    g_test_add_func("/failures/emptied-when-idle", test_emptied_when_idle);
     g_test_add_func("/failures/redo-latency", test_redo_latency);
     g_test_add_func("/failures/end-of-life", test_end_of_life);
+    g_test_add_func("/failures/mixed", test_mixed);
     g_test_add_func("/failures/bad-lba", test_bad_lba);
     g_test_add_func("/failures/lost-by-cleaning", test_lost_by_cleaning);
     g_test_add_func("/failures/lost-by-filling", test_lost_by_filling);

@@ -127,6 +127,34 @@ static void test_size(void)
     }
 }
 
+/* As the drive fills, the cache's limit falls.  Blocks above it are emptied,
+ * and the oldest go first, though folding by fill is off. */
+static void test_shrinks(void)
+{
+    Ref *r = drive("");
+    uint64_t to = r->n_units * 9 / 10;
+    uint32_t most = 0;
+
+    to -= to % (DIES * WL * 3 * UNITS);
+    for (uint64_t lpn = 0; lpn < to; lpn += UNITS) {
+        ref_do(r, SSD_OP_WRITE, lpn * r->unit_blocks,
+               (uint32_t)(UNITS * r->unit_blocks), false);
+        most = MAX(most, r->ssd->media->plane[0].n_slc);
+    }
+    ref_drain(r);
+    ref_pass(r, r->now_ns + 10 * SEC);
+    g_test_message("%u blocks of plane 0 in SLC mode, later %u of %u", most,
+                   r->ssd->media->plane[0].n_slc, slc_limit(r->ssd));
+    g_assert_cmpuint(most, >, slc_limit(r->ssd));
+    for (uint32_t i = 0; i < DIES; i++) {
+        g_assert_cmpuint(r->ssd->media->plane[i].n_slc, <=, slc_limit(r->ssd));
+        g_assert_cmpuint(r->ssd->media->plane[i].n_slc, >, 0);
+    }
+    g_assert_true(ssd_check(r->ssd, NULL));
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* SLC programs before, one-shot programs after: each die is always busy. */
 static void test_rate(void)
 {
@@ -465,6 +493,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/slc/size", test_size);
+    g_test_add_func("/slc/shrinks", test_shrinks);
     g_test_add_func("/slc/rate", test_rate);
     g_test_add_func("/slc/fold-rate", test_fold_rate);
     g_test_add_func("/slc/recovery", test_recovery);

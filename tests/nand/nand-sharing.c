@@ -59,6 +59,43 @@ static void test_arbitration(void)
     finish(phase);
 }
 
+/*
+ * A program of one die and the data of a read of another wait for the channel:
+ * the policy says which is first, whichever came first.
+ */
+static void test_channel_classes(void)
+{
+    static const struct {
+        const char *schedule;
+        uint64_t read, program; /* after the channel is free */
+    } rows[] = {
+        {"fifo", C + X + X, C + X + TPROG},
+        {"read-first", X, X + C + X + TPROG},
+        {"host-first", X, X + C + X + TPROG},
+    };
+    const uint64_t free = C + TR + X;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree char *options =
+            g_strdup_printf("nand.chips=4;nand.schedule=%s", rows[i].schedule);
+        Rig *r = rig_with(options);
+
+        rig_preload(r, 0, 0, 1);
+        rig_preload(r, 4, 0, 1);
+        rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+        rig_run(r, 300);
+        rig_submit(r, 300, NAND_READ, rig_page(r, 4, 0, 0), PAGE);
+        rig_run(r, C + TR + 100); /* the first read sends its data */
+        rig_submit(r, C + TR + 100, NAND_PROGRAM, rig_page(r, 2, 0, 0), PAGE);
+        rig_run_all(r);
+        expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), free);
+        expect_done(r, NAND_READ, rig_page(r, 4, 0, 0), free + rows[i].read);
+        expect_done(r, NAND_PROGRAM, rig_page(r, 2, 0, 0),
+                    free + rows[i].program);
+        finish(r);
+    }
+}
+
 /* ---- asynchronous plane reads -------------------------------------------- */
 
 /* Each plane reads when it is asked to; the bus is one. */
@@ -236,6 +273,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sharing/arbitration", test_arbitration);
+    g_test_add_func("/sharing/channel-classes", test_channel_classes);
     g_test_add_func("/sharing/async-reads", test_async_reads);
     g_test_add_func("/sharing/async-reads/rate", test_async_reads_rate);
     g_test_add_func("/sharing/async-reads/program", test_async_reads_program);
