@@ -476,7 +476,10 @@ static bool new_option(State *s, const SsdConfig *defaults, char **saved,
         }
     }
     if (s->version == s->newest) {
-        return state_fail(s, "it is damaged: it does not say %.40s", part[0]);
+        return state_fail(s,
+                          "it does not say %.40s: it is damaged, or of a "
+                          "version of vssd in development",
+                          part[0]);
     }
     value = ssd_config_get(defaults, part[0]);
     if (!value || strcmp(value, part[1]) == 0 || may_differ(part[0])) {
