@@ -20,37 +20,31 @@
 /* Messages that lead to messages are sent so often in one go. */
 #define SEND_ROUNDS 16
 
-void vssd_irq_msix(VssdDev *s, unsigned vector)
+/* What was noted before is seen by whoever takes the mark. */
+static void note(VssdFunction *f)
 {
-    qatomic_or(&s->irq_vectors[vector / 64], 1ULL << vector % 64);
+    qatomic_store_release(&f->drive->irq_noted, true);
 }
 
-void vssd_irq_pin(VssdDev *s, bool level)
+void vssd_irq_msix(VssdFunction *f, unsigned vector)
 {
-    qatomic_set(&s->pin_level, level);
+    qatomic_or(&f->irq_vectors[vector / 64], 1ULL << vector % 64);
+    note(f);
 }
 
-/* Is there anything to send?  Never, once the device has left its bus. */
-static bool irq_noted(VssdDev *s)
+void vssd_irq_pin(VssdFunction *f, bool level)
 {
-    if (qatomic_read(&s->off_bus)) {
-        return false;
-    }
-    for (unsigned i = 0; i < VSSD_IRQ_WORDS; i++) {
-        if (qatomic_read(&s->irq_vectors[i])) {
-            return true;
-        }
-    }
-    return qatomic_read(&s->pin_level) != qatomic_read(&s->pin_sent);
+    qatomic_set(&f->pin_level, level);
+    note(f);
 }
 
 /*
  * BQL held.  A message is a write of the bus master: while the guest does not
  * let the drive be one, the vector is pending.
  */
-static void send_msix(VssdDev *s, unsigned vector)
+static void send_msix(VssdFunction *f, unsigned vector)
 {
-    PCIDevice *pci = PCI_DEVICE(s);
+    PCIDevice *pci = PCI_DEVICE(f);
 
     if (!msix_enabled(pci)) {
         return;
@@ -59,29 +53,41 @@ static void send_msix(VssdDev *s, unsigned vector)
         msix_set_pending(pci, vector);
         return;
     }
-    trace_vssd_irq_msix(s, vector);
+    trace_vssd_irq_msix(f, vector);
     msix_notify(pci, vector);
 }
 
-/* BQL held.  A message may unplug the drive. */
-static void send_noted(VssdDev *s)
+/* BQL held.  A message may unplug the function. */
+static void send_noted(VssdFunction *f)
 {
-    PCIDevice *pci = PCI_DEVICE(s);
+    PCIDevice *pci = PCI_DEVICE(f);
     bool level;
 
     for (unsigned i = 0; i < VSSD_IRQ_WORDS; i++) {
-        uint64_t bits = qatomic_xchg(&s->irq_vectors[i], 0);
+        uint64_t bits = qatomic_xchg(&f->irq_vectors[i], 0);
 
-        for (; bits; bits &= bits - 1) {
-            send_msix(s, i * 64 + ctz64(bits));
+        for (; bits && !qatomic_read(&f->off_bus); bits &= bits - 1) {
+            send_msix(f, i * 64 + ctz64(bits));
         }
     }
 
-    level = qatomic_read(&s->pin_level);
-    if (level != s->pin_sent && !qatomic_read(&s->off_bus)) {
-        trace_vssd_irq_pin(s, level);
-        qatomic_set(&s->pin_sent, level);
+    level = qatomic_read(&f->pin_level);
+    if (level != f->pin_sent && !qatomic_read(&f->off_bus)) {
+        trace_vssd_irq_pin(f, level);
+        qatomic_set(&f->pin_sent, level);
         pci_set_irq(pci, level);
+    }
+}
+
+/* BQL held.  Functions come and go by threads that have it, and none goes while
+ * its drive sends. */
+static void send_all(VssdDev *s)
+{
+    VssdFunction *f;
+
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        send_noted(f);
     }
 }
 
@@ -96,11 +102,12 @@ static void irq_send(VssdDev *s)
         return;
     }
     s->irq_sending = true;
-    for (unsigned round = 0; round < SEND_ROUNDS && irq_noted(s); round++) {
-        send_noted(s);
+    for (unsigned round = 0;
+         round < SEND_ROUNDS && qatomic_xchg(&s->irq_noted, false); round++) {
+        send_all(s);
     }
     s->irq_sending = false;
-    if (irq_noted(s)) {
+    if (qatomic_read(&s->irq_noted)) {
         qemu_bh_schedule(s->irq_bh);
     }
 }
@@ -131,7 +138,7 @@ static CPUState *irq_target(VssdDev *s)
 
 void vssd_irq_deliver(VssdDev *s)
 {
-    if (!irq_noted(s)) {
+    if (!qatomic_read(&s->irq_noted)) {
         return;
     }
     if (bql_locked()) {
@@ -155,9 +162,9 @@ static bool msix_held_back(PCIDevice *pci, unsigned vector)
            !msix_is_masked(pci, vector);
 }
 
-void vssd_irq_command_written(VssdDev *s)
+void vssd_irq_command_written(VssdFunction *f)
 {
-    PCIDevice *pci = PCI_DEVICE(s);
+    PCIDevice *pci = PCI_DEVICE(f);
 
     if (!msix_enabled(pci) ||
         !(pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
@@ -166,10 +173,17 @@ void vssd_irq_command_written(VssdDev *s)
     for (unsigned vector = 0; vector < pci->msix_entries_nr; vector++) {
         if (msix_held_back(pci, vector)) {
             msix_clr_pending(pci, vector);
-            vssd_irq_msix(s, vector);
+            vssd_irq_msix(f, vector);
         }
     }
-    vssd_irq_deliver(s);
+    vssd_irq_deliver(f->drive);
+}
+
+void vssd_irq_loaded(VssdFunction *f)
+{
+    memset(f->irq_vectors, 0, sizeof(f->irq_vectors));
+    f->pin_level = nvme_pin_level(f->ctrl);
+    f->pin_sent = f->pin_level; /* PCI has loaded the line */
 }
 
 void vssd_irq_init(VssdDev *s)

@@ -25,10 +25,10 @@
 
 uint64_t vssd_memory_address(void *opaque, unsigned bar)
 {
-    VssdDev *s = opaque;
+    VssdFunction *f = opaque;
 
-    return qatomic_read(&s->off_bus) ? UINT64_MAX
-                                     : pci_get_bar_addr(PCI_DEVICE(s), bar);
+    return qatomic_read(&f->off_bus) ? UINT64_MAX
+                                     : pci_get_bar_addr(PCI_DEVICE(f), bar);
 }
 
 static MemoryRegion *region(VssdDev *s, unsigned bar)
@@ -39,7 +39,9 @@ static MemoryRegion *region(VssdDev *s, unsigned bar)
 void vssd_memory_written(void *opaque, unsigned bar, uint64_t offset,
                          uint64_t bytes)
 {
-    memory_region_set_dirty(region(opaque, bar), offset, bytes);
+    VssdFunction *f = opaque;
+
+    memory_region_set_dirty(region(f->drive, bar), offset, bytes);
 }
 
 /* BQL held. */
@@ -65,7 +67,8 @@ static void show_bh(void *opaque)
 /* Lock held, or the BQL; any thread. */
 void vssd_memory_show(void *opaque, unsigned bar, bool on)
 {
-    VssdDev *s = opaque;
+    VssdFunction *f = opaque;
+    VssdDev *s = f->drive;
 
     if (on) {
         qatomic_or(&s->bars_shown, 1U << bar);
@@ -81,7 +84,8 @@ void vssd_memory_show(void *opaque, unsigned bar, bool on)
 
 bool vssd_memory_sync(void *opaque)
 {
-    VssdDev *s = opaque;
+    VssdFunction *f = opaque;
+    VssdDev *s = f->drive;
 
     return qemu_msync(memory_region_get_ram_ptr(s->pmr_region),
                       memory_region_size(s->pmr_region),

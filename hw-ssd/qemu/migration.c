@@ -294,11 +294,10 @@ static void take_over(VssdDev *s, Model *m)
     model_free(&old);
     s->ssd = m->ssd;
     s->ctrl = m->ctrl;
+    s->fn.ctrl = m->ctrl;
     nvme_hold(s->ctrl, true);
     s->now_ns = nvme_now_ns(s->ctrl);
-    memset(s->irq_vectors, 0, sizeof(s->irq_vectors));
-    s->pin_level = nvme_pin_level(s->ctrl);
-    s->pin_sent = s->pin_level; /* PCI has loaded the line */
+    vssd_irq_loaded(&s->fn);
     s->irq_cpu = -1;
     qatomic_set(&s->power_off, !nvme_powered(s->ctrl));
     s->incoming = false;
@@ -348,8 +347,8 @@ const VMStateDescription vssd_vmstate = {
     .version_id = 2,
     .minimum_version_id = 2,
     .fields = (const VMStateField[]){
-        VMSTATE_PCI_DEVICE(parent_obj, VssdDev),
-        VMSTATE_MSIX(parent_obj, VssdDev),
+        VMSTATE_PCI_DEVICE(fn.parent_obj, VssdDev),
+        VMSTATE_MSIX(fn.parent_obj, VssdDev),
         VMSTATE_TIMER_PTR(power_timer, VssdDev),
         {
             .name = "model",

@@ -31,10 +31,10 @@
 
 /* ---- the slot ----------------------------------------------------------- */
 
-/* The port whose hot-plug slot the drive is in, or NULL. */
-static PCIDevice *slot_of(VssdDev *s)
+/* The port whose hot-plug slot the function is in, or NULL. */
+static PCIDevice *slot_of(VssdFunction *f)
 {
-    PCIBus *bus = pci_get_bus(PCI_DEVICE(s));
+    PCIBus *bus = pci_get_bus(PCI_DEVICE(f));
     PCIDevice *port = pci_bus_is_root(bus) ? NULL : pci_bridge_get_device(bus);
     uint8_t *cap;
 
@@ -83,7 +83,7 @@ static void slot_notify(PCIDevice *port)
  * Linux asks a slot with an attention button for interrupts by the button only,
  * but then looks at presence, too; so the button is pressed as well.
  */
-static void slot_set_present(VssdDev *s, PCIDevice *port, bool present)
+static void slot_set_present(VssdFunction *f, PCIDevice *port, bool present)
 {
     uint8_t *cap = slot_cap(port);
     bool link = pci_get_long(cap + PCI_EXP_LNKCAP) & PCI_EXP_LNKCAP_DLLLARC;
@@ -101,7 +101,7 @@ static void slot_set_present(VssdDev *s, PCIDevice *port, bool present)
         pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA,
                                      PCI_EXP_LNKSTA_DLLLA);
     }
-    qemu_bh_schedule(s->power_bh);
+    qemu_bh_schedule(f->drive->power_bh);
 }
 
 /*
@@ -131,43 +131,57 @@ static bool slot_is_ready(PCIDevice *port)
 /* ---- it goes ------------------------------------------------------------ */
 
 /* BQL held. */
-static void show_absence(VssdDev *s)
+static void show_absence(VssdFunction *f)
 {
-    PCIDevice *port = slot_of(s);
+    PCIDevice *port = slot_of(f);
 
     /* In a slot that the guest has switched off it was not to be seen. */
-    if (port && qatomic_read(&s->power_off) && PCI_DEVICE(s)->enabled) {
-        slot_set_present(s, port, false);
+    if (port && qatomic_read(&f->drive->power_off) && PCI_DEVICE(f)->enabled) {
+        slot_set_present(f, port, false);
     }
 }
 
-static void power_bh(void *opaque)
+static void show_in_slot(VssdFunction *f)
 {
-    VssdDev *s = opaque;
     PCIDevice *port;
 
-    if (qatomic_read(&s->off_bus)) {
+    if (qatomic_read(&f->off_bus)) {
         return;
     }
-    show_absence(s);
-    port = slot_of(s);
+    show_absence(f);
+    port = slot_of(f);
     if (port) {
         slot_notify(port);
     }
 }
 
-/* Lock held; any thread. */
-void vssd_power_lost(VssdDev *s)
+/* A notification may unplug functions; they go when all slots are done. */
+static void power_bh(void *opaque)
 {
+    VssdDev *s = opaque;
+    VssdFunction *f;
+
+    s->power_showing = true;
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        show_in_slot(f);
+    }
+    s->power_showing = false;
+}
+
+/* Lock held; any thread. */
+void vssd_power_lost(VssdFunction *f)
+{
+    VssdDev *s = f->drive;
     int64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 
-    trace_vssd_power(s, "lost");
+    trace_vssd_power(f, "lost");
     qatomic_set(&s->power_off, true);
     if (s->power_return_ms) {
         timer_mod_ns(s->power_timer, now_ns + (int64_t)s->power_return_ms * SCALE_MS);
     }
     if (bql_locked()) {
-        show_absence(s);
+        show_absence(f);
     } else {
         qemu_bh_schedule(s->power_bh);
     }
@@ -178,61 +192,97 @@ void vssd_power_lost(VssdDev *s)
 /* BQL and lock held: with a reset that finds the power off. */
 void vssd_power_restore(VssdDev *s)
 {
-    PCIDevice *port = slot_of(s);
+    VssdFunction *f;
 
     trace_vssd_power(s, "on");
     timer_del(s->power_timer);
     qatomic_set(&s->power_off, false);
     nvme_power_on(s->ctrl, vssd_now(s));
-    if (port) {
-        slot_set_present(s, port, true);
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        PCIDevice *port = slot_of(f);
+
+        if (port) {
+            slot_set_present(f, port, true);
+        }
+    }
+}
+
+static void come_back_at(VssdFunction *f)
+{
+    PCIDevice *pci = PCI_DEVICE(f);
+    PCIDevice *port = slot_of(f);
+
+    if (pci->enabled) {
+        pci_device_reset(pci); /* the first one switches the drive on */
+    } else if (port) {
+        slot_set_present(f, port, true); /* the guest switches the slot on */
     }
 }
 
 /* The machine finds a drive that has just been switched on. */
 static void come_back(VssdDev *s)
 {
-    PCIDevice *pci = PCI_DEVICE(s);
-    PCIDevice *port = slot_of(s);
+    VssdFunction *f;
 
-    if (pci->enabled) {
-        pci_device_reset(pci); /* which switches it on */
-    } else if (port) {
-        slot_set_present(s, port, true); /* the guest switches the slot on */
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        come_back_at(f);
     }
+}
+
+/* Does the guest listen to the slot of a function? */
+static bool anybody_listens(VssdDev *s)
+{
+    VssdFunction *f;
+
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        PCIDevice *port = slot_of(f);
+
+        if (port && pci_get_word(slot_cap(port) + PCI_EXP_SLTCTL) &
+                        PCI_EXP_SLTCTL_HPIE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*
  * A guest that has just switched the slot off looks at presence once more.  If
  * it finds the drive then, Linux switches the slot on, and drops the change of
  * presence that comes afterwards, but not the button: it takes the drive out.
- * So a slot that the guest listens to has to be ready twice, RETURN_RETRY_MS
+ * So slots that the guest listens to have to be ready twice, RETURN_RETRY_MS
  * apart.
  */
-static bool slot_stays_ready(VssdDev *s, PCIDevice *port)
+static bool slots_stay_ready(VssdDev *s)
 {
-    uint16_t ctl = pci_get_word(slot_cap(port) + PCI_EXP_SLTCTL);
-    bool before = s->slot_was_ready || !(ctl & PCI_EXP_SLTCTL_HPIE);
+    bool before = s->slots_were_ready;
+    VssdFunction *f;
 
-    s->slot_was_ready = slot_is_ready(port);
-    return s->slot_was_ready && before;
+    s->slots_were_ready = true;
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        PCIDevice *port = slot_of(f);
+
+        s->slots_were_ready &= !port || slot_is_ready(port);
+    }
+    return s->slots_were_ready && (before || !anybody_listens(s));
 }
 
 static void return_cb(void *opaque)
 {
     VssdDev *s = opaque;
-    PCIDevice *port;
 
-    if (qatomic_read(&s->off_bus) || !qatomic_read(&s->power_off)) {
+    if (qatomic_read(&s->fn.off_bus) || !qatomic_read(&s->power_off)) {
         return;
     }
-    port = slot_of(s);
-    if (port && !slot_stays_ready(s, port)) {
+    if (!slots_stay_ready(s)) {
         timer_mod_ns(s->power_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
                                          RETURN_RETRY_MS * SCALE_MS);
         return;
     }
-    s->slot_was_ready = false;
+    s->slots_were_ready = false;
     come_back(s);
 }
 

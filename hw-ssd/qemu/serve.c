@@ -83,19 +83,20 @@ void vssd_unlock(VssdDev *s)
     vssd_irq_deliver(s);
 }
 
-void vssd_leave_bus(VssdDev *s)
+void vssd_leave_bus(VssdFunction *f)
 {
-    bool locked = vssd_lock(s);
+    bool locked = vssd_lock(f->drive);
 
-    qatomic_set(&s->off_bus, true);
+    qatomic_set(&f->off_bus, true);
     if (locked) {
-        vssd_unlock(s);
+        vssd_unlock(f->drive);
     }
 }
 
 bool vssd_is_inside(VssdDev *s)
 {
-    return qatomic_read(&s->owner) == this_thread() || s->irq_sending;
+    return qatomic_read(&s->owner) == this_thread() || s->irq_sending ||
+           s->power_showing;
 }
 
 bool vssd_may_run(VssdDev *s)
@@ -307,35 +308,38 @@ void vssd_serve_resume(VssdDev *s)
 
 static uint64_t reg_read(void *opaque, hwaddr addr, unsigned size)
 {
-    VssdDev *s = opaque;
+    VssdFunction *f = opaque;
+    VssdDev *s = f->drive;
     uint64_t value = 0;
 
     if (vssd_lock(s)) {
         if (s->icount) {
             catch_up(s);
         }
-        value = nvme_reg_read(s->ctrl, addr, size);
+        value = nvme_reg_read(f->ctrl, addr, size);
         vssd_unlock(s);
     }
-    trace_vssd_mmio_read(s, addr, size, value);
+    trace_vssd_mmio_read(f, addr, size, value);
     return value;
 }
 
-static void trace_write(VssdDev *s, hwaddr addr, uint64_t value, unsigned size)
+static void trace_write(VssdFunction *f, hwaddr addr, uint64_t value,
+                        unsigned size)
 {
     if (addr >= DOORBELL_BASE) {
-        trace_vssd_doorbell(s, (addr - DOORBELL_BASE) / 8,
+        trace_vssd_doorbell(f, (addr - DOORBELL_BASE) / 8,
                             addr & 4 ? "head" : "tail", value);
     } else {
-        trace_vssd_mmio_write(s, addr, size, value);
+        trace_vssd_mmio_write(f, addr, size, value);
     }
 }
 
 static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
 {
-    VssdDev *s = opaque;
+    VssdFunction *f = opaque;
+    VssdDev *s = f->drive;
 
-    trace_write(s, addr, value, size);
+    trace_write(f, addr, value, size);
     if (!vssd_lock(s)) {
         return;
     }
@@ -345,7 +349,7 @@ static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     if (s->icount) {
         catch_up(s);
     }
-    nvme_reg_write(s->ctrl, vssd_now(s), addr, value, size);
+    nvme_reg_write(f->ctrl, vssd_now(s), addr, value, size);
     vssd_run(s);
     vssd_unlock(s);
 }
@@ -360,10 +364,23 @@ const MemoryRegionOps vssd_reg_ops = {
 
 /* ---- life --------------------------------------------------------------- */
 
-static bool behind_iommu(VssdDev *s)
+static bool behind_iommu(VssdFunction *f)
 {
-    return pci_device_iommu_address_space(PCI_DEVICE(s)) !=
+    return pci_device_iommu_address_space(PCI_DEVICE(f)) !=
            &address_space_memory;
+}
+
+static bool any_behind_iommu(VssdDev *s)
+{
+    VssdFunction *f;
+
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        if (behind_iommu(f)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* An IOMMU may come later on the command line than the drive. */
@@ -371,7 +388,7 @@ static void machine_done(Notifier *n, void *data)
 {
     VssdDev *s = container_of(n, VssdDev, machine_done);
 
-    s->with_bql = s->icount || behind_iommu(s);
+    s->with_bql = s->icount || any_behind_iommu(s);
     s->run_ctx = s->with_bql ? qemu_get_aio_context() : s->ctx;
     /* A test steps its clock by itself: nothing to spin for. */
     s->spin = !s->with_bql && !qtest_enabled();

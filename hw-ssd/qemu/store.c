@@ -287,7 +287,8 @@ static void coroutine_fn job_entry(void *opaque)
 /* Lock held, by this thread. */
 static int store_submit(void *opaque, NvmeStoreReq *req)
 {
-    VssdDev *s = opaque;
+    VssdFunction *f = opaque; /* of the first controller */
+    VssdDev *s = f->drive;
     VssdJob *job = g_new(VssdJob, 1);
     int ret;
 

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vssd.c - the PCI function: properties, life and death.
+ * vssd.c - the drive, with its first controller: properties, life and death.
  *
- * Knows PCI configuration space, the block node's size and permissions, and how
- * the parts are put together and taken apart; knows nothing of NVMe beyond the
- * class code, and nothing of time.
+ * Knows the block node's size and permissions, and how the parts are put
+ * together and taken apart; knows nothing of NVMe, of PCI or of time.
  */
 #include "qemu/osdep.h"
 #include "block/block.h"
-#include "hw/pci/msix.h"
 #include "hw/pci/pci.h"
-#include "hw/pci/pcie.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
 #include "system/block-backend.h"
@@ -22,108 +19,9 @@
 #include "ssd-setup.h"
 #include "vssd.h"
 
-/*
- * No vendor ID of the PCI-SIG: QEMU uses 0x1234 for devices of its own (VGA,
- * edu), so no driver has a quirk for it.  Drivers bind by class code.
- */
-#define VSSD_PCI_VENDOR_ID 0x1234
-#define VSSD_PCI_DEVICE_ID 0x7653
-
-/* The greatest identifier that the standard allows a controller. */
-#define VSSD_MAX_CNTLID 0xffef
-
 /* How long the drive's own thread may look for work before it sleeps; QEMU
  * adapts the time to its benefit, and sleeps at once when the drive is idle. */
 #define VSSD_POLL_MAX_NS 100000
-
-#define VSSD_PCI_PM_OFFSET 0x60
-#define VSSD_PCI_EXP_OFFSET 0x80
-
-/* BAR 0: registers and doorbells, the MSI-X table, its pending bits. */
-#define VSSD_MSIX_TABLE NVME_REG_SIZE
-#define VSSD_MSIX_PBA (VSSD_MSIX_TABLE + 0x1000)
-#define VSSD_BAR0_SIZE (VSSD_MSIX_TABLE + 0x2000)
-
-/* ---- callbacks of the controller ---------------------------- */
-
-/* RAM only: no device's registers, so no other device's code runs. */
-static MemTxAttrs dma_attrs(VssdDev *s)
-{
-    return (MemTxAttrs){ .memory = 1, .requester_id = pci_requester_id(
-                                          PCI_DEVICE(s)) };
-}
-
-static int machine_dma_read(void *opaque, uint64_t addr, void *buf, size_t len)
-{
-    VssdDev *s = opaque;
-    AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
-
-    if (qatomic_read(&s->off_bus)) {
-        return -EFAULT;
-    }
-    return address_space_read(as, addr, dma_attrs(s), buf, len) ? -EFAULT : 0;
-}
-
-static int machine_dma_write(void *opaque, uint64_t addr, const void *buf,
-                             size_t len)
-{
-    VssdDev *s = opaque;
-    AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
-
-    if (qatomic_read(&s->off_bus)) {
-        return -EFAULT;
-    }
-    return address_space_write(as, addr, dma_attrs(s), buf, len) ? -EFAULT : 0;
-}
-
-static void machine_msix(void *opaque, unsigned vector)
-{
-    vssd_irq_msix(opaque, vector);
-}
-
-static void machine_pin(void *opaque, bool level)
-{
-    vssd_irq_pin(opaque, level);
-}
-
-static bool machine_msix_enabled(void *opaque)
-{
-    return msix_enabled(PCI_DEVICE(opaque));
-}
-
-static void machine_power_lost(void *opaque)
-{
-    vssd_power_lost(opaque);
-}
-
-static void machine_trace(void *opaque, const NvmeTrace *t)
-{
-    VssdDev *s = opaque;
-    uint64_t late_ns = t->complete_ns ? s->now_ns - t->complete_ns : 0;
-
-    if (t->end) {
-        trace_vssd_command_end(s, t->sqid, t->cid, t->admin, t->opcode,
-                               t->status, s->now_ns, late_ns);
-        vssd_account(s, t);
-    } else {
-        trace_vssd_command_start(s, t->sqid, t->cid, t->admin, t->opcode,
-                                 t->nsid, t->lba, t->nblocks);
-    }
-}
-
-static const NvmeMachine vssd_machine = {
-    .dma_read = machine_dma_read,
-    .dma_write = machine_dma_write,
-    .msix = machine_msix,
-    .pin = machine_pin,
-    .msix_enabled = machine_msix_enabled,
-    .power_lost = machine_power_lost,
-    .bar_address = vssd_memory_address,
-    .bar_written = vssd_memory_written,
-    .bar_show = vssd_memory_show,
-    .pmr_sync = vssd_memory_sync,
-    .trace = machine_trace,
-};
 
 /* ---- realize ------------------------------------------------------------ */
 
@@ -294,7 +192,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
 
 NvmeCtrl *vssd_new_controller(VssdDev *s)
 {
-    return nvme_new(&vssd_machine, &vssd_store, s);
+    return nvme_new(&vssd_machine, &vssd_store, &s->fn);
 }
 
 /*
@@ -349,53 +247,6 @@ static void destroy_model(VssdDev *s)
     }
 }
 
-static bool init_pci(VssdDev *s, Error **errp)
-{
-    PCIDevice *pci = PCI_DEVICE(s);
-    int ret;
-
-    pci_config_set_interrupt_pin(pci->config, 1);
-    pci_config_set_prog_interface(pci->config, 0x02); /* NVM Express */
-
-    if (pci_add_capability(pci, PCI_CAP_ID_PM, VSSD_PCI_PM_OFFSET,
-                           PCI_PM_SIZEOF, errp) < 0) {
-        return false;
-    }
-    pci_set_word(pci->config + VSSD_PCI_PM_OFFSET + PCI_PM_PMC, 3);
-    pci_set_word(pci->config + VSSD_PCI_PM_OFFSET + PCI_PM_CTRL,
-                 PCI_PM_CTRL_NO_SOFT_RESET);
-    pci_set_word(pci->wmask + VSSD_PCI_PM_OFFSET + PCI_PM_CTRL,
-                 PCI_PM_CTRL_STATE_MASK);
-    if (pci_bus_is_express(pci_get_bus(pci))) {
-        ret = pcie_endpoint_cap_init(pci, VSSD_PCI_EXP_OFFSET);
-        if (ret < 0) {
-            error_setg_errno(errp, -ret, "vssd: no PCI Express capability");
-            return false;
-        }
-        pcie_cap_flr_init(pci);
-        pcie_cap_deverr_init(pci);
-    }
-
-    memory_region_init(&s->bar0, OBJECT(s), "vssd-bar0", VSSD_BAR0_SIZE);
-    memory_region_init_io(&s->regs, OBJECT(s), &vssd_reg_ops, s, "vssd",
-                          NVME_REG_SIZE);
-    s->regs.disable_reentrancy_guard = true; /* see serve.c */
-    memory_region_add_subregion(&s->bar0, 0, &s->regs);
-    pci_register_bar(pci, 0,
-                     PCI_BASE_ADDRESS_SPACE_MEMORY |
-                         PCI_BASE_ADDRESS_MEM_TYPE_64,
-                     &s->bar0);
-    vssd_memory_add_bars(s);
-    if (msix_init(pci, s->num_vectors, &s->bar0, 0, VSSD_MSIX_TABLE, &s->bar0,
-                  0, VSSD_MSIX_PBA, 0, errp) < 0) {
-        return false;
-    }
-    for (unsigned i = 0; i < s->num_vectors; i++) {
-        msix_vector_use(pci, i);
-    }
-    return true;
-}
-
 /* Where the drive is served. */
 static bool choose_thread(VssdDev *s, Error **errp)
 {
@@ -447,13 +298,13 @@ static void leave_thread(VssdDev *s)
  */
 static void choose_identity(VssdDev *s)
 {
-    g_autofree char *path = qdev_get_dev_path(DEVICE(s));
+    g_autofree char *path = vssd_function_path(&s->fn);
     g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256,
                                                          path, -1);
     g_autofree char *slots =
         g_strdup(g_str_has_prefix(path, "0000:00:") ? path + 8 : path);
 
-    s->cntlid = 1 + g_str_hash(path) % VSSD_MAX_CNTLID;
+    s->cntlid = vssd_function_cntlid(&s->fn);
     s->serial_by_default = !s->serial;
     if (s->serial) {
         return;
@@ -518,25 +369,11 @@ static bool check_properties(VssdDev *s, Error **errp)
     return true;
 }
 
-/* Registers that the PCI function must get back while it is there. */
-static void take_back_pci(VssdDev *s)
-{
-    PCIDevice *pci = PCI_DEVICE(s);
-
-    if (msix_present(pci)) {
-        msix_uninit(pci, &s->bar0, &s->bar0);
-    }
-    if (memory_region_is_mapped(&s->regs)) {
-        /* A mapped region holds a reference to its owner: to this device. */
-        memory_region_del_subregion(&s->bar0, &s->regs);
-    }
-}
-
 /* Whatever realize has made, in reverse order; the serving has ended. */
 static void tear_down(VssdDev *s)
 {
     vssd_migration_stop(s);
-    take_back_pci(s);
+    vssd_function_take_back(&s->fn);
     leave_thread(s);
     destroy_model(s);
     vssd_memory_stop(s);
@@ -547,16 +384,20 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
 {
     VssdDev *s = VSSD(pci);
 
+    s->fn.drive = s;
+    QTAILQ_INIT(&s->functions);
     qemu_mutex_init(&s->lock);
     s->epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     s->now_ns = 0;
     if (!check_properties(s, errp) || !open_drive(s, errp) ||
         !vssd_memory_init(s, errp) || !create_model(s, errp) ||
-        !init_pci(s, errp) || !choose_thread(s, errp) ||
+        !vssd_function_init(&s->fn, errp) || !choose_thread(s, errp) ||
         !vssd_migration_init(s, errp)) {
         tear_down(s);
         return;
     }
+    vssd_memory_add_bars(s);
+    vssd_function_join(&s->fn, s->ctrl);
     vssd_store_init(s);
     vssd_irq_init(s);
     vssd_power_init(s);
@@ -565,100 +406,25 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_state_init(s);
 }
 
-static void finish_later(VssdDev *s);
-
-/* The drive has left its bus, and nobody works for it. */
-static void finish(VssdDev *s)
+/* VssdFunctionClass.end */
+static void vssd_end(VssdFunction *f)
 {
+    VssdDev *s = f->drive;
+
     vssd_serve_stop(s);
     vssd_state_stop(s);
     vssd_oplog_stop(s);
     vssd_power_stop(s);
     vssd_irq_stop(s);
     vssd_store_stop(s);
+    vssd_function_part(f);
     tear_down(s);
 }
 
-static void finish_bh(void *opaque)
-{
-    VssdDev *s = opaque;
-
-    if (vssd_is_inside(s)) { /* an event loop in the work of another device */
-        finish_later(s);
-        return;
-    }
-    finish(s);
-    object_unref(OBJECT(s));
-}
-
-static void finish_later(VssdDev *s)
-{
-    aio_bh_schedule_oneshot(qemu_get_aio_context(), finish_bh, s);
-}
-
-/*
- * A guest can have the drive's own work unplug it.  A fault that an IOMMU reports
- * while it translates the drive's DMA, and an interrupt of the drive, are writes to
- * an address that the guest chooses; that may be the register of the hot-plug slot
- * in which the drive is.  Then the function goes at once, and the rest of the drive
- * when that work has ended.
- */
 static void vssd_exit(PCIDevice *pci)
 {
-    VssdDev *s = VSSD(pci);
-
-    vssd_leave_bus(s);
-    vssd_migration_stop(s);
-    take_back_pci(s);
-    if (vssd_is_inside(s)) {
-        object_ref(OBJECT(s));
-        finish_later(s);
-    } else {
-        finish(s);
-    }
-}
-
-/* Of the machine, of the function, or because the guest has switched the power
- * of the slot off or on. */
-static void vssd_reset(DeviceState *dev)
-{
-    VssdDev *s = VSSD(dev);
-
-    trace_vssd_reset(s);
-    if (!vssd_lock(s)) {
-        return;
-    }
-    if (!PCI_DEVICE(s)->enabled) {
-        nvme_power_cut(s->ctrl, vssd_now(s));
-    } else if (!nvme_powered(s->ctrl)) {
-        vssd_power_restore(s);
-    } else {
-        nvme_reset(s->ctrl, vssd_now(s));
-    }
-    vssd_recording_flush(s);
-    vssd_unlock(s);
-}
-
-static uint32_t vssd_read_config(PCIDevice *pci, uint32_t addr, int len)
-{
-    return qatomic_read(&VSSD(pci)->power_off)
-               ? UINT32_MAX >> (32 - 8 * len)
-               : pci_default_read_config(pci, addr, len);
-}
-
-static void vssd_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,
-                              int len)
-{
-    if (qatomic_read(&VSSD(pci)->power_off)) {
-        return;
-    }
-    pci_default_write_config(pci, addr, value, len);
-    if (pci_is_express(pci)) {
-        pcie_cap_flr_write_config(pci, addr, value, len);
-    }
-    if (ranges_overlap(addr, len, PCI_COMMAND, 2)) {
-        vssd_irq_command_written(VSSD(pci));
-    }
+    vssd_migration_stop(VSSD(pci));
+    vssd_function_exit(pci);
 }
 
 /* ---- class -------------------------------------------------------------- */
@@ -724,31 +490,21 @@ static void vssd_class_init(ObjectClass *klass, VssdClassData data)
 
     pc->realize = vssd_realize;
     pc->exit = vssd_exit;
-    pc->config_read = vssd_read_config;
-    pc->config_write = vssd_write_config;
-    pc->vendor_id = VSSD_PCI_VENDOR_ID;
-    pc->device_id = VSSD_PCI_DEVICE_ID;
-    pc->subsystem_vendor_id = VSSD_PCI_VENDOR_ID;
-    pc->subsystem_id = VSSD_PCI_DEVICE_ID;
-    pc->class_id = PCI_CLASS_STORAGE_EXPRESS;
-    pc->revision = 1;
+    VSSD_FUNCTION_CLASS(klass)->end = vssd_end;
 
-    set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
     dc->desc = "modelled NVMe SSD";
     dc->vmsd = &vssd_vmstate;
     device_class_set_props(dc, vssd_properties);
-    device_class_set_legacy_reset(dc, vssd_reset);
     vssd_stats_class_init(klass);
     vssd_power_class_init(klass);
 }
 
 static const TypeInfo vssd_type = {
     .name = TYPE_VSSD,
-    .parent = TYPE_PCI_DEVICE,
+    .parent = TYPE_VSSD_FUNCTION,
     .instance_size = sizeof(VssdDev),
     .instance_init = vssd_instance_init,
     .class_init = vssd_class_init,
-    .interfaces = (InterfaceInfo[]){ { INTERFACE_PCIE_DEVICE }, {} },
 };
 
 static void vssd_register(void)

@@ -2,7 +2,8 @@
 /*
  * vssd.h - the QEMU device in front of the controller: shared by its files.
  *
- *   vssd.c   PCI function, properties, life and death
+ *   vssd.c   the drive: properties, life and death
+ *   function.c  PCI functions, one for each controller of the drive
  *   serve.c  who runs the controller, and when
  *   memory.c memory of the drive at BARs of its own
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
@@ -13,8 +14,14 @@
  *   power.c  power cuts, as the machine sees them
  *   oplog.c  the drive's operation log
  *
- * Threads.  The controller has no thread of its own: whoever holds
- * VssdDev.lock may run it.  These do:
+ * Ownership.  A drive (VssdDev) has one model, one store, one clock, one lock
+ * and one thread.  Each of its controllers has a PCI function (VssdFunction):
+ * registers, interrupts, and the address space of its DMA.  VssdDev is also the
+ * device of the first function.  A call for the whole NVM subsystem takes
+ * VssdDev.ctrl, a call for one controller takes VssdFunction.ctrl.
+ *
+ * Threads.  The controllers have no thread of their own: whoever holds
+ * VssdDev.lock may run them.  These do:
  *
  *   a vCPU         in a register or doorbell write (holds the BQL): commands
  *                  that cost no modelled time end before the guest's store
@@ -56,8 +63,13 @@
 #include "nvme.h"
 #include "ssd.h"
 
+#define TYPE_VSSD_FUNCTION "vssd-function" /* abstract */
+OBJECT_DECLARE_TYPE(VssdFunction, VssdFunctionClass, VSSD_FUNCTION)
+
 #define TYPE_VSSD "vssd"
 OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
+
+#define VSSD_PCI_VENDOR_ID 0x1234
 
 /* MSI-X: the admin queue and 64 I/O queues. */
 #define VSSD_MAX_VECTORS 65
@@ -83,8 +95,33 @@ typedef struct VssdPiece {
 
 typedef struct VssdJob VssdJob; /* store.c */
 
-struct VssdDev {
+/* A controller of the drive, as the PCI bus has it.  Opaque of NvmeMachine. */
+struct VssdFunction {
     PCIDevice parent_obj;
+
+    VssdDev *drive; /* BQL */
+    NvmeCtrl *ctrl; /* under lock */
+    QTAILQ_ENTRY(VssdFunction) next;
+    MemoryRegion bar0;
+    MemoryRegion regs;
+    bool off_bus; /* atomic; set under lock: unplugged, so no DMA, no message,
+                     and no use of the PCI function */
+
+    /* irq.c */
+    uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
+    bool pin_level;                       /* atomic */
+    bool pin_sent;                        /* BQL */
+};
+
+struct VssdFunctionClass {
+    PCIDeviceClass parent_class;
+
+    /* BQL: the function has left its bus, and nobody works for the drive. */
+    void (*end)(VssdFunction *f);
+};
+
+struct VssdDev {
+    VssdFunction fn; /* of the first controller */
 
     /* properties */
     BlockConf conf;
@@ -125,9 +162,7 @@ struct VssdDev {
     bool serial_by_default;
     uint16_t cntlid;
 
-    /* PCI */
-    MemoryRegion bar0;
-    MemoryRegion regs;
+    QTAILQ_HEAD(, VssdFunction) functions; /* BQL and lock to change it */
 
     /* memory.c */
     MemoryRegion cmb;
@@ -146,8 +181,6 @@ struct VssdDev {
     bool with_bql; /* run_ctx is the main loop's, and all that run it have the BQL */
     Notifier machine_done;
     bool online;         /* false before realize has ended and in unrealize */
-    bool off_bus;        /* atomic; set under lock: unplugged, so no DMA, no
-                            message, and no use of the PCI function */
     QEMUTimer *timer;    /* in run_ctx */
     uint64_t timer_ns;   /* atomic; its instant; SSD_TIME_NEVER: none */
     uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
@@ -159,7 +192,7 @@ struct VssdDev {
     QEMUBH *run_bh;      /* in run_ctx */
 
     /* under lock */
-    NvmeCtrl *ctrl;
+    NvmeCtrl *ctrl; /* the first, for calls for all */
     Ssd *ssd;
     SsdConfig *cfg; /* their sources */
     NvmeConfig nvme_cfg;
@@ -171,19 +204,18 @@ struct VssdDev {
     bool incoming; /* the drive is yet to come */
 
     /* irq.c */
-    uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
-    bool pin_level;                       /* atomic */
-    bool pin_sent;                        /* BQL */
-    bool irq_scheduled;                   /* atomic */
-    bool irq_sending;                     /* BQL */
+    bool irq_noted;     /* atomic; by one of the functions */
+    bool irq_scheduled; /* atomic */
+    bool irq_sending;   /* BQL */
     int irq_cpu; /* atomic; index of the vCPU that last rang, or -1 */
     QEMUBH *irq_bh;
 
     /* power.c */
     bool power_off;          /* atomic */
     QEMUTimer *power_timer;  /* main loop: power comes back */
-    bool slot_was_ready;     /* main loop: when the timer last looked */
+    bool slots_were_ready;   /* main loop: when the timer last looked */
     QEMUBH *power_bh;        /* main loop: show that it has gone */
+    bool power_showing;      /* BQL */
 
     /* state.c */
     VMChangeStateEntry *vm_change;
@@ -233,9 +265,9 @@ void vssd_unlock(VssdDev *s);
 /* May this thread run the controller? */
 bool vssd_may_run(VssdDev *s);
 
-/* BQL held: the device leaves its bus.  When it returns, no thread is in the
- * middle of a DMA, but for the calling one, and none begins another. */
-void vssd_leave_bus(VssdDev *s);
+/* BQL held: the function leaves its bus.  When it returns, no thread is in the
+ * middle of a DMA of it, but for the calling one, and none begins another. */
+void vssd_leave_bus(VssdFunction *f);
 
 /* BQL held: does this thread work for the drive further up its stack?  Then
  * nothing of the drive may be freed. */
@@ -257,6 +289,27 @@ void vssd_serve_resume(VssdDev *s);
 /* Lock held: the drive's clock. */
 uint64_t vssd_now(VssdDev *s);
 
+/* ---- function.c --------------------------------------------------------- */
+
+extern const NvmeMachine vssd_machine;
+
+/* Configuration space, BARs, MSI-X; the drive's properties are checked. */
+bool vssd_function_init(VssdFunction *f, Error **errp);
+/* Registers that the bus must get back while the function is there. */
+void vssd_function_take_back(VssdFunction *f);
+
+/* BQL, lock held: one of the drive's, with this controller; and no longer. */
+void vssd_function_join(VssdFunction *f, NvmeCtrl *ctrl);
+void vssd_function_part(VssdFunction *f);
+
+/* The place in the PCI tree, as QEMU writes it; g_free().  And the controller
+ * identifier that follows from it. */
+char *vssd_function_path(VssdFunction *f);
+uint16_t vssd_function_cntlid(VssdFunction *f);
+
+/* PCIDeviceClass.exit of all functions. */
+void vssd_function_exit(PCIDevice *pci);
+
 /* ---- memory.c ----------------------------------------------------------- */
 
 /* BQL: make the memory and tell nvme_cfg of it, before the controller is made;
@@ -265,7 +318,7 @@ bool vssd_memory_init(VssdDev *s, Error **errp);
 void vssd_memory_add_bars(VssdDev *s);
 void vssd_memory_stop(VssdDev *s);
 
-/* Of NvmeMachine; opaque is the VssdDev. */
+/* Of NvmeMachine; opaque is the VssdFunction. */
 uint64_t vssd_memory_address(void *opaque, unsigned bar);
 void vssd_memory_written(void *opaque, unsigned bar, uint64_t offset,
                          uint64_t bytes);
@@ -275,18 +328,21 @@ bool vssd_memory_sync(void *opaque);
 /* ---- irq.c -------------------------------------------------------------- */
 
 /* Lock held, or BQL. */
-void vssd_irq_msix(VssdDev *s, unsigned vector);
-void vssd_irq_pin(VssdDev *s, bool level);
+void vssd_irq_msix(VssdFunction *f, unsigned vector);
+void vssd_irq_pin(VssdFunction *f, bool level);
 
-/* Lock not held: send the noted interrupts, from here if this thread holds the
- * BQL, else from a thread that may take it. */
+/* Lock not held: send the noted interrupts of all functions, from here if this
+ * thread holds the BQL, else from a thread that may take it. */
 void vssd_irq_deliver(VssdDev *s);
 void vssd_irq_init(VssdDev *s);
 void vssd_irq_stop(VssdDev *s); /* BQL held */
 
 /* BQL held: the guest wrote the PCI command register; messages that waited for
  * bus mastering go out. */
-void vssd_irq_command_written(VssdDev *s);
+void vssd_irq_command_written(VssdFunction *f);
+
+/* Lock held: the drive was loaded.  What was noted is of the one before. */
+void vssd_irq_loaded(VssdFunction *f);
 
 /* ---- nodes.c ------------------------------------------------------------ */
 
@@ -352,8 +408,8 @@ bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp);
 
 /* ---- power.c ------------------------------------------------------------ */
 
-/* Lock held: the controller has lost its power. */
-void vssd_power_lost(VssdDev *s);
+/* Lock held: the controller of the function has lost its power, as all have. */
+void vssd_power_lost(VssdFunction *f);
 
 /* BQL and lock held: a reset finds the power off. */
 void vssd_power_restore(VssdDev *s);

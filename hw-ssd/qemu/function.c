@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * function.c - PCI functions: each is one controller of a drive.
+ *
+ * Knows PCI configuration space, BARs, MSI-X, DMA and the reset of a function;
+ * knows nothing of NVMe beyond the class code, and nothing of the drive's
+ * parts. vssd.c and vssd-ctrl.c derive devices from it.
+ */
+#include "qemu/osdep.h"
+#include "hw/pci/msix.h"
+#include "hw/pci/pci.h"
+#include "hw/pci/pcie.h"
+#include "qapi/error.h"
+#include "qemu/module.h"
+#include "trace.h"
+
+#include "compat.h"
+#include "vssd.h"
+
+/*
+ * No vendor ID of the PCI-SIG: QEMU uses 0x1234 for devices of its own (VGA,
+ * edu), so no driver has a quirk for it.  Drivers bind by class code.
+ */
+#define VSSD_PCI_DEVICE_ID 0x7653
+
+/* The greatest identifier that the standard allows a controller. */
+#define VSSD_MAX_CNTLID 0xffef
+
+#define VSSD_PCI_PM_OFFSET  0x60
+#define VSSD_PCI_EXP_OFFSET 0x80
+
+/* BAR 0: registers and doorbells, the MSI-X table, its pending bits. */
+#define VSSD_MSIX_TABLE NVME_REG_SIZE
+#define VSSD_MSIX_PBA   (VSSD_MSIX_TABLE + 0x1000)
+#define VSSD_BAR0_SIZE  (VSSD_MSIX_TABLE + 0x2000)
+
+/* ---- callbacks of the controller ---------------------------- */
+
+/* RAM only: no device's registers, so no other device's code runs. */
+static MemTxAttrs dma_attrs(VssdFunction *f)
+{
+    return (MemTxAttrs){.memory = 1,
+                        .requester_id = pci_requester_id(PCI_DEVICE(f))};
+}
+
+static int machine_dma_read(void *opaque, uint64_t addr, void *buf, size_t len)
+{
+    VssdFunction *f = opaque;
+    AddressSpace *as = pci_get_address_space(PCI_DEVICE(f));
+
+    if (qatomic_read(&f->off_bus)) {
+        return -EFAULT;
+    }
+    return address_space_read(as, addr, dma_attrs(f), buf, len) ? -EFAULT : 0;
+}
+
+static int machine_dma_write(void *opaque, uint64_t addr, const void *buf,
+                             size_t len)
+{
+    VssdFunction *f = opaque;
+    AddressSpace *as = pci_get_address_space(PCI_DEVICE(f));
+
+    if (qatomic_read(&f->off_bus)) {
+        return -EFAULT;
+    }
+    return address_space_write(as, addr, dma_attrs(f), buf, len) ? -EFAULT : 0;
+}
+
+static void machine_msix(void *opaque, unsigned vector)
+{
+    vssd_irq_msix(opaque, vector);
+}
+
+static void machine_pin(void *opaque, bool level)
+{
+    vssd_irq_pin(opaque, level);
+}
+
+static bool machine_msix_enabled(void *opaque)
+{
+    return msix_enabled(PCI_DEVICE(opaque));
+}
+
+static void machine_power_lost(void *opaque)
+{
+    vssd_power_lost(opaque);
+}
+
+static void machine_trace(void *opaque, const NvmeTrace *t)
+{
+    VssdFunction *f = opaque;
+    VssdDev *s = f->drive;
+    uint64_t late_ns = t->complete_ns ? s->now_ns - t->complete_ns : 0;
+
+    if (t->end) {
+        trace_vssd_command_end(f, t->sqid, t->cid, t->admin, t->opcode,
+                               t->status, s->now_ns, late_ns);
+        vssd_account(s, t);
+    } else {
+        trace_vssd_command_start(f, t->sqid, t->cid, t->admin, t->opcode,
+                                 t->nsid, t->lba, t->nblocks);
+    }
+}
+
+const NvmeMachine vssd_machine = {
+    .dma_read = machine_dma_read,
+    .dma_write = machine_dma_write,
+    .msix = machine_msix,
+    .pin = machine_pin,
+    .msix_enabled = machine_msix_enabled,
+    .power_lost = machine_power_lost,
+    .bar_address = vssd_memory_address,
+    .bar_written = vssd_memory_written,
+    .bar_show = vssd_memory_show,
+    .pmr_sync = vssd_memory_sync,
+    .trace = machine_trace,
+};
+
+/* ---- set-up -------------------------------------------------------------- */
+
+static bool add_capabilities(PCIDevice *pci, Error **errp)
+{
+    int ret;
+
+    if (pci_add_capability(pci, PCI_CAP_ID_PM, VSSD_PCI_PM_OFFSET,
+                           PCI_PM_SIZEOF, errp) < 0) {
+        return false;
+    }
+    pci_set_word(pci->config + VSSD_PCI_PM_OFFSET + PCI_PM_PMC, 3);
+    pci_set_word(pci->config + VSSD_PCI_PM_OFFSET + PCI_PM_CTRL,
+                 PCI_PM_CTRL_NO_SOFT_RESET);
+    pci_set_word(pci->wmask + VSSD_PCI_PM_OFFSET + PCI_PM_CTRL,
+                 PCI_PM_CTRL_STATE_MASK);
+    if (pci_bus_is_express(pci_get_bus(pci))) {
+        ret = pcie_endpoint_cap_init(pci, VSSD_PCI_EXP_OFFSET);
+        if (ret < 0) {
+            error_setg_errno(errp, -ret, "vssd: no PCI Express capability");
+            return false;
+        }
+        pcie_cap_flr_init(pci);
+        pcie_cap_deverr_init(pci);
+    }
+    return true;
+}
+
+static bool add_msix(VssdFunction *f, unsigned vectors, Error **errp)
+{
+    PCIDevice *pci = PCI_DEVICE(f);
+
+    if (msix_init(pci, vectors, &f->bar0, 0, VSSD_MSIX_TABLE, &f->bar0, 0,
+                  VSSD_MSIX_PBA, 0, errp) < 0) {
+        return false;
+    }
+    for (unsigned i = 0; i < vectors; i++) {
+        msix_vector_use(pci, i);
+    }
+    return true;
+}
+
+bool vssd_function_init(VssdFunction *f, Error **errp)
+{
+    PCIDevice *pci = PCI_DEVICE(f);
+
+    pci_config_set_interrupt_pin(pci->config, 1);
+    pci_config_set_prog_interface(pci->config, 0x02); /* NVM Express */
+    if (!add_capabilities(pci, errp)) {
+        return false;
+    }
+    memory_region_init(&f->bar0, OBJECT(f), "vssd-bar0", VSSD_BAR0_SIZE);
+    memory_region_init_io(&f->regs, OBJECT(f), &vssd_reg_ops, f, "vssd",
+                          NVME_REG_SIZE);
+    f->regs.disable_reentrancy_guard = true; /* see serve.c */
+    memory_region_add_subregion(&f->bar0, 0, &f->regs);
+    pci_register_bar(
+        pci, 0, PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_TYPE_64,
+        &f->bar0);
+    return add_msix(f, f->drive->num_vectors, errp);
+}
+
+void vssd_function_take_back(VssdFunction *f)
+{
+    PCIDevice *pci = PCI_DEVICE(f);
+
+    if (msix_present(pci)) {
+        msix_uninit(pci, &f->bar0, &f->bar0);
+    }
+    if (memory_region_is_mapped(&f->regs)) {
+        /* A mapped region holds a reference to its owner: to this device. */
+        memory_region_del_subregion(&f->bar0, &f->regs);
+    }
+}
+
+/* ---- controllers of a drive ---------------------------------------------- */
+
+void vssd_function_join(VssdFunction *f, NvmeCtrl *ctrl)
+{
+    f->ctrl = ctrl;
+    QTAILQ_INSERT_TAIL(&f->drive->functions, f, next);
+}
+
+void vssd_function_part(VssdFunction *f)
+{
+    QTAILQ_REMOVE(&f->drive->functions, f, next);
+    f->ctrl = NULL;
+}
+
+char *vssd_function_path(VssdFunction *f)
+{
+    return qdev_get_dev_path(DEVICE(f));
+}
+
+uint16_t vssd_function_cntlid(VssdFunction *f)
+{
+    g_autofree char *path = vssd_function_path(f);
+
+    return 1 + g_str_hash(path) % VSSD_MAX_CNTLID;
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+static void end_later(VssdFunction *f);
+
+static void end_bh(void *opaque)
+{
+    VssdFunction *f = opaque;
+
+    if (vssd_is_inside(f->drive)) { /* an event loop in another device's work */
+        end_later(f);
+        return;
+    }
+    VSSD_FUNCTION_GET_CLASS(f)->end(f);
+    object_unref(OBJECT(f));
+}
+
+static void end_later(VssdFunction *f)
+{
+    aio_bh_schedule_oneshot(qemu_get_aio_context(), end_bh, f);
+}
+
+/*
+ * A guest can have the drive's own work unplug it.  A fault that an IOMMU
+ * reports while it translates the drive's DMA, and an interrupt of the drive,
+ * are writes to an address that the guest chooses; that may be the register of
+ * the hot-plug slot in which the drive is.  Then the function goes at once, and
+ * the rest of it when that work has ended.
+ */
+void vssd_function_exit(PCIDevice *pci)
+{
+    VssdFunction *f = VSSD_FUNCTION(pci);
+
+    vssd_leave_bus(f);
+    vssd_function_take_back(f);
+    if (vssd_is_inside(f->drive)) {
+        object_ref(OBJECT(f));
+        end_later(f);
+    } else {
+        VSSD_FUNCTION_GET_CLASS(f)->end(f);
+    }
+}
+
+/* ---- the bus -------------------------------------------------------------- */
+
+/* A drive in several slots has power while one of them has. */
+static bool any_enabled(VssdDev *s)
+{
+    VssdFunction *f;
+
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        if (PCI_DEVICE(f)->enabled && !qatomic_read(&f->off_bus)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the machine, of the function, or because the guest has switched the power
+ * of the slot off or on. */
+static void function_reset(DeviceState *dev)
+{
+    VssdFunction *f = VSSD_FUNCTION(dev);
+    VssdDev *s = f->drive;
+
+    trace_vssd_reset(f);
+    if (!vssd_lock(s)) {
+        return;
+    }
+    if (!any_enabled(s)) {
+        nvme_power_cut(f->ctrl, vssd_now(s));
+    } else if (nvme_powered(f->ctrl)) {
+        nvme_reset(f->ctrl, vssd_now(s));
+    } else if (PCI_DEVICE(f)->enabled) {
+        vssd_power_restore(s);
+    }
+    vssd_recording_flush(s);
+    vssd_unlock(s);
+}
+
+static uint32_t function_read_config(PCIDevice *pci, uint32_t addr, int len)
+{
+    return qatomic_read(&VSSD_FUNCTION(pci)->drive->power_off)
+               ? UINT32_MAX >> (32 - 8 * len)
+               : pci_default_read_config(pci, addr, len);
+}
+
+static void function_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,
+                                  int len)
+{
+    VssdFunction *f = VSSD_FUNCTION(pci);
+
+    if (qatomic_read(&f->drive->power_off)) {
+        return;
+    }
+    pci_default_write_config(pci, addr, value, len);
+    if (pci_is_express(pci)) {
+        pcie_cap_flr_write_config(pci, addr, value, len);
+    }
+    if (ranges_overlap(addr, len, PCI_COMMAND, 2)) {
+        vssd_irq_command_written(f);
+    }
+}
+
+/* ---- class --------------------------------------------------------------- */
+
+static void function_class_init(ObjectClass *klass, VssdClassData data)
+{
+    DeviceClass *dc = DEVICE_CLASS(klass);
+    PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
+
+    pc->exit = vssd_function_exit;
+    pc->config_read = function_read_config;
+    pc->config_write = function_write_config;
+    pc->vendor_id = VSSD_PCI_VENDOR_ID;
+    pc->device_id = VSSD_PCI_DEVICE_ID;
+    pc->subsystem_vendor_id = VSSD_PCI_VENDOR_ID;
+    pc->subsystem_id = VSSD_PCI_DEVICE_ID;
+    pc->class_id = PCI_CLASS_STORAGE_EXPRESS;
+    pc->revision = 1;
+
+    set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
+    device_class_set_legacy_reset(dc, function_reset);
+}
+
+static const TypeInfo function_type = {
+    .name = TYPE_VSSD_FUNCTION,
+    .parent = TYPE_PCI_DEVICE,
+    .abstract = true,
+    .instance_size = sizeof(VssdFunction),
+    .class_size = sizeof(VssdFunctionClass),
+    .class_init = function_class_init,
+    .interfaces = (InterfaceInfo[]){{INTERFACE_PCIE_DEVICE}, {}},
+};
+
+static void function_register(void)
+{
+    type_register_static(&function_type);
+}
+
+type_init(function_register)
