@@ -224,11 +224,13 @@ static void end_bh(void *opaque)
 {
     VssdFunction *f = opaque;
 
-    if (vssd_is_inside(f->drive)) { /* an event loop in another device's work */
-        end_later(f);
+    if (f->drive && vssd_is_inside(f->drive)) {
+        end_later(f); /* an event loop in another device's work */
         return;
     }
-    VSSD_FUNCTION_GET_CLASS(f)->end(f);
+    if (f->drive) {
+        VSSD_FUNCTION_GET_CLASS(f)->end(f);
+    }
     object_unref(OBJECT(f));
 }
 
@@ -248,14 +250,30 @@ void vssd_function_exit(PCIDevice *pci)
 {
     VssdFunction *f = VSSD_FUNCTION(pci);
 
-    vssd_leave_bus(f);
+    if (f->drive) {
+        vssd_leave_bus(f);
+    }
     vssd_function_take_back(f);
+    if (!f->drive) {
+        return; /* it has gone before, with the controller */
+    }
     if (vssd_is_inside(f->drive)) {
         object_ref(OBJECT(f));
         end_later(f);
     } else {
         VSSD_FUNCTION_GET_CLASS(f)->end(f);
     }
+}
+
+void vssd_function_strand(VssdFunction *f)
+{
+    vssd_power_show_gone(f);
+    if (f->pin_sent && !qatomic_read(&f->off_bus)) {
+        f->pin_sent = false;
+        pci_set_irq(PCI_DEVICE(f), 0);
+    }
+    vssd_leave_bus(f);
+    VSSD_FUNCTION_GET_CLASS(f)->end(f);
 }
 
 /* ---- the bus -------------------------------------------------------------- */
@@ -282,7 +300,7 @@ static void function_reset(DeviceState *dev)
     VssdDev *s = f->drive;
 
     trace_vssd_reset(f);
-    if (!vssd_lock(s)) {
+    if (!s || !vssd_lock(s)) {
         return;
     }
     if (!any_enabled(s)) {
@@ -296,9 +314,14 @@ static void function_reset(DeviceState *dev)
     vssd_unlock(s);
 }
 
+static bool is_absent(VssdFunction *f)
+{
+    return !f->drive || qatomic_read(&f->drive->power_off);
+}
+
 static uint32_t function_read_config(PCIDevice *pci, uint32_t addr, int len)
 {
-    return qatomic_read(&VSSD_FUNCTION(pci)->drive->power_off)
+    return is_absent(VSSD_FUNCTION(pci))
                ? UINT32_MAX >> (32 - 8 * len)
                : pci_default_read_config(pci, addr, len);
 }
@@ -308,7 +331,7 @@ static void function_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,
 {
     VssdFunction *f = VSSD_FUNCTION(pci);
 
-    if (qatomic_read(&f->drive->power_off)) {
+    if (is_absent(f)) {
         return;
     }
     pci_default_write_config(pci, addr, value, len);

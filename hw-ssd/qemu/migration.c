@@ -120,6 +120,12 @@ static int save_prepare(void *opaque, Error **errp)
 {
     VssdDev *s = opaque;
 
+    if (QTAILQ_NEXT(&s->fn, next)) {
+        error_setg(errp,
+                   "vssd: a drive with several controllers can be neither "
+                   "saved nor moved");
+        return -ENOTSUP;
+    }
     if (s->stopped) {
         set_queuing(s, false);
         vssd_settle(s, true);

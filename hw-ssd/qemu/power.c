@@ -34,8 +34,9 @@
 /* The port whose hot-plug slot the function is in, or NULL. */
 static PCIDevice *slot_of(VssdFunction *f)
 {
-    PCIBus *bus = pci_get_bus(PCI_DEVICE(f));
-    PCIDevice *port = pci_bus_is_root(bus) ? NULL : pci_bridge_get_device(bus);
+    PCIBus *bus = qatomic_read(&f->off_bus) ? NULL : pci_get_bus(PCI_DEVICE(f));
+    PCIDevice *port =
+        !bus || pci_bus_is_root(bus) ? NULL : pci_bridge_get_device(bus);
     uint8_t *cap;
 
     if (!port || !pci_is_express(port)) {
@@ -169,6 +170,25 @@ static void power_bh(void *opaque)
     s->power_showing = false;
 }
 
+static void notify_bh(void *opaque)
+{
+    PCIDevice *port = opaque;
+
+    slot_notify(port);
+    object_unref(OBJECT(port));
+}
+
+void vssd_power_show_gone(VssdFunction *f)
+{
+    PCIDevice *port = slot_of(f);
+
+    if (port && PCI_DEVICE(f)->enabled) {
+        slot_set_present(f, port, false);
+        aio_bh_schedule_oneshot(qemu_get_aio_context(), notify_bh,
+                                object_ref(OBJECT(port)));
+    }
+}
+
 /* Lock held; any thread. */
 void vssd_power_lost(VssdFunction *f)
 {
@@ -213,6 +233,9 @@ static void come_back_at(VssdFunction *f)
     PCIDevice *pci = PCI_DEVICE(f);
     PCIDevice *port = slot_of(f);
 
+    if (qatomic_read(&f->off_bus)) {
+        return;
+    }
     if (pci->enabled) {
         pci_device_reset(pci); /* the first one switches the drive on */
     } else if (port) {

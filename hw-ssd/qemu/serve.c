@@ -312,7 +312,9 @@ static uint64_t reg_read(void *opaque, hwaddr addr, unsigned size)
     VssdDev *s = f->drive;
     uint64_t value = 0;
 
-    if (vssd_lock(s)) {
+    if (!s) {
+        value = UINT64_MAX;
+    } else if (vssd_lock(s)) {
         if (s->icount) {
             catch_up(s);
         }
@@ -340,7 +342,7 @@ static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     VssdDev *s = f->drive;
 
     trace_write(f, addr, value, size);
-    if (!vssd_lock(s)) {
+    if (!s || !vssd_lock(s)) {
         return;
     }
     if (current_cpu) {
@@ -381,6 +383,11 @@ static bool any_behind_iommu(VssdDev *s)
         }
     }
     return false;
+}
+
+bool vssd_serve_admits(VssdFunction *f)
+{
+    return !f->drive->online || f->drive->with_bql || !behind_iommu(f);
 }
 
 /* An IOMMU may come later on the command line than the drive. */

@@ -180,6 +180,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .pi_storage_bits = s->pi_sts,
         .no_nodas = !s->sanitize_nodas,
         .dsm_hints = s->dsm_hints,
+        .controllers = s->controllers,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_kept(s, &error) ||
@@ -406,11 +407,22 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_state_init(s);
 }
 
+/* The further controllers of a drive that the guest has removed. */
+static void strand_others(VssdDev *s)
+{
+    VssdFunction *f;
+
+    while ((f = QTAILQ_NEXT(&s->fn, next))) {
+        vssd_function_strand(f);
+    }
+}
+
 /* VssdFunctionClass.end */
 static void vssd_end(VssdFunction *f)
 {
     VssdDev *s = f->drive;
 
+    strand_others(s);
     vssd_serve_stop(s);
     vssd_state_stop(s);
     vssd_oplog_stop(s);
@@ -466,6 +478,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_BOOL("dsm_hints", VssdDev, dsm_hints, false),
     DEFINE_PROP_BOOL("sanitize_nodas", VssdDev, sanitize_nodas, true),
     DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
+    DEFINE_PROP_UINT16("controllers", VssdDev, controllers, 1),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
     DEFINE_PROP_STRING("trace", VssdDev, trace_path),
     DEFINE_PROP_SIZE("cmb", VssdDev, cmb_bytes, 0),

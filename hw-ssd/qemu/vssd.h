@@ -3,6 +3,7 @@
  * vssd.h - the QEMU device in front of the controller: shared by its files.
  *
  *   vssd.c   the drive: properties, life and death
+ *   vssd-ctrl.c further controllers of it
  *   function.c  PCI functions, one for each controller of the drive
  *   serve.c  who runs the controller, and when
  *   memory.c memory of the drive at BARs of its own
@@ -99,7 +100,7 @@ typedef struct VssdJob VssdJob; /* store.c */
 struct VssdFunction {
     PCIDevice parent_obj;
 
-    VssdDev *drive; /* BQL */
+    VssdDev *drive; /* BQL; NULL: it has gone */
     NvmeCtrl *ctrl; /* under lock */
     QTAILQ_ENTRY(VssdFunction) next;
     MemoryRegion bar0;
@@ -152,6 +153,7 @@ struct VssdDev {
     bool sanitize_nodas;
     bool dsm_hints;
     char *namespaces;         /* NULL: one, for good */
+    uint16_t controllers;     /* the most at a time */
     uint32_t power_return_ms; /* 0: it stays off until a reset */
     char *trace_path; /* trace=FILE, or NULL */
     uint64_t cmb_bytes; /* 0: no controller memory buffer */
@@ -265,6 +267,10 @@ void vssd_unlock(VssdDev *s);
 /* May this thread run the controller? */
 bool vssd_may_run(VssdDev *s);
 
+/* BQL held: may the function join the drive?  Not if only it is behind an
+ * IOMMU: the drive is served without the BQL then. */
+bool vssd_serve_admits(VssdFunction *f);
+
 /* BQL held: the function leaves its bus.  When it returns, no thread is in the
  * middle of a DMA of it, but for the calling one, and none begins another. */
 void vssd_leave_bus(VssdFunction *f);
@@ -306,6 +312,10 @@ void vssd_function_part(VssdFunction *f);
  * identifier that follows from it. */
 char *vssd_function_path(VssdFunction *f);
 uint16_t vssd_function_cntlid(VssdFunction *f);
+
+/* BQL held, not inside: the drive goes; the function is left without it, and
+ * the bus still has it. */
+void vssd_function_strand(VssdFunction *f);
 
 /* PCIDeviceClass.exit of all functions. */
 void vssd_function_exit(PCIDevice *pci);
@@ -410,6 +420,9 @@ bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp);
 
 /* Lock held: the controller of the function has lost its power, as all have. */
 void vssd_power_lost(VssdFunction *f);
+
+/* BQL: the drive goes, and the slot of the function shows it. */
+void vssd_power_show_gone(VssdFunction *f);
 
 /* BQL and lock held: a reset finds the power off. */
 void vssd_power_restore(VssdDev *s);

@@ -43,8 +43,10 @@ class Completion:
 class PciFunction:
     """Configuration space of function 0 in one slot, through 0xcf8."""
 
-    def __init__(self, qtest: Qtest, slot: int, bus: int = 0) -> None:
+    def __init__(self, qtest: Qtest, slot: int, bus: int = 0,
+                 bar0: int = BAR0) -> None:
         self.qtest = qtest
+        self.bar0 = bar0
         self._address = 0x80000000 | bus << 16 | slot << 11
 
     def read(self, offset: int) -> int:
@@ -69,8 +71,8 @@ class PciFunction:
 
     def enable(self) -> None:
         """BAR 0 at its place, memory and bus mastering on."""
-        self.write(0x10, BAR0 & 0xFFFFFFFF)
-        self.write(0x14, BAR0 >> 32)
+        self.write(0x10, self.bar0 & 0xFFFFFFFF)
+        self.write(0x14, self.bar0 >> 32)
         self.write(4, 0x6)
 
 
@@ -168,40 +170,46 @@ class Queue:
 
 
 class NvmeHost:
-    """The driver."""
+    """The driver; at: where its BAR and its queues are, behind those of the
+    machine's first one."""
 
-    def __init__(self, qtest: Qtest, slot: int = 4, bus: int = 0) -> None:
+    def __init__(self, qtest: Qtest, slot: int = 4, bus: int = 0, at: int = 0
+                 ) -> None:
         self.qtest = qtest
-        self.pci = PciFunction(qtest, slot, bus)
-        self.admin = Queue(self, 0, ADMIN_SQ, ADMIN_CQ)
-        self.io = Queue(self, 1, IO_SQ, IO_CQ)
+        self.at = at
+        self.bar0 = BAR0 + at
+        self.pci = PciFunction(qtest, slot, bus, self.bar0)
+        self._new_queues()
         # What happens again and again while this waits for the drive.
         self.pass_time: Callable[[int], object] = qtest.clock_step
 
+    def _new_queues(self) -> None:
+        self.admin = Queue(self, 0, ADMIN_SQ + self.at, ADMIN_CQ + self.at)
+        self.io = Queue(self, 1, IO_SQ + self.at, IO_CQ + self.at)
+
     def reg_read(self, offset: int) -> int:
         """A 4-byte register."""
-        return self.qtest.readl(BAR0 + offset)
+        return self.qtest.readl(self.bar0 + offset)
 
     def reg_write(self, offset: int, value: int) -> None:
         """Write a 4-byte register."""
-        self.qtest.writel(BAR0 + offset, value)
+        self.qtest.writel(self.bar0 + offset, value)
 
     def enable(self) -> None:
         """Bring the controller up, with one I/O queue pair."""
         self.pci.enable()
-        self.qtest.call(f"memset {ADMIN_SQ:#x} 0x4000 0x0")
-        self.admin = Queue(self, 0, ADMIN_SQ, ADMIN_CQ)
-        self.io = Queue(self, 1, IO_SQ, IO_CQ)
+        self.qtest.call(f"memset {ADMIN_SQ + self.at:#x} 0x4000 0x0")
+        self._new_queues()
         self.reg_write(CC, 0)
         self.reg_write(AQA, (ENTRIES - 1) << 16 | ENTRIES - 1)
-        self.qtest.writeq(BAR0 + ASQ, ADMIN_SQ)
-        self.qtest.writeq(BAR0 + ACQ, ADMIN_CQ)
-        sets = 6 << 4 if self.qtest.readq(BAR0) >> 43 & 1 else 0  # CAP, CC.CSS
+        self.qtest.writeq(self.bar0 + ASQ, self.admin.sq)
+        self.qtest.writeq(self.bar0 + ACQ, self.admin.cq)
+        sets = 6 << 4 if self.qtest.readq(self.bar0) >> 43 & 1 else 0  # CAP, CC.CSS
         self.reg_write(CC, 4 << 20 | 6 << 16 | sets | 1)
         self.wait_csts(CSTS_RDY)
         size = (ENTRIES - 1) << 16 | 1
-        self.check(self.admin.run(5, prp1=IO_CQ, cdw=(size, 3)))
-        self.check(self.admin.run(1, prp1=IO_SQ, cdw=(size, 1 << 16 | 1)))
+        self.check(self.admin.run(5, prp1=self.io.cq, cdw=(size, 3)))
+        self.check(self.admin.run(1, prp1=self.io.sq, cdw=(size, 1 << 16 | 1)))
 
     def add_queue(self, qid: int, entries: int, sq: int, cq: int,
                   vector: int | None = None) -> Queue:
