@@ -24,7 +24,7 @@ BESIDE = ["inspect", "state"]
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
     "report", "nvme-state", "kept-state", "fdp-state", "ns-state",
-    "zone-state", "erase-state", "reservation-state",
+    "zone-state", "erase-state", "reservation-state", "queue-state",
     "rest", "subsys", "ctrl",                  # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",

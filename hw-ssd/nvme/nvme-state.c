@@ -3,17 +3,15 @@
  * nvme-state.c - the controller as a stream of bytes, and back.
  *
  * Every member of its structs is listed in rows (core/state.h); a test finds
- * one that is missing.  Only a controller at rest is saved (rest.c): then a
- * command is an Asynchronous Event Request, or a completion that waits for
- * room, and a short record says all of it.
+ * one that is missing.  Only a controller at rest is saved (rest.c).  Further
+ * controllers of a subsystem come last, by identifier; they have the rows of
+ * the first one.
  *
  * A stream may be forged: each number that is used as an index, a size or a
  * flag is looked at before the controller may use it.  Addresses in guest
  * memory need no check; a guest could have set any.
  */
 #include "nvme-internal.h"
-#include "cmb.h"
-#include "completion.h"
 #include "ctrl.h"
 #include "erase-job.h"
 #include "fdp-handles.h"
@@ -22,12 +20,12 @@
 #include "keep-alive.h"
 #include "latency.h"
 #include "lba-track.h"
+#include "namespace.h"
 #include "nvme-features.h"
 #include "ns-state.h"
 #include "nvme-state.h"
 #include "persistent-events.h"
-#include "pmr.h"
-#include "request.h"
+#include "queue-state.h"
 #include "reservation.h"
 #include "rest.h"
 #include "sanitize.h"
@@ -225,36 +223,6 @@ static const StateRow ctrl_rows[] = {
 #undef KEPT_AS
 #undef VALUE_SINCE
 #undef VALUE_OPTIONAL
-#define VALUE(m) STATE_VALUE_ROW(NvmeCq, m)
-#define KEPT(m)  STATE_KEPT_ROW(NvmeCq, m)
-
-static const StateRow cq_rows[] = {
-    VALUE(live),     VALUE(ien),       VALUE(asserted),
-    KEPT(in_cmb), /* follows from the address */
-    KEPT(dirty),     VALUE(phase),     KEPT(id),
-    VALUE(vector),   VALUE(size),      VALUE(head),
-    VALUE(tail),     VALUE(addr),      KEPT(nsqs),
-    VALUE(shadow),   KEPT(wait_first), /* records */
-    KEPT(wait_last), KEPT(nbatch),     VALUE(unsignalled),
-    VALUE(first_ns), KEPT(batch),
-};
-
-#undef VALUE
-#undef KEPT
-#define VALUE(m) STATE_VALUE_ROW(NvmeSq, m)
-#define KEPT(m)  STATE_KEPT_ROW(NvmeSq, m)
-
-static const StateRow sq_rows[] = {
-    VALUE(live), KEPT(in_cmb),  STATE_VALUE_SINCE(3, NvmeSq, priority),
-    KEPT(id),    KEPT(cq), /* its number goes before */
-    VALUE(size), VALUE(head),   VALUE(tail),
-    VALUE(addr), VALUE(shadow), KEPT(list), /* records */
-};
-
-#undef VALUE
-#undef KEPT
-
-#define STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
 
 static const uint64_t table_counts[N_COUNTS] = {
     [N_ONE] = 1,
@@ -267,13 +235,10 @@ static const uint64_t table_counts[N_COUNTS] = {
 
 static const StateStruct ctrl_struct = {
     "NvmeCtrl", ctrl_rows, G_N_ELEMENTS(ctrl_rows), sizeof(NvmeSubsys)};
-static const StateStruct cq_struct = STRUCT(NvmeCq, cq_rows);
-static const StateStruct sq_struct = STRUCT(NvmeSq, sq_rows);
-
 const StateStruct *nvme_state_struct(unsigned i)
 {
     static const StateStruct *const own[] = {
-        &ctrl_struct, &cq_struct, &sq_struct,
+        &ctrl_struct, &nvme_cq_struct, &nvme_sq_struct,
     };
 
     return i < G_N_ELEMENTS(own) ? own[i]
@@ -301,9 +266,36 @@ static char *memory_text(const NvmeCtrl *ctrl)
     return g_string_free(s, FALSE);
 }
 
+/* The one with the next identifier; last = NULL: with the first. */
+static NvmeCtrl *next_further(NvmeSubsys *sub, const NvmeCtrl *last)
+{
+    NvmeCtrl *found = NULL;
+
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (c != &sub->first && (!last || c->cfg.cntlid > last->cfg.cntlid) &&
+            (!found || c->cfg.cntlid < found->cfg.cntlid)) {
+            found = c;
+        }
+    }
+    return found;
+}
+
+static char *further_text(NvmeSubsys *sub)
+{
+    GString *s = g_string_new(NULL);
+
+    for (NvmeCtrl *c = next_further(sub, NULL); c; c = next_further(sub, c)) {
+        g_string_append_printf(
+            s, "%s%u", s->len ? "," : "\nfurther_controllers=", c->cfg.cntlid);
+    }
+    return g_string_free(s, FALSE);
+}
+
 static char *config_text(const NvmeCtrl *ctrl)
 {
     const NvmeConfig *c = &ctrl->cfg;
+    g_autofree char *further = further_text(ctrl->sub);
     g_autofree char *memory = memory_text(ctrl);
     g_autofree char *metadata =
         c->metadata ? g_strdup_printf("\nmetadata=%u,pi_sts=%u", c->metadata,
@@ -312,10 +304,10 @@ static char *config_text(const NvmeCtrl *ctrl)
 
     return g_strdup_printf(
         "num_queues=%u\nnum_vectors=%u\nqueue_size=%u\nmdts=%u\neui64=%" PRIu64
-        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s%s%s%s",
+        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s%s%s%s%s",
         c->n_queues, c->n_vectors, c->queue_size, c->mdts, c->eui64, c->nblocks,
         c->serial, c->model, c->firmware, c->sgl ? "\nsgl=on" : "", memory,
-        metadata);
+        metadata, further);
 }
 
 /* A drive whose serial number nobody chose keeps the one that its guest knows. */
@@ -373,110 +365,7 @@ static bool walk_head(State *s, NvmeCtrl *ctrl)
     return state_version(s) && walk_config(s, ctrl);
 }
 
-/* ---- commands ------------------------------------------------------------ */
-
-/* A command that waits: for an event, or for room for its completion. */
-typedef struct Waiting {
-    uint64_t sqid;
-    uint64_t cid;
-    uint64_t opcode;
-    uint64_t admin;
-    uint64_t event; /* waits for one */
-    uint64_t status;
-    uint64_t dw0;
-    uint64_t modelled;
-    uint64_t complete_ns;
-} Waiting;
-
-static bool save_request(State *s, const NvmeRequest *req)
-{
-    Waiting w = {
-        .sqid = req->sq->id,
-        .cid = req->cid,
-        .opcode = req->opcode,
-        .admin = req->admin,
-        .event = req->waiting,
-        .status = req->status,
-        .dw0 = req->dw0 | (uint64_t)req->dw1 << 32,
-        .modelled = req->modelled,
-        .complete_ns = req->complete_ns,
-    };
-
-    return state_record(s, &w, sizeof(w), 0);
-}
-
-static bool save_requests(State *s, const NvmeCtrl *ctrl)
-{
-    uint64_t n = ctrl->events.naer;
-
-    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        for (const NvmeRequest *r = ctrl->queues.cq[i].wait_first;
-             ctrl->queues.cq[i].live && r; r = r->next) {
-            n++;
-        }
-    }
-    state_u64(s, &n);
-    for (unsigned i = 0; i < ctrl->events.naer; i++) {
-        save_request(s, ctrl->events.aer[i]);
-    }
-    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        for (const NvmeRequest *r = ctrl->queues.cq[i].wait_first;
-             ctrl->queues.cq[i].live && r; r = r->next) {
-            save_request(s, r);
-        }
-    }
-    return !s->error;
-}
-
-static void put_request(NvmeCtrl *ctrl, const Waiting *w)
-{
-    NvmeRequest *req = nvme_request_new(ctrl);
-
-    req->cid = (uint16_t)w->cid;
-    req->opcode = (uint8_t)w->opcode;
-    req->admin = w->admin;
-    req->status = (uint16_t)w->status;
-    req->dw0 = (uint32_t)w->dw0;
-    req->dw1 = w->dw0 >> 32;
-    req->modelled = w->modelled;
-    req->complete_ns = w->complete_ns;
-    req->waiting = w->event;
-    req->posted = !w->event;
-    ctrl->sub->life.n_io += !w->admin;
-    nvme_request_link(&ctrl->queues.sq[w->sqid], req);
-    if (w->event) {
-        ctrl->events.aer[ctrl->events.naer++] = req;
-    } else {
-        nvme_wait_for_room(req->sq->cq, req);
-    }
-}
-
-/* More than the queue has entries: an entry is free once it has been fetched. */
-static bool load_requests(State *s, NvmeCtrl *ctrl)
-{
-    uint64_t n = 0;
-
-    state_u64(s, &n);
-    for (uint64_t i = 0; !s->error && i < n; i++) {
-        Waiting w;
-
-        if (!state_record(s, &w, sizeof(w), 0)) {
-            return false;
-        }
-        if (w.sqid >= NVME_MAX_QUEUES || !ctrl->queues.sq[w.sqid].live ||
-            w.cid > UINT16_MAX || w.opcode > UINT8_MAX || w.admin > 1 ||
-            w.event > 1 || w.status > UINT16_MAX ||
-            (w.dw0 > UINT32_MAX && !ctrl->sub->zones.n) || w.modelled > 1 ||
-            w.complete_ns > ctrl->sub->now_ns || w.admin != (w.sqid == 0) ||
-            (w.event && (!w.admin || ctrl->events.naer == NVME_AERL))) {
-            return state_fail(s, "it is damaged: a command");
-        }
-        put_request(ctrl, &w);
-    }
-    return !s->error;
-}
-
-/* ---- queues -------------------------------------------------------------- */
+/* ---- the controller as a whole ------------------------------------------- */
 
 static bool is_flag(const bool *flag)
 {
@@ -485,111 +374,6 @@ static bool is_flag(const bool *flag)
     memcpy(&v, flag, 1);
     return v <= 1;
 }
-
-static bool ring_ok(const NvmeCtrl *ctrl, unsigned id, uint32_t size,
-                    uint32_t head, uint32_t tail)
-{
-    uint32_t most = id ? ctrl->cfg.queue_size : 4096;
-
-    return id <= ctrl->cfg.n_queues && size >= 2 && size <= most &&
-           head < size && tail < size;
-}
-
-static bool shadow_ok(const NvmeShadow *s)
-{
-    return is_flag(&s->on) && is_flag(&s->used);
-}
-
-static bool load_cq(State *s, NvmeCtrl *ctrl, unsigned id)
-{
-    NvmeCq *cq = &ctrl->queues.cq[id];
-
-    if (!state_values(s, &cq_struct, cq)) {
-        cq->live = false; /* whatever it has become */
-        return false;
-    }
-    if (is_flag(&cq->live) && !cq->live) {
-        *cq = (NvmeCq){.id = cq->id};
-        return true;
-    }
-    if (!is_flag(&cq->live) || !is_flag(&cq->ien) || !is_flag(&cq->asserted) ||
-        cq->phase > 1 || cq->vector >= ctrl->cfg.n_vectors ||
-        !ring_ok(ctrl, id, cq->size, cq->head, cq->tail) ||
-        !shadow_ok(&cq->shadow) || cq->first_ns > ctrl->sub->now_ns) {
-        cq->live = false;
-        return state_fail(s, "it is damaged: a completion queue");
-    }
-    cq->dirty = true;
-    nvme_cmb_check_queue(ctrl, cq->addr, (uint64_t)cq->size * NVME_CQE_BYTES,
-                         true, &cq->in_cmb);
-    ctrl->queues.n_io += id != 0;
-    ctrl->queues.max_cqid = MAX(ctrl->queues.max_cqid, id);
-    return true;
-}
-
-static bool load_sq(State *s, NvmeCtrl *ctrl, unsigned id)
-{
-    NvmeSq *sq = &ctrl->queues.sq[id];
-    uint64_t cqid = 0;
-
-    if (!state_u64(s, &cqid) || !state_values(s, &sq_struct, sq)) {
-        sq->live = false;
-        return false;
-    }
-    if (is_flag(&sq->live) && !sq->live) {
-        *sq = (NvmeSq){.id = sq->id};
-        return true;
-    }
-    if (!is_flag(&sq->live) || cqid >= NVME_MAX_QUEUES ||
-        !ctrl->queues.cq[cqid].live || (id == 0) != (cqid == 0) ||
-        !ring_ok(ctrl, id, sq->size, sq->head, sq->tail) ||
-        !shadow_ok(&sq->shadow) || sq->priority >= NVME_PRIORITIES) {
-        sq->live = false;
-        return state_fail(s, "it is damaged: a submission queue");
-    }
-    sq->cq = &ctrl->queues.cq[cqid];
-    sq->cq->nsqs++;
-    nvme_cmb_check_queue(ctrl, sq->addr, (uint64_t)sq->size * NVME_SQE_BYTES,
-                         false, &sq->in_cmb);
-    sq->list.sq_next = &sq->list;
-    sq->list.sq_prev = &sq->list;
-    ctrl->queues.n_io += id != 0;
-    ctrl->queues.max_sqid = MAX(ctrl->queues.max_sqid, id);
-    return true;
-}
-
-static bool load_queues(State *s, NvmeCtrl *ctrl)
-{
-    nvme_cmb_loaded(ctrl); /* where they are */
-    nvme_pmr_loaded(ctrl);
-    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        if (!load_cq(s, ctrl, i)) {
-            return false;
-        }
-    }
-    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        if (!load_sq(s, ctrl, i)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool save_queues(State *s, const NvmeCtrl *ctrl)
-{
-    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        state_values(s, &cq_struct, (void *)&ctrl->queues.cq[i]);
-    }
-    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        uint64_t cqid = ctrl->queues.sq[i].live ? ctrl->queues.sq[i].cq->id : 0;
-
-        state_u64(s, &cqid);
-        state_values(s, &sq_struct, (void *)&ctrl->queues.sq[i]);
-    }
-    return !s->error;
-}
-
-/* ---- the controller as a whole ------------------------------------------- */
 
 static bool streams_ok(const NvmeStreams *s, const NvmeStreams *own)
 {
@@ -698,16 +482,121 @@ static bool check_reservations(State *s, const NvmeCtrl *ctrl)
     return true;
 }
 
-/* A controller that is not ready has no queues; one that is, the first. */
-static bool check_queues(State *s, const NvmeCtrl *ctrl)
-{
-    bool ready = ctrl->regs.csts & NVME_CSTS_RDY;
+/* ---- further controllers ------------------------------------------------- */
 
-    if (ctrl->queues.sq[0].live != ready || ctrl->queues.cq[0].live != ready ||
-        (!ready && ctrl->queues.n_io) || (ready && !ctrl->sub->powered)) {
-        return state_fail(s, "it is damaged: the queues");
+/* The rows of a controller; row: memory for them. */
+static StateStruct further_struct(StateRow *row)
+{
+    size_t base = offsetof(NvmeSubsys, first);
+    size_t n = 0;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(ctrl_rows); i++) {
+        if (ctrl_rows[i].offset >= base) {
+            row[n] = ctrl_rows[i];
+            row[n++].offset -= base;
+        }
+    }
+    return (StateStruct){"NvmeCtrl", row, n, sizeof(NvmeCtrl)};
+}
+
+typedef struct Place {
+    uint64_t cntlid;
+    uint64_t has_pel_context;
+    uint64_t attached[NVME_MAX_NAMESPACES / 64];
+    uint64_t changed[NVME_MAX_NAMESPACES / 64];
+} Place;
+
+static void get_place(const NvmeCtrl *c, Place *p)
+{
+    const NvmeNamespaces *all = &c->sub->namespaces;
+
+    p->cntlid = c->cfg.cntlid;
+    p->has_pel_context = c->sub->pel_owner == c->index;
+    for (uint32_t i = 0; i < all->n; i++) {
+        p->attached[i / 64] |= (uint64_t)nvme_is_attached(c, &all->table[i])
+                               << i % 64;
+    }
+    memcpy(p->changed, c->changed_ns, sizeof(p->changed));
+}
+
+/* false: it cannot be. */
+static bool put_place(NvmeCtrl *c, const Place *p)
+{
+    NvmeNamespaces *all = &c->sub->namespaces;
+
+    if (p->cntlid != c->cfg.cntlid || p->has_pel_context > 1) {
+        return false;
+    }
+    for (uint32_t i = 0; i < NVME_MAX_NAMESPACES; i++) {
+        bool on = p->attached[i / 64] >> i % 64 & 1;
+
+        if (on && (i >= all->n || !all->table[i].exists ||
+                   (all->table[i].attached && !all->table[i].shared))) {
+            return false;
+        }
+        if (i < all->n) {
+            nvme_ns_attach(c, &all->table[i], on);
+        }
+    }
+    if (p->has_pel_context) {
+        c->sub->pel_owner = c->index;
+    }
+    memcpy(c->changed_ns, p->changed, sizeof(p->changed));
+    return true;
+}
+
+static bool further_ok(const NvmeCtrl *c)
+{
+    return flags_ok(c) && registers_ok(c) && clocks_ok(c) &&
+           c->queues.next_sq < NVME_MAX_QUEUES && nvme_features_saved_ok(c) &&
+           nvme_self_test_ok(c) && !c->host_memory.on;
+}
+
+static bool walk_one(State *s, NvmeCtrl *c)
+{
+    StateRow row[G_N_ELEMENTS(ctrl_rows)];
+    StateStruct rows = further_struct(row);
+    Place place = {0};
+
+    if (!s->loading) {
+        get_place(c, &place);
+    }
+    if (!state_record(s, &place, sizeof(place), 0)) {
+        return false;
+    }
+    if (s->loading && !put_place(c, &place)) {
+        return state_fail(s, "it is damaged: the place of a controller");
+    }
+    if (!state_values(s, &rows, c)) {
+        return false;
+    }
+    if (s->loading && !further_ok(c)) {
+        return state_fail(s, "it is damaged: a further controller");
+    }
+    return nvme_queues_state(s, c) && nvme_waiting_state(s, c);
+}
+
+/* There are as many as the configuration says. */
+static bool walk_further(State *s, NvmeSubsys *sub)
+{
+    for (NvmeCtrl *c = next_further(sub, NULL); c; c = next_further(sub, c)) {
+        if (!walk_one(s, c)) {
+            return false;
+        }
     }
     return true;
+}
+
+/* Enough to be freed without signalling anything. */
+static void silence(NvmeSubsys *sub)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        c->pin_level = false;
+        for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+            c->queues.cq[i].asserted = false;
+        }
+    }
 }
 
 /* ---- another base for the clock ------------------------------------------ */
@@ -771,18 +660,15 @@ bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
         g_set_error_literal(error, STATE_ERROR, 0, "commands are in flight");
         return false;
     }
-    if (nvme_next_ctrl(ctrl->sub, ctrl)) {
-        g_set_error_literal(error, STATE_ERROR, 0,
-                            "the subsystem has more than one controller");
-        return false;
-    }
     state_begin(&s, out, false);
     if (walk_head(&s, (NvmeCtrl *)ctrl) &&
         state_values(&s, &ctrl_struct, ctrl->sub) &&
         state_tables(&s, &ctrl_struct, ctrl->sub, table_counts) &&
-        save_queues(&s, ctrl) && save_requests(&s, ctrl) &&
-        nvme_ns_state(&s, (NvmeCtrl *)ctrl)) {
-        payload_state(ctrl->payload, &s);
+        nvme_queues_state(&s, (NvmeCtrl *)ctrl) &&
+        nvme_waiting_state(&s, (NvmeCtrl *)ctrl) &&
+        nvme_ns_state(&s, (NvmeCtrl *)ctrl) &&
+        payload_state(ctrl->payload, &s)) {
+        walk_further(&s, ctrl->sub);
     }
     return state_end(&s, error);
 }
@@ -798,24 +684,23 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
     state_begin(&s, in, true);
     if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, ctrl->sub) &&
         state_tables(&s, &ctrl_struct, ctrl->sub, table_counts) &&
-        check_values(&s, ctrl, &streams, &fdp) && load_queues(&s, ctrl) &&
-        check_queues(&s, ctrl) && load_requests(&s, ctrl) &&
-        nvme_ns_state(&s, ctrl) && check_reservations(&s, ctrl)) {
-        payload_state(ctrl->payload, &s);
+        check_values(&s, ctrl, &streams, &fdp) && nvme_queues_state(&s, ctrl) &&
+        nvme_waiting_state(&s, ctrl) && nvme_ns_state(&s, ctrl) &&
+        check_reservations(&s, ctrl) && payload_state(ctrl->payload, &s)) {
+        walk_further(&s, ctrl->sub);
     }
     if (!state_end(&s, error)) {
-        /* Enough to be freed without signalling anything. */
         ctrl->sub->streams = streams;
         ctrl->sub->fdp = fdp;
-        ctrl->pin_level = false;
-        for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-            ctrl->queues.cq[i].asserted = false;
-        }
+        silence(ctrl->sub);
         return false;
     }
     set_back(ctrl->sub, ssd_rebased_ns(ctrl->ssd));
     ctrl->sub->now_ns = MAX(ctrl->sub->now_ns, ssd_now_ns(ctrl->ssd));
-    nvme_keep_alive_start(ctrl);
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        nvme_keep_alive_start(c);
+    }
     if (nvme_has_host_memory(ctrl)) {
         nvme_host_memory_apply(ctrl);
     }

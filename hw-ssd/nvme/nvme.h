@@ -332,9 +332,10 @@ uint64_t nvme_refused_bytes(const NvmeCtrl *ctrl);
 void nvme_retry(NvmeCtrl *ctrl);
 
 /*
- * Save a controller at rest, without its drive (ssd_save()), or load it: into a
- * new one, attached to the drive that was saved with it, and not enabled. After
- * a load that failed it can only be freed.  Guest memory, and whether MSI-X is
+ * Save a controller at rest, and the others of its subsystem, without the drive
+ * (ssd_save()), or load them: into a new one, attached to the drive that was
+ * saved with it, and not enabled, to which others with the same CNTLIDs were
+ * added.  After a load that failed they can only be removed and freed.  Guest memory, and whether MSI-X is
  * on, are the machine's.  Loading checks every number. false: *error names in
  * one line the fault of "it", the stream.
  */

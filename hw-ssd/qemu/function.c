@@ -276,7 +276,7 @@ void vssd_function_strand(VssdFunction *f)
     VSSD_FUNCTION_GET_CLASS(f)->end(f);
 }
 
-/* ---- the bus -------------------------------------------------------------- */
+/* ---- the bus ------------------------------------------------------------- */
 
 /* A drive in several slots has power while one of them has. */
 static bool any_enabled(VssdDev *s)

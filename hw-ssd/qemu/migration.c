@@ -120,12 +120,6 @@ static int save_prepare(void *opaque, Error **errp)
 {
     VssdDev *s = opaque;
 
-    if (QTAILQ_NEXT(&s->fn, next)) {
-        error_setg(errp,
-                   "vssd: a drive with several controllers can be neither "
-                   "saved nor moved");
-        return -ENOTSUP;
-    }
     if (s->stopped) {
         set_queuing(s, false);
         vssd_settle(s, true);
@@ -246,14 +240,28 @@ static int put_model(QEMUFile *file, void *pv, size_t size,
 
 /* ---- in ------------------------------------------------------------------ */
 
-/* A drive and its controller that are not yet the device's. */
+/* A drive and its controllers that are not yet the device's. */
 typedef struct Model {
     Ssd *ssd;
     NvmeCtrl *ctrl;
+    GPtrArray *further; /* NvmeCtrl, as the functions of the device follow */
 } Model;
+
+static Model model_new(NvmeCtrl *ctrl, Ssd *ssd)
+{
+    return (Model){
+        .ssd = ssd,
+        .ctrl = ctrl,
+        .further = g_ptr_array_new(),
+    };
+}
 
 static void model_free(Model *m)
 {
+    for (unsigned i = 0; i < m->further->len; i++) {
+        nvme_remove_controller(g_ptr_array_index(m->further, i));
+    }
+    g_ptr_array_free(m->further, TRUE);
     if (m->ctrl) {
         nvme_free(m->ctrl);
     }
@@ -268,10 +276,28 @@ static bool load_drive(VssdDev *s, Model *m, FILE *in, GError **error)
     return m->ssd != NULL;
 }
 
-static bool load_controller(VssdDev *s, Model *m, FILE *in, GError **error)
+/* As the device has them now; the stream says whether that is right. */
+static bool add_further(VssdDev *s, Model *m, GError **error)
+{
+    VssdFunction *f = &s->fn;
+
+    while ((f = QTAILQ_NEXT(f, next))) {
+        NvmeCtrl *ctrl = nvme_add_controller(m->ctrl, &vssd_machine, f,
+                                             vssd_function_cntlid(f), error);
+
+        if (!ctrl) {
+            return false;
+        }
+        g_ptr_array_add(m->further, ctrl);
+    }
+    return true;
+}
+
+static bool load_controllers(VssdDev *s, Model *m, FILE *in, GError **error)
 {
     return nvme_attach(m->ctrl, m->ssd, &s->nvme_cfg, error) &&
-           nvme_load(m->ctrl, in, error) && vssd_nodes_place(s, m->ctrl, error);
+           add_further(s, m, error) && nvme_load(m->ctrl, in, error) &&
+           vssd_nodes_place(s, m->ctrl, error);
 }
 
 static bool get_stream(VssdDev *s, Model *m, QEMUFile *file, GError **error,
@@ -292,18 +318,35 @@ static bool get_stream(VssdDev *s, Model *m, QEMUFile *file, GError **error,
     return ok;
 }
 
-/* The device's own go, with its records of them. */
+/* The device's own go. */
+static void free_own(VssdDev *s)
+{
+    Model old = model_new(s->ctrl, s->ssd);
+    VssdFunction *f = &s->fn;
+
+    while ((f = QTAILQ_NEXT(f, next))) {
+        g_ptr_array_add(old.further, f->ctrl);
+    }
+    model_free(&old);
+}
+
 static void take_over(VssdDev *s, Model *m)
 {
-    Model old = { s->ssd, s->ctrl };
+    VssdFunction *f = &s->fn;
 
-    model_free(&old);
+    free_own(s);
     s->ssd = m->ssd;
     s->ctrl = m->ctrl;
-    s->fn.ctrl = m->ctrl;
+    f->ctrl = m->ctrl;
+    vssd_irq_loaded(f);
+    for (unsigned i = 0; i < m->further->len; i++) {
+        f = QTAILQ_NEXT(f, next);
+        f->ctrl = g_ptr_array_index(m->further, i);
+        vssd_irq_loaded(f);
+    }
+    g_ptr_array_free(m->further, TRUE);
     nvme_hold(s->ctrl, true);
     s->now_ns = nvme_now_ns(s->ctrl);
-    vssd_irq_loaded(&s->fn);
     s->irq_cpu = -1;
     qatomic_set(&s->power_off, !nvme_powered(s->ctrl));
     s->incoming = false;
@@ -314,7 +357,7 @@ static int get_model(QEMUFile *file, void *pv, size_t size,
                      const VMStateField *field)
 {
     VssdDev *s = pv;
-    Model m = { .ctrl = vssd_new_controller(s) };
+    Model m = model_new(vssd_new_controller(s), NULL);
     GError *error = NULL;
 
     vssd_store_drop(s); /* of the drive that goes */
@@ -326,7 +369,7 @@ static int get_model(QEMUFile *file, void *pv, size_t size,
                     "flight");
     }
     if (error || !get_stream(s, &m, file, &error, load_drive) ||
-        !get_stream(s, &m, file, &error, load_controller)) {
+        !get_stream(s, &m, file, &error, load_controllers)) {
         model_free(&m);
         return cannot("loaded", error);
     }

@@ -553,10 +553,16 @@ static bool load_both(Host *h, const HostOptions *o, const GByteArray *drive,
         return false;
     }
     h->info = ssd_info(h->ssd);
+    if (o->attached) {
+        o->attached(h, o->opaque, true);
+    }
     f = fmemopen(ctrl->data, ctrl->len, "rb");
     ok = nvme_load(h->ctrl, f, error);
     fclose(f);
     nvme_hold(h->ctrl, true);
+    if (o->attached && !ok) {
+        o->attached(h, o->opaque, false);
+    }
     return ok;
 }
 

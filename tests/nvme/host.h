@@ -162,6 +162,9 @@ typedef struct HostOptions {
     uint8_t pi_storage_bits;
     uint16_t controllers; /* as NvmeConfig has it */
     bool no_preload; /* the drive knows nothing of what is in it */
+    /* NULL, or called when the drive has its controller, before that is loaded;
+     * and before it is freed, if it could not be loaded */
+    void (*attached)(struct Host *h, void *opaque, bool on);
     /* NULL, or called before the drive gets its controller */
     void (*prepare)(struct Host *h, void *opaque);
     void *opaque;

@@ -6,6 +6,7 @@
 #include "admin.h"
 
 #include "nvme-wire.h"
+#include "state.h"
 
 static Host *first_of(const HostOptions *o)
 {
@@ -434,21 +435,161 @@ static void test_remove(void)
     host_free(h);
 }
 
-static void test_saving_is_refused(void)
+/* ---- saving -------------------------------------------------------------- */
+
+/* The second host of a pair, and its copy behind the loaded controller. */
+typedef struct Moved {
+    const Host *from;
+    Host *to;
+} Moved;
+
+static void add_copy(Host *h, void *opaque, bool on)
 {
+    Moved *m = opaque;
+    Host own;
+
+    if (!on) {
+        host_free(m->to);
+        return;
+    }
+    m->to = host_add(h, 7, NULL);
+    own = *m->to;
+    memcpy(own.ram, m->from->ram, HOST_RAM_BYTES);
+    memcpy(m->to->q, m->from->q, sizeof(own.q));
+    memcpy(m->to->cq, m->from->cq, sizeof(own.cq));
+    m->to->next_cid = m->from->next_cid;
+}
+
+/* Each goes on with its own queues, features, events and namespaces. */
+static void test_saving(void)
+{
+    HostOptions o = {.controllers = 4, .namespaces = "2"};
+    GByteArray *drive, *ctrl;
+    GError *error = NULL;
+    Moved m = {0};
+    Host *b, *c;
+    Host *h = pair(&b, "2");
+    NvmeSqe aer = host_sqe(NVME_ADM_ASYNC_EVENT, 0, 0);
+    HostCqe cqe;
+    uint8_t v;
+
+    g_assert_cmphex(write_one(b, 0x5a), ==, 0);
+    g_assert_cmphex(attach_to(h, 1, 2, 1, 7, 0), ==, 0); /* not of b */
+    g_assert_cmphex(admin_set_feature(b, 0x04, false, 300, 0), ==, 0);
+    g_assert_cmphex(admin_set_feature(b, 0x0b, false, 1 << 8, 0), ==, 0);
+    host_send(b, 0, &aer);
+    host_run(b);
+    host_settle(h);
+    host_save(h, &drive, &ctrl);
+    m.from = b;
+    o.attached = add_copy;
+    o.opaque = &m;
+    c = host_load(&o, h, drive, ctrl, &error);
+    g_assert_no_error(error);
+    nvme_hold(c->ctrl, false);
+    end(h, b);
+    b = m.to;
+    g_assert_cmphex(read_one(b, &v), ==, 0);
+    g_assert_cmphex(v, ==, 0x5a);
+    g_assert_cmphex(read_one(c, &v), ==, 0);
+    g_assert_cmphex(v, ==, 0x5a);
+    assert_list(c, 0x12, 1, 0, 2, 1, 7);
+    assert_list(c, 0x12, 2, 0, 1, 1, 0);
+    g_assert_cmpuint(admin_get_feature(b, 0x04, 0, 0).dw0, ==, 300);
+    g_assert_cmpuint(admin_get_feature(c, 0x04, 0, 0).dw0, !=, 300);
+    g_assert_cmphex(attach_to(c, 0, 2, 1, 7, 0), ==, 0);
+    cqe = host_wait(b, 0); /* its request, from before */
+    g_assert_cmphex(cqe.dw0, ==, 0x040002);
+    g_byte_array_unref(drive);
+    g_byte_array_unref(ctrl);
+    end(c, b);
+}
+
+#define FORGED 60u
+
+/* Anything in the part of the second one: any result, but no crash. */
+static void forge(GByteArray *bytes, size_t from, Prng *rng)
+{
+    size_t end = bytes->len - 8;
+    uint64_t sum;
+
+    for (uint64_t k = prng_below(rng, 3) + 1; k > 0; k--) {
+        uint64_t at = from + prng_below(rng, end - from);
+
+        bytes->data[at] = (uint8_t)prng_u64(rng);
+    }
+    sum = state_sum(bytes->data, end);
+    memcpy(bytes->data + end, &sum, sizeof(sum));
+}
+
+static void test_forged(void)
+{
+    Moved m = {0};
+    HostOptions o = {.controllers = 4, .attached = add_copy, .opaque = &m};
+    GByteArray *drive, *alone, *good;
+    Host *h = first_of(&o);
+    unsigned taken = 0;
+    Host *b;
+    Prng rng;
+
+    prng_seed(&rng, 1, 3);
+    host_settle(h);
+    host_save(h, &drive, &alone);
+    nvme_hold(h->ctrl, false);
+    g_byte_array_unref(drive);
+    b = add(h, 7);
+    m.from = b;
+    host_settle(h);
+    host_save(h, &drive, &good);
+    g_assert_cmpuint(good->len, >, alone->len + 4096);
+    for (unsigned i = 0; i < FORGED; i++) {
+        GByteArray *bytes = g_byte_array_new();
+        GError *error = NULL;
+        Host *c;
+
+        g_byte_array_append(bytes, good->data, good->len);
+        forge(bytes, alone->len, &rng);
+        c = host_load(&o, h, drive, bytes, &error);
+        g_assert_true(!c == !!error);
+        g_clear_error(&error);
+        if (c) {
+            taken++;
+            nvme_hold(c->ctrl, false);
+            send_write(m.to);
+            send_write(c);
+            for (unsigned k = 0; k < 100 && host_step(c); k++) {
+            }
+            nvme_power_cut(c->ctrl, c->now_ns);
+            nvme_power_on(c->ctrl, c->now_ns);
+            end(c, m.to);
+        }
+        g_byte_array_unref(bytes);
+    }
+    g_test_message("%u of %u taken", taken, FORGED);
+    g_assert_cmpuint(taken, <, FORGED);
+    g_byte_array_unref(drive);
+    g_byte_array_unref(alone);
+    g_byte_array_unref(good);
+    end(h, b);
+}
+
+static void test_others_than_saved(void)
+{
+    HostOptions o = {.controllers = 4};
+    GByteArray *drive, *ctrl;
+    GError *error = NULL;
     Host *b;
     Host *h = pair(&b, NULL);
-    g_autofree char *bytes = NULL;
-    size_t n;
-    FILE *f = open_memstream(&bytes, &n);
-    GError *error = NULL;
 
     host_settle(h);
-    g_assert_false(nvme_save(h->ctrl, f, &error));
+    host_save(h, &drive, &ctrl);
+    g_assert_null(host_load(&o, h, drive, ctrl, &error));
     g_assert_cmpstr(error->message, ==,
-                    "the subsystem has more than one controller");
+                    "it was saved with further_controllers=7, this drive has "
+                    "it not");
     g_clear_error(&error);
-    fclose(f);
+    g_byte_array_unref(drive);
+    g_byte_array_unref(ctrl);
     end(h, b);
 }
 
@@ -468,6 +609,8 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/subsys/attachment", test_attachment);
     g_test_add_func("/nvme/subsys/events", test_events);
     g_test_add_func("/nvme/subsys/remove", test_remove);
-    g_test_add_func("/nvme/subsys/saving-is-refused", test_saving_is_refused);
+    g_test_add_func("/nvme/subsys/saving", test_saving);
+    g_test_add_func("/nvme/subsys/forged", test_forged);
+    g_test_add_func("/nvme/subsys/others-than-saved", test_others_than_saved);
     return g_test_run();
 }

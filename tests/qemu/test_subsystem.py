@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from qemu.qmp import ExecuteError
+
 from machine import LIMIT_S, Machine, drive_args, start_and_fail
 from nvme_host import BUFFER, CC, CSTS, NvmeHost
-from qemu.qmp import ExecuteError
+from test_migration import migrate
 
 STRIDE = 0x1000000  # of what a controller has in guest memory
 SECOND = ("-device", "vssd-ctrl,id=c1,subsys=ssd,addr=5")
@@ -248,6 +252,136 @@ def test_guest_that_removes_the_drive_removes_its_controllers(
         unplug(machine, "c1", 5)
         # The node is free again.
         machine.cmd("blockdev-del", **{"node-name": "d0"})
+        assert machine.quit() == 0
+
+
+# ---- saving ---------------------------------------------------------------------
+
+def moved(host: NvmeHost, machine: Machine) -> NvmeHost:
+    """The same driver, in a machine that went on elsewhere or before."""
+    assert machine.qtest
+    to = NvmeHost(machine.qtest, at=host.at)
+    for ours, theirs in ((to.admin, host.admin), (to.io, host.io)):
+        ours.tail, ours.head = theirs.tail, theirs.head
+        ours.phase, ours.cid = theirs.phase, theirs.cid
+    return to
+
+
+def begin(hosts: tuple[NvmeHost, NvmeHost]) -> None:
+    """Data of both, and commands of both in flight."""
+    for n, host in enumerate(hosts):
+        host.write(8 * n, pattern(20 + n, 4096))
+    for n, host in enumerate(hosts):
+        host.qtest.write(BUFFER, pattern(30, 4096))
+        for i in range(8):
+            host.io.push(OP_WRITE, prp1=BUFFER,
+                         cdw=(64 * (n + 1) + 8 * i, 0, 7))
+        host.io.ring()
+
+
+def finish(hosts: tuple[NvmeHost, NvmeHost]) -> None:
+    """What was begun ends; each finds what the other has written."""
+    for host in hosts:
+        host.io.wait_count(8)
+    for n, host in enumerate(hosts):
+        other = 1 - n
+        assert host.read(8 * other, 4096) == pattern(20 + other, 4096)
+        assert host.read(64 * (other + 1), 4096) == pattern(30, 4096)
+    ids = sorted(cntlid(host) for host in hosts)
+    assert controllers(hosts[0]) == ids
+
+
+def monitor(machine: Machine, line: str) -> str:
+    """A command for people; what it answers."""
+    return str(machine.cmd("human-monitor-command", **{"command-line": line}))
+
+
+def test_snapshot(tmp_path: Path) -> None:
+    disk = tmp_path / "disk.qcow2"
+    subprocess.run([os.environ["VSSD_QEMU_IMG"], "create", "-q", "-f", "qcow2",
+                    disk, "8M"], check=True)
+    node = f"driver=qcow2,file.driver=file,file.filename={disk}"
+    with Machine(*drive_args("tiny", node, controllers="2"), *SECOND
+                 ) as machine:
+        hosts = pair(machine)
+        begin(hosts)
+        assert monitor(machine, "savevm here") == ""
+        saved = moved(hosts[0], machine), moved(hosts[1], machine)
+        finish(hosts)
+        for _ in range(2):
+            assert monitor(machine, "loadvm here") == ""
+            machine.cmd("cont")
+            finish((moved(saved[0], machine), moved(saved[1], machine)))
+        assert machine.quit() == 0
+    with Machine("-loadvm", "here", *drive_args("tiny", node, controllers="2"),
+                 *SECOND) as machine:
+        finish((moved(saved[0], machine), moved(saved[1], machine)))
+        assert machine.quit() == 0
+
+
+def test_migration(image: Path, tmp_path: Path) -> None:
+    args = two(image)
+    with Machine(*args) as source, \
+            Machine(*args, "-incoming", f"unix:{tmp_path}/wire") as target:
+        hosts = pair(source)
+        begin(hosts)
+        migrate(source, target)
+        assert source.quit() == 0
+        finish((moved(hosts[0], target), moved(hosts[1], target)))
+        assert target.quit() == 0
+
+
+@pytest.mark.parametrize("there, message", [
+    ([], "it was saved with further_controllers="),
+    (["-device", "vssd-ctrl,id=c1,subsys=ssd,addr=6"],
+     "this drive has further_controllers="),
+    ([*SECOND, "-device", "vssd-ctrl,id=c2,subsys=ssd,addr=6"],
+     "this drive has further_controllers="),
+])
+def test_migration_to_other_controllers(image: Path, tmp_path: Path,
+                                        there: list[str], message: str
+                                        ) -> None:
+    args = drive_args("tiny", image, controllers="3")
+    with Machine(*args, *SECOND) as source, \
+            Machine(*args, *there, "-incoming", f"unix:{tmp_path}/wire"
+                    ) as target:
+        pair(source)
+        source.cmd("migrate", uri=f"unix:{tmp_path}/wire")
+        status, said = target.wait()
+        assert status == 1
+        lines = [x for x in said.splitlines() if "cannot be loaded" in x]
+        assert len(lines) == 1 and message in lines[0]
+        host_of(source).write(0, pattern(40, 512))
+
+
+def test_state_file(image: Path, tmp_path: Path) -> None:
+    """The drive of the last run, with its controllers or without."""
+    state = str(tmp_path / "drive.state")
+    with Machine(*two(image, state=state)) as machine:
+        _, second = pair(machine)
+        second.write(0, pattern(41, 4096))
+        second.flush()
+        assert machine.quit() == 0
+    for args in (two(image, state=state),
+                 drive_args("tiny", image, state=state)):
+        with Machine(*args) as machine:
+            assert host_of(machine).read(0, 4096) == pattern(41, 4096)
+            assert machine.quit() == 0
+
+
+def test_a_controller_goes_while_the_power_is_off(image: Path) -> None:
+    with Machine("-machine", "pc", *two(image, power_return_ms="0")
+                 ) as machine:
+        first, _ = pair(machine)
+        alone = cntlid(first)
+        first.write(0, pattern(42, 4096))
+        first.flush()
+        machine.cmd("qom-set", path=PATH, property="powered", value=False)
+        unplug(machine, "c1", 5)
+        machine.cmd("qom-set", path=PATH, property="powered", value=True)
+        first.enable()
+        assert controllers(first) == [alone]
+        assert first.read(0, 4096) == pattern(42, 4096)
         assert machine.quit() == 0
 
 
