@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import fcntl
+import json
 import os
 import shlex
 import subprocess
@@ -53,6 +54,10 @@ def parsed(*args: str) -> argparse.Namespace:
     (["--console", "/nowhere/x"], "--console /nowhere/x: No such file"),
     (["--qemu-log", "/nowhere/x"], "--qemu-log /nowhere/x: No such file"),
     (["--oplog", "/nowhere/x"], "--oplog /nowhere/x: No such file"),
+    (["--controllers", "0"], "--controllers 0: allowed 1..24"),
+    (["--controllers", "25"], "--controllers 25: allowed 1..24"),
+    (["--controllers", "2", "--device", "nvme"],
+     "--controllers: only with --device vssd"),
     (["--trace", "/nowhere/x"], "--trace /nowhere/x: No such file"),
     (["--state", "/nowhere/x"], "--state /nowhere/x: No such file"),
     (["--stats", "/"], "--stats /: Is a directory"),
@@ -129,6 +134,18 @@ def test_printed_command_is_for_a_shell() -> None:
     assert "if=none,id=disk0,format=raw,discard=unmap,snapshot=on," \
         "file=/a b,,c.raw" in args
     assert any("nand.read=90us;seed=1" in a for a in args)
+
+
+def test_controllers_of_a_drive() -> None:
+    """The drive says how many; the further ones come behind it."""
+    both = spec()
+    both.drives[0].controllers = 3
+    devices = [json.loads(a) for a in machine.command_line(both)
+               if a.startswith('{"driver": "vssd')]
+    assert [d["driver"] for d in devices] == ["vssd"] + 2 * ["vssd-ctrl"]
+    assert devices[0]["controllers"] == 3
+    assert {d["subsys"] for d in devices[1:]} == {devices[0]["id"]}
+    assert len({d["id"] for d in devices}) == 3
 
 
 def test_printed_paths_are_absolute(tmp_path: Path,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..guest import machine
 
 DEFAULT_PROFILE = "tlc-generic"
+MOST_CONTROLLERS = 24  # slots of the machine that are free
 OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
 EPILOG = """\
 Without --disk and --kernel the guest is a small Debian that is made once and
@@ -95,6 +96,10 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--stats", metavar="FILE",
                    help="write the drive's statistics as JSON; - is standard"
                    " output")
+    p.add_argument("--controllers", type=int, default=1, metavar="N",
+                   help="the drive has so many controllers, each a PCI function"
+                   " of its own: paths to one disk (default: 1;"
+                   " docs/subsystem.md)")
     p.add_argument("--oplog", type=Path, metavar="FILE",
                    help="write all that the drive does to FILE, for ./vssd"
                    " checklog (docs/oplog.md)")
@@ -157,6 +162,11 @@ def check(args: argparse.Namespace) -> None:
         raise UserError("--kernel and --firmware exclude each other")
     if args.oplog and args.device != "vssd":
         raise UserError("--oplog needs --device vssd")
+    if not 1 <= args.controllers <= MOST_CONTROLLERS:
+        raise UserError(f"--controllers {args.controllers}: allowed"
+                        f" 1..{MOST_CONTROLLERS}")
+    if args.controllers > 1 and args.device != "vssd":
+        raise UserError("--controllers: only with --device vssd")
     _check_ends(args)
     if args.smp is None:
         args.smp = 1 if args.icount else 2
@@ -238,7 +248,7 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
         drive = machine.Drive(path, fmt, args.device,
                               paths.find_profile(args.profile), sets,
                               state=args.state, oplog=args.oplog,
-                              trace=args.trace,
+                              trace=args.trace, controllers=args.controllers,
                               forget=args.print_command and not args.keep)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),

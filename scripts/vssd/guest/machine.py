@@ -53,6 +53,7 @@ class Drive:
     node: dict[str, Any] | None = None  # instead of image and fmt
     oplog: Path | None = None  # operations of the drive; vssd only
     trace: Path | None = None  # trace the guest's commands to this file
+    controllers: int = 1  # of the drive; vssd only
     slot: bool = False  # in a hot-plug slot: it can go and come back
     forget: bool = False  # writes are lost when QEMU ends (snapshot=on)
 
@@ -114,20 +115,28 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device["oplog"] = str(drive.oplog.absolute())
         if drive.trace:
             device["trace"] = str(drive.trace.absolute())
+        if drive.controllers > 1:
+            device["controllers"] = drive.controllers
     if boot:
         device["bootindex"] = i
-    slot: list[str] = []
+    devices = [device, *(
+        {"driver": "vssd-ctrl", "id": f"ssd{i}c{k}", "subsys": f"ssd{i}"}
+        for k in range(1, drive.controllers))]
+    slots: list[str] = []
     if drive.slot:
         # The slot's own hot-plug, which can say that a drive has gone; ACPI's
         # cannot.
-        slot = ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
-                "-device", f"pcie-root-port,id=slot{i},slot={i}"]
-        device["bus"] = f"slot{i}"
+        slots = ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
+        for k, one in enumerate(devices):
+            one["bus"] = f"slot{i}c{k}" if k else f"slot{i}"
+            slots += ["-device", f"pcie-root-port,id={one['bus']},"
+                      f"slot={i + 100 * k}"]
     block = ["-blockdev", json.dumps({**node, "node-name": f"disk{i}"})]
     if drive.forget:
         block = ["-drive", f"if=none,id=disk{i},format={drive.fmt}"
                  f",discard=unmap,snapshot=on,file={_no_commas(drive.image)}"]
-    return [*slot, *block, "-device", json.dumps(device)]
+    return [*slots, *block, *(arg for one in devices
+                              for arg in ("-device", json.dumps(one)))]
 
 
 def _no_commas(path: Path) -> str:
