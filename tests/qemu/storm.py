@@ -32,7 +32,19 @@ from typing import Any
 from qemu.qmp import ExecuteError, QMPError
 
 from machine import PROFILES, Machine
-from nvme_host import CAP, CC, CSTS, CSTS_CFS, CSTS_RDY, DOORBELLS, OP_FLUSH, NvmeHost, Queue
+from nvme_host import (
+    CAP,
+    CC,
+    CSTS,
+    CSTS_CFS,
+    CSTS_RDY,
+    DOORBELLS,
+    OP_FLUSH,
+    OP_READ,
+    OP_WRITE,
+    NvmeHost,
+    Queue,
+)
 from shadow_host import Feeder, shared_memory
 
 MIB = 1 << 20
@@ -45,6 +57,7 @@ IMAGE_BYTES, CHECK_LBA = 8 * MIB, 7 * MIB // 512
 STORM_BLOCKS = 6 * MIB // 512
 QUEUE_AREA, QUEUE_BYTES = 0x3000000, 0x20000
 PRPS, DATA = 0x1200000, 0x1400000  # not where the checks have theirs
+OTHER = 0x6000000       # where a further controller has its queues and BAR
 ROUND = 40              # steps between two checks
 GO_ON = 100             # waits between two commands to go on
 MOST_RSS = 400 * MIB    # beyond what QEMU had when the storm began
@@ -57,9 +70,11 @@ class Storm:
     """One machine, one seed."""
 
     def __init__(self, seed: int, folder: Path, most_rss: int = MOST_RSS,
-                 peer: bool = False) -> None:
+                 peer: bool = False, others: bool = False) -> None:
         self.most_rss = most_rss
         self.peer = peer
+        self.others = others
+        self.other: NvmeHost | None = None  # a further controller, plugged in
         self.random = random.Random(seed)
         self.folder = folder
         self.hotplug = bool(seed % 2)  # else PCI Express, with function resets
@@ -110,6 +125,8 @@ class Storm:
         common = {"id": "ssd", "drive": "d0", "addr": "4", "mdts": 5}
         if self.peer:
             return {"driver": "nvme", "serial": "x", **common}
+        if self.others:
+            props = {"controllers": 2, **props}
         return {"driver": "vssd", "power_return_ms": 20,
                 "profile": f"{PROFILES / self.profile}.ini", **common, **props}
 
@@ -264,13 +281,56 @@ class Storm:
             return
         self.end_jobs()
         self.lost()
-        self.machine.qmp.clear_events()
-        self.qmp("device_del", id="ssd")
-        self.host.qtest.outl(ACPI_EJECT, 1 << 4)
-        while self.event("DEVICE_DELETED").get("device") != "ssd":
-            pass
+        if self.other and self.random.random() < 0.5:
+            self.eject("other", 5)
+        if self.other:  # the guest takes the drive out, and all of it goes
+            self.machine.qmp.clear_events()
+            self.host.qtest.outl(ACPI_EJECT, 1 << 4)
+            while self.event("DEVICE_DELETED").get("device") != "ssd":
+                pass
+            self.eject("other", 5)
+        else:
+            self.eject("ssd", 4)
         self.profile = self.random.choice(PROFILE_NAMES)
         self.machine.cmd("device_add", **self.device({}))
+
+    def eject(self, name: str, slot: int) -> None:
+        """device_del, and the guest's consent."""
+        self.machine.qmp.clear_events()
+        self.qmp("device_del", id=name)
+        self.host.qtest.outl(ACPI_EJECT, 1 << slot)
+        while self.event("DEVICE_DELETED").get("device") != name:
+            pass
+        if name == "other":
+            self.other = None
+
+    def another(self) -> None:
+        """A further controller comes, works, or goes."""
+        if not self.other:
+            self.qmp("device_add", driver="vssd-ctrl", id="other",
+                     subsys="ssd", addr="5")
+            if self.qmp("qom-list", path=f"{PATH[:-3]}other") is None:
+                return  # the drive has no power
+            self.other = NvmeHost(self.host.qtest, 5, at=OTHER)
+            self.other.pass_time = self.go_on
+        elif self.random.random() < 0.2:
+            self.eject("other", 5)
+            return
+        self.other.pci.enable()
+        if self.other.reg_read(CAP) in (0, ALL_ONES):
+            return
+        if not self.other.reg_read(CSTS) & CSTS_RDY:
+            self.other.reg_write(CC, 0)
+            self.throttle(0)
+            self.other.enable()
+        for _ in range(self.random.randrange(20)):
+            self.other.io.push(
+                self.random.choice((OP_READ, OP_WRITE, OP_FLUSH)),
+                prp1=DATA, cdw=(8 * self.random.randrange(STORM_BLOCKS // 8),
+                                0, 7))
+        self.other.io.ring()
+        while self.other.io.poll():
+            pass
 
     def stop_and_go(self) -> None:
         """A machine that stands still for a moment."""
@@ -428,7 +488,8 @@ class Storm:
 
     def actions(self) -> list[Callable[[], None]]:
         """What may happen, the frequent ones several times."""
-        return ([self.commands] * 12 + [self.time] * 8 + [self.open_queue] * 6 +
+        return ([self.another] * (12 if self.others else 0) + [
+                    self.commands] * 12 + [self.time] * 8 + [self.open_queue] * 6 +
                 [self.doorbells] * 3 + [self.start] * 4 + [self.throttle] * 2 + [self.look] * 2 + [
                     self.delete_queue, self.delete_queue,
                     self.controller_reset, self.function_reset,
@@ -468,12 +529,13 @@ class Storm:
 
 
 def storm(seed: int, steps: int, most_rss: int = MOST_RSS,
-          peer: bool = False) -> Storm:
+          peer: bool = False, others: bool = False) -> Storm:
     """Run one; the command that repeats it is printed first."""
     print(f"# storm.py --seed {seed} --steps {steps}"
-          f"{' --peer' if peer else ''}", flush=True)
+          f"{' --peer' if peer else ''}{' --others' if others else ''}",
+          flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        found = Storm(seed, Path(folder), most_rss, peer)
+        found = Storm(seed, Path(folder), most_rss, peer, others)
         try:
             found.run(steps)
         except ExecuteError:
@@ -491,8 +553,11 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--peer", action="store_true",
                         help="QEMU's own nvme device, several backups at once")
+    parser.add_argument("--others", action="store_true",
+                        help="a further controller of the drive; odd seeds")
     args = parser.parse_args()
-    print(storm(args.seed, args.steps, peer=args.peer).count)
+    print(storm(args.seed, args.steps, peer=args.peer,
+                others=args.others).count)
     return 0
 
 
