@@ -25,11 +25,13 @@ BESIDE = ["inspect", "state"]
 NVME_ORDER = [
     "report", "nvme-state", "kept-state", "fdp-state", "ns-state",
     "zone-state", "erase-state", "reservation-state", "queue-state",
+    "virtualization-state",
     "rest", "subsys", "ctrl",                  # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",
     "dispatch", "admin", "io",                 # commands
     "cancel", "copy", "uncorrectable", "verify", "zone-send",
+    "virtualization", "reset",
     "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features",
     "telemetry", "log-vendor",
     "format", "ns-admin", "sanitize", "erase-job", "lba-status",
@@ -38,6 +40,7 @@ NVME_ORDER = [
     "latency", "reservation", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
+    "secondary",
     "zones", "lba-track", "error-log", "timestamp", "fdp-handles", "namespace", "prp",
     "sgl", "sg", "cmb", "pmr", "window",
     "payload/payload-state", "payload/payload", "payload/destage",

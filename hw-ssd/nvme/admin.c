@@ -22,6 +22,7 @@
 #include "sanitize.h"
 #include "self-test.h"
 #include "steps.h"
+#include "virtualization.h"
 
 /* ---- queues ------------------------------------------------------------- */
 
@@ -341,6 +342,14 @@ static const NvmeCommand admin_commands[] = {
      .help = "with streams.max or fdp.ruhs: Return Parameters; Streams: Get "
              "Status, "
              "Allocate Resources"},
+    {.opcode = NVME_ADM_VIRTUALIZATION,
+     .name = "Virtualization Management",
+     .run = nvme_virtualization_management,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_SCOPE_SUBSYSTEM |
+                NVME_ONLY_PRIMARY,
+     .help = "with sriov_vfs=, of the primary controller: Primary Controller "
+             "Flexible Allocation; Secondary Controller Offline, Assign, "
+             "Online"},
     {.opcode = NVME_ADM_DOORBELL_BUFFER,
      .name = "Doorbell Buffer Config",
      .run = admin_doorbell_buffer,

@@ -31,6 +31,9 @@
 /* Only one of a subsystem with several. */
 #define NVME_ONLY_MULTI 0x04000000U
 
+/* Only a primary controller. */
+#define NVME_ONLY_PRIMARY 0x2000U
+
 /* Only one with zones; only one without. */
 #define NVME_ONLY_ZONED 0x10000000U
 #define NVME_NOT_ZONED  0x08000000U
@@ -66,12 +69,13 @@ static inline uint32_t nvme_command_effects(const NvmeCtrl *ctrl,
          (!ctrl->sub->namespaces.managed || ctrl->cfg.namespaces_fixed)) ||
         (c->effects & NVME_ONLY_ZONED && !ctrl->sub->zones.n) ||
         (c->effects & NVME_NOT_ZONED && ctrl->sub->zones.n) ||
-        (c->effects & NVME_ONLY_MULTI && !nvme_is_multi(ctrl))) {
+        (c->effects & NVME_ONLY_MULTI && !nvme_is_multi(ctrl)) ||
+        (c->effects & NVME_ONLY_PRIMARY && !nvme_is_primary(ctrl))) {
         return 0;
     }
-    return c->effects &
-           ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP | NVME_ONLY_MANAGED |
-             NVME_ONLY_ZONED | NVME_NOT_ZONED | NVME_ONLY_MULTI);
+    return c->effects & ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP |
+                          NVME_ONLY_MANAGED | NVME_ONLY_ZONED | NVME_NOT_ZONED |
+                          NVME_ONLY_MULTI | NVME_ONLY_PRIMARY);
 }
 
 #endif

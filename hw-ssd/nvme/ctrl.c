@@ -30,6 +30,8 @@
 #include "regs.h"
 #include "request.h"
 #include "reservation.h"
+#include "reset.h"
+#include "secondary.h"
 #include "ssd-save.h"
 #include "steps.h"
 #include "telemetry.h"
@@ -507,7 +509,8 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         60000, error) &&
            check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
                         NVME_BACKLOG_MAX, error) &&
-           nvme_memory_ok(cfg, error) && check_metadata(cfg, info, error) &&
+           nvme_secondaries_ok(cfg, error) && nvme_memory_ok(cfg, error) &&
+           check_metadata(cfg, info, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
                         info->nblocks, error);
 }
@@ -520,6 +523,11 @@ static bool check_shared(const NvmeConfig *cfg, const SsdInfo *info,
                         : info->host_streams > 1 && !info->ruhs ? "streams.max"
                                                                 : NULL;
 
+    if (cfg->secondaries && other) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "sriov_vfs=%u: not with %s", cfg->secondaries, other);
+        return false;
+    }
     if (cfg->controllers > 1 && other) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                     "controllers=%u: not with %s", cfg->controllers, other);
@@ -538,6 +546,8 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     }
     ctrl->ssd = ssd;
     ctrl->cfg = *cfg;
+    ctrl->cfg.controllers = MAX(cfg->controllers, 1) + cfg->secondaries;
+    nvme_secondaries_init(ctrl);
     g_strlcpy(ctrl->serial, cfg->serial, sizeof(ctrl->serial));
     g_strlcpy(ctrl->model, cfg->model, sizeof(ctrl->model));
     g_strlcpy(ctrl->firmware, cfg->firmware, sizeof(ctrl->firmware));

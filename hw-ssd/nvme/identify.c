@@ -18,6 +18,7 @@
 #include "prp.h"
 #include "reservation.h"
 #include "sanitize.h"
+#include "secondary.h"
 #include "self-test.h"
 #include "zone-report.h"
 
@@ -59,11 +60,12 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
                            (nvme_has_latency(ctrl) ? 1U << 5 : 0) |
                            (ctrl->cfg.metadata ? 1U << 15 : 0)); /* ELBAS */
     /* Format NVM, Firmware, Device Self-test, Doorbell Buffer Config, Get LBA
-     * Status, Directives, Namespace Management. */
+     * Status, Directives, Namespace Management, Virtualization Management. */
     id->oacs =
         nvme_le16((ctrl->sub->zones.n > 0 ? 0 : 1 << 1) | 1 << 2 | 1 << 4 |
                   1 << 8 | 1 << 9 | (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
-                  (managed && !ctrl->cfg.namespaces_fixed ? 1 << 3 : 0));
+                  (managed && !ctrl->cfg.namespaces_fixed ? 1 << 3 : 0) |
+                  (nvme_is_primary(ctrl) ? 1 << 7 : 0));
     id->nwpc = managed ? 7 : 0; /* all states */
     id->acl = NVME_ACL - 1;
     id->aerl = NVME_AERL - 1;
@@ -136,7 +138,9 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                          (nvme_has_latency(ctrl) ? 1 << 12 : 0) |
                          (ctrl->sub->zones.n > 0 ? 1U << 27 : 0));
     id->cntrltype = 1; /* I/O controller */
-    id->cmic = nvme_is_multi(ctrl) ? 1 << 1 : 0;
+    /* Several controllers; this one is of a virtual function. */
+    id->cmic =
+        (nvme_is_multi(ctrl) ? 1 << 1 : 0) | (ctrl->secondary ? 1 << 2 : 0);
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;
     id->nn = nvme_le32(ctrl->sub->namespaces.n);
@@ -491,6 +495,10 @@ static const Identify identify_table[] = {
     {0x11, "Identify Namespace, allocated", fill_namespace, false},
     {0x12, "Controllers attached to a namespace", fill_controllers, false},
     {0x13, "Controllers of the subsystem", fill_controllers, false},
+    {0x14, "Primary Controller Capabilities (with sriov_vfs=)",
+     nvme_identify_primary, false},
+    {0x15, "Secondary Controller List (with sriov_vfs=)",
+     nvme_identify_secondaries, false},
     {0x16, "Namespace Granularity List (with namespaces=)", fill_granularity,
      false},
     {0x19, "Endurance Group list", fill_endurance_groups, false},

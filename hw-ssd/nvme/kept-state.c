@@ -13,6 +13,7 @@
 #include "firmware.h"
 #include "nvme-features.h"
 #include "reservation.h"
+#include "secondary.h"
 
 #include "state.h"
 
@@ -116,6 +117,8 @@ static const struct {
     {"VSSDERA", nvme_has_erasure, nvme_save_erasure, nvme_load_erasure},
     {"VSSDRSV", nvme_has_persistent_reservations, nvme_save_reservations,
      nvme_load_reservations},
+    {"VSSDVIR", nvme_has_primary_resources, nvme_save_primary_resources,
+     nvme_load_primary_resources},
 };
 
 bool nvme_has_kept(const NvmeCtrl *ctrl)

@@ -382,6 +382,7 @@ typedef struct NvmeCounts {
 struct NvmeCtrl {
     NvmeSubsys *sub;
     unsigned index; /* of NvmeSubsys.ctrl */
+    NvmeSecondary *secondary; /* NULL: it is none */
     const NvmeMachine *machine;
     void *opaque;
     const NvmeCqClient *cq_client;
@@ -448,6 +449,7 @@ struct NvmeSubsys {
     NvmeZones zones;
     NvmeReservation *reservations; /* by NSID - 1; NULL: the drive has none */
     uint32_t n_reserved;           /* namespaces with a reservation */
+    NvmeVirtualization virtualization;
     NvmeUpkeep upkeep;
     NvmeLife life;
     NvmeEraseJob erase;
@@ -535,6 +537,17 @@ static inline NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl, uint32_t nsid)
 static inline bool nvme_is_multi(const NvmeCtrl *ctrl)
 {
     return ctrl->cfg.controllers > 1;
+}
+
+/* Has it secondary controllers?  Is it one, and Offline? */
+static inline bool nvme_is_primary(const NvmeCtrl *ctrl)
+{
+    return ctrl == &ctrl->sub->first && ctrl->sub->virtualization.n;
+}
+
+static inline bool nvme_is_offline(const NvmeCtrl *ctrl)
+{
+    return G_UNLIKELY(ctrl->secondary) && !ctrl->secondary->online;
 }
 
 static inline bool nvme_has_fdp(const NvmeCtrl *ctrl)

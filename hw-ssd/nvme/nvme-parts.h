@@ -17,6 +17,7 @@
 typedef struct NvmeSubsys NvmeSubsys;
 typedef struct NvmeNamespace NvmeNamespace;
 typedef struct NvmeRequest NvmeRequest;
+typedef struct NvmeCtrl NvmeCtrl;
 
 #define NVME_AERL          4 /* Async Event Requests outstanding */
 #define NVME_ERROR_ENTRIES 64
@@ -578,5 +579,30 @@ typedef struct NvmeReservationLog {
     uint8_t reserved[4];
     NvmeReservationEntry entry[NVME_RESERVATION_ENTRIES];
 } NvmeReservationLog;
+
+/* ---- secondary controllers (secondary.c) --------------------------------- */
+
+/* Types of controller resources (RT of Virtualization Management). */
+enum { NVME_RESOURCE_VQ, NVME_RESOURCE_VI, NVME_RESOURCES };
+
+typedef struct NvmeSecondary {
+    NvmeCtrl *ctrl; /* NULL: it is yet to be added */
+    bool there;     /* its virtual function is enabled */
+    bool online;
+    uint16_t assigned[NVME_RESOURCES];
+} NvmeSecondary;
+
+#define NVME_MAX_SECONDARIES 31
+
+typedef struct NvmeVirtualization {
+    unsigned n; /* secondary controllers; 0: the drive has none */
+    unsigned private[NVME_RESOURCES]; /* of the primary */
+    unsigned flexible[NVME_RESOURCES];
+    unsigned most[NVME_RESOURCES];    /* of them, of a secondary */
+    unsigned primary[NVME_RESOURCES]; /* of them, of the primary */
+    unsigned wanted[NVME_RESOURCES];  /* the same from the next reset on; kept
+                                         without power */
+    NvmeSecondary secondary[NVME_MAX_SECONDARIES]; /* by virtual function */
+} NvmeVirtualization;
 
 #endif

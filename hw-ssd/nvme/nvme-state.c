@@ -101,7 +101,8 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(zones, zones), /* zone-state.c */
     {MEMBER(reservations, reservations), .kind = STATE_TABLE,
      .elem = sizeof(NvmeReservation), .count = N_NAMESPACES, .optional = true},
-    KEPT_AS(n_reserved, n_reserved), /* follows from it */
+    KEPT_AS(n_reserved, n_reserved),         /* follows from it */
+    KEPT_AS(virtualization, virtualization), /* such a drive is not saved */
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
     KEPT_AS(upkeep.retry_ns, retry_ns),
     KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
@@ -140,6 +141,7 @@ static const StateRow ctrl_rows[] = {
     /* the first controller */
     KEPT_AS(first.sub, sub),
     KEPT_AS(first.index, index),
+    KEPT_AS(first.secondary, secondary), /* NULL */
     KEPT_AS(first.machine, machine),
     KEPT_AS(first.opaque, opaque),
     KEPT_AS(first.cq_client, cq_client),
@@ -259,6 +261,9 @@ static char *memory_text(const NvmeCtrl *ctrl)
     }
     if (nvme_is_multi(ctrl)) {
         g_string_append_printf(s, "\ncontrollers=%u", c->controllers);
+    }
+    if (c->secondaries) {
+        g_string_append_printf(s, "\nsriov_vfs=%u", c->secondaries);
     }
     if (c->pmr_bytes) {
         g_string_append_printf(s, "\npmr=%" PRIu64, c->pmr_bytes);
@@ -658,6 +663,12 @@ bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
 
     if (!nvme_at_rest(ctrl)) {
         g_set_error_literal(error, STATE_ERROR, 0, "commands are in flight");
+        return false;
+    }
+    if (ctrl->sub->virtualization.n) {
+        g_set_error(error, STATE_ERROR, 0,
+                    "the drive has secondary controllers (sriov_vfs=%u)",
+                    ctrl->sub->virtualization.n);
         return false;
     }
     state_begin(&s, out, false);

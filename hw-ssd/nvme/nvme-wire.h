@@ -341,6 +341,54 @@ typedef struct NVME_PACKED NvmeIdList {
 
 NVME_WIRE_SIZE(NvmeIdList, 4096);
 
+/* CNS 14h: Base 2.1, 5.1.13.3.1, Primary Controller Capabilities data
+ * structure; its fields of one resource type (VQFRT to VQGRAN, VIFRT to
+ * VIGRAN). */
+typedef struct NVME_PACKED NvmeIdResources {
+    uint32_t total;    /* VQFRT */
+    uint32_t assigned; /* VQRFA, to secondary controllers */
+    uint16_t primary;  /* VQRFAP */
+    uint16_t private;  /* VQPRT */
+    uint16_t most;     /* VQFRSM, of a secondary controller */
+    uint16_t granularity;
+    uint8_t reserved16[16];
+} NvmeIdResources;
+
+typedef struct NVME_PACKED NvmeIdPrimary {
+    uint16_t cntlid;
+    uint16_t portid;
+    uint8_t crt; /* bits by resource type */
+    uint8_t reserved5[27];
+    NvmeIdResources vq;
+    NvmeIdResources vi;
+    uint8_t reserved96[4000];
+} NvmeIdPrimary;
+
+NVME_WIRE_SIZE(NvmeIdPrimary, 4096);
+NVME_WIRE_AT(NvmeIdPrimary, vi, 64);
+
+/* CNS 15h: Base 2.1, 5.1.13.3.2, Secondary Controller List. */
+typedef struct NVME_PACKED NvmeSecondaryEntry {
+    uint16_t scid;
+    uint16_t pcid;
+    uint8_t scs; /* 1: Online */
+    uint8_t reserved5[3];
+    uint16_t vfn;
+    uint16_t nvq;
+    uint16_t nvi;
+    uint8_t reserved14[18];
+} NvmeSecondaryEntry;
+
+NVME_WIRE_SIZE(NvmeSecondaryEntry, 32);
+
+typedef struct NVME_PACKED NvmeSecondaryList {
+    uint8_t n;
+    uint8_t reserved1[31];
+    NvmeSecondaryEntry entry[127];
+} NvmeSecondaryList;
+
+NVME_WIRE_SIZE(NvmeSecondaryList, 4096);
+
 /* CNS 1Ch: Base 2.0, Identify I/O Command Set data structure: combinations. */
 typedef struct NVME_PACKED NvmeIdCommandSets {
     uint64_t vector[512]; /* bit by CSI; 0 after the last one */

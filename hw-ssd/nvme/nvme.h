@@ -179,6 +179,16 @@ typedef struct NvmeConfig {
     uint64_t backlog;      /* bytes that may wait for the store */
     uint16_t controllers;  /* the most that the NVM subsystem may have at a
                               time, 1..32; 0: 1 */
+    /* Secondary controllers of the first one, which is their primary; with
+     * controllers at most 32.  The following are 0 without them. */
+    uint16_t secondaries;
+    uint16_t vq_flexible; /* VQ resources (queue pairs, with those of admin
+                             queues) that the host may distribute, 2..2015; 0:
+                             the most of each secondary */
+    uint16_t vi_flexible; /* VI resources (interrupt vectors), 1..2015; 0: the
+                             same */
+    uint16_t vq_per_secondary; /* the most of one, 2..65; 0: n_queues + 1 */
+    uint16_t vi_per_secondary; /* 1..65; 0: n_vectors */
 } NvmeConfig;
 
 /*
@@ -250,6 +260,28 @@ bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
 NvmeCtrl *nvme_add_controller(NvmeCtrl *first, const NvmeMachine *machine,
                               void *opaque, uint16_t cntlid, GError **error);
 void nvme_remove_controller(NvmeCtrl *ctrl);
+
+/*
+ * The same for a secondary controller of virtual function vfn,
+ * 1..NvmeConfig.secondaries, which has none yet.  It is Offline (CSTS.CFS, and
+ * other registers are not there) until the host has assigned resources to it
+ * with Virtualization Management, and has put it Online.
+ */
+NvmeCtrl *nvme_add_secondary(NvmeCtrl *first, const NvmeMachine *machine,
+                             void *opaque, uint16_t cntlid, uint16_t vfn,
+                             GError **error);
+
+/* The virtual function of a secondary controller is enabled, as it is not in
+ * the beginning; or it is no longer: the controller goes Offline. */
+void nvme_secondary_enable(NvmeCtrl *ctrl, uint64_t now_ns, bool on);
+
+/* Interrupt vectors that a controller may use now, at least 1.  Those of a
+ * primary change in nvme_reset(), those of a secondary with its state. */
+unsigned nvme_vectors(const NvmeCtrl *ctrl);
+
+/* The most that the primary, and each of its secondaries, may ever have. */
+unsigned nvme_primary_most_vectors(const NvmeCtrl *first);
+unsigned nvme_secondary_most_vectors(const NvmeCtrl *first);
 
 /* No request may be at the store.  With the first controller, when there is no
  * other, the subsystem goes. */

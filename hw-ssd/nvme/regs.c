@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * regs.c - the controller registers (Base 1.4, section 3.1): enable, disable,
- * reset, shutdown notification.
+ * regs.c - the controller registers (Base 1.4, section 3.1): enable, reset,
+ * shutdown notification.
  *
  * Registers are 4 or 8 bytes wide and accessed as such, aligned; a 64-bit one
  * may be accessed in halves.  Everything else reads as 0 and is not written.
@@ -10,20 +10,16 @@
 #include "nvme-internal.h"
 #include "cmb.h"
 #include "completion.h"
-#include "directives.h"
 #include "doorbell.h"
 #include "firmware.h"
 #include "namespace.h"
-#include "nvme-features.h"
 #include "persistent-events.h"
 #include "pmr.h"
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
-#include "reservation.h"
-#include "self-test.h"
+#include "reset.h"
 #include "steps.h"
-#include "timestamp.h"
 #include "zones.h"
 
 /* CAP.TO, in units of 500 ms: at least this, and more for a drive that looks for
@@ -111,6 +107,9 @@ uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size)
     if (!ctrl->sub->powered) {
         return size == 4 ? UINT32_MAX : UINT64_MAX;
     }
+    if (nvme_is_offline(ctrl)) { /* the others are undefined */
+        return offset == NVME_REG_CSTS ? NVME_CSTS_CFS : 0;
+    }
     v = read_dword(ctrl, offset);
     if (size == 8) {
         v |= (uint64_t)read_dword(ctrl, offset + 4) << 32;
@@ -118,28 +117,7 @@ uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size)
     return v;
 }
 
-/* ---- enable and disable ------------------------------------------------- */
-
-void nvme_disable(NvmeCtrl *ctrl)
-{
-    bool ended = ctrl->regs.csts & NVME_CSTS_ST;
-    uint32_t kept =
-        NVME_CSTS_NSSRO | NVME_CSTS_ST | (ended ? NVME_CSTS_SHST_MASK : 0);
-
-    nvme_self_test_reset(ctrl);
-    nvme_pel_reset(ctrl);
-    nvme_reservations_reset(ctrl);
-    ctrl->events.naer = 0; /* closing the queues frees the requests */
-    nvme_queues_close(ctrl);
-    ctrl->shutdown_req = ended ? ctrl->shutdown_req : NULL;
-    ctrl->regs.csts &= kept;
-    nvme_firmware_reset(ctrl, NVME_RESET_CONTROLLER);
-    ctrl->enabling = false;
-    ctrl->regs.intms = 0;
-    ctrl->regs.page_bits = NVME_PAGE_BITS;
-    nvme_features_reset(ctrl);
-    nvme_streams_reset(ctrl);
-}
+/* ---- enable ------------------------------------------------------------- */
 
 /* Are the admin queues of the registers possible? */
 static bool settings_ok(const NvmeCtrl *ctrl)
@@ -227,6 +205,9 @@ static void begin_shutdown(NvmeCtrl *ctrl)
 {
     NvmeRequest *req = nvme_request_new(ctrl);
 
+    if (ctrl == &ctrl->sub->first) {
+        nvme_secondaries_offline(ctrl->sub);
+    }
     ctrl->regs.csts =
         (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_BUSY;
     ctrl->shutdown_req = req;
@@ -245,7 +226,7 @@ static void shut_subsystem_down(NvmeSubsys *sub)
     NVME_FOR_EACH_CTRL(sub, c)
     {
         c->regs.csts |= NVME_CSTS_ST;
-        if (!(c->regs.csts & NVME_CSTS_SHST_MASK)) {
+        if (!(c->regs.csts & NVME_CSTS_SHST_MASK) && !nvme_is_offline(c)) {
             begin_shutdown(c);
         }
     }
@@ -265,23 +246,6 @@ static void write_cc(NvmeCtrl *ctrl, uint32_t value)
         !(ctrl->regs.csts & NVME_CSTS_SHST_MASK)) {
         begin_shutdown(ctrl);
     }
-}
-
-void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
-{
-    ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
-    ctrl->regs.csts &= ~NVME_CSTS_ST;
-    nvme_disable(ctrl);
-    nvme_firmware_reset(ctrl, NVME_RESET_CONVENTIONAL);
-    ctrl->regs.cc = 0;
-    ctrl->regs.aqa = 0;
-    ctrl->regs.asq = 0;
-    ctrl->regs.acq = 0;
-    nvme_cmb_reset(ctrl);
-    nvme_pmr_reset(ctrl);
-    nvme_timestamp_reset(ctrl);
-    memset(ctrl->features.host_id, 0, sizeof(ctrl->features.host_id));
-    ctrl->features.host_id_extended = false;
 }
 
 /* All controllers of the subsystem.  The buffer keeps its data. */
@@ -372,7 +336,8 @@ static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
 void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
                     uint64_t value, unsigned size)
 {
-    if (!access_ok(offset, size) || !ctrl->sub->powered) {
+    if (!access_ok(offset, size) || !ctrl->sub->powered ||
+        nvme_is_offline(ctrl)) {
         return;
     }
     ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);

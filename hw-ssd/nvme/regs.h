@@ -5,8 +5,6 @@
 
 #include "nvme-internal.h"
 
-void nvme_disable(NvmeCtrl *ctrl);
-
 /* CSTS.RDY, if it is asked for and the drive is. */
 void nvme_look_ready(NvmeCtrl *ctrl);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * subsys.c - further controllers of the NVM subsystem: adding and removing one.
+ * subsys.c - further controllers of the NVM subsystem, secondary ones among
+ * them: adding and removing one.
  *
  * Knows what a controller has for itself and what it takes over from the first
  * one; knows nothing of commands.
@@ -9,8 +10,9 @@
 #include "ctrl.h"
 #include "lba-status.h"
 #include "namespace.h"
-#include "regs.h"
 #include "request.h"
+#include "reset.h"
+#include "secondary.h"
 #include "self-test.h"
 
 #include "options.h"
@@ -22,27 +24,32 @@ static bool refuse(GError **error, uint16_t cntlid, const char *why)
     return false;
 }
 
-static bool check(const NvmeSubsys *sub, uint16_t cntlid, GError **error)
+/* Places of secondary controllers are for them alone. */
+static bool has_place(const NvmeSubsys *sub, uint16_t cntlid, GError **error)
 {
+    unsigned most = MAX(sub->first.cfg.controllers, 1) - sub->virtualization.n;
+    g_autofree char *why = NULL;
     unsigned n = 0;
 
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        n += !c->secondary;
+    }
+    if (n < most) {
+        return true;
+    }
+    why = g_strdup_printf("the drive has controllers=%u, and no place is free",
+                          most);
+    return refuse(error, cntlid, why);
+}
+
+static bool is_free(const NvmeSubsys *sub, uint16_t cntlid, GError **error)
+{
     if (cntlid > 0xffef) {
         return refuse(error, cntlid, "allowed 0..65519");
     }
-    NVME_FOR_EACH_CTRL(sub, c)
-    {
-        if (c->cfg.cntlid == cntlid) {
-            return refuse(error, cntlid, "the drive has one of that number");
-        }
-        n++;
-    }
-    if (n >= MAX(sub->first.cfg.controllers, 1)) {
-        g_autofree char *why =
-            g_strdup_printf("the drive has controllers=%u, and no place is "
-                            "free",
-                            MAX(sub->first.cfg.controllers, 1));
-
-        return refuse(error, cntlid, why);
+    if (nvme_find_ctrl(sub, cntlid)) {
+        return refuse(error, cntlid, "the drive has one of that number");
     }
     return true;
 }
@@ -61,7 +68,11 @@ static unsigned free_place(NvmeSubsys *sub)
 
 static void take_over(NvmeCtrl *ctrl, const NvmeCtrl *first)
 {
-    ctrl->cfg = first->cfg;
+    const unsigned *private = first->sub->virtualization.private;
+
+    ctrl->cfg = first->cfg; /* but for what the host gave the first one */
+    ctrl->cfg.n_queues = private[NVME_RESOURCE_VQ] - 1;
+    ctrl->cfg.n_vectors = private[NVME_RESOURCE_VI];
     ctrl->cfg.cmb = NULL;
     ctrl->cfg.cmb_bytes = 0;
     ctrl->cfg.pmr = NULL;
@@ -85,16 +96,11 @@ static void attach_all(NvmeCtrl *ctrl)
     }
 }
 
-NvmeCtrl *nvme_add_controller(NvmeCtrl *first, const NvmeMachine *machine,
-                              void *opaque, uint16_t cntlid, GError **error)
+static NvmeCtrl *add(NvmeSubsys *sub, const NvmeMachine *machine, void *opaque,
+                     uint16_t cntlid)
 {
-    NvmeSubsys *sub = first->sub;
-    NvmeCtrl *ctrl;
+    NvmeCtrl *ctrl = g_new0(NvmeCtrl, 1);
 
-    if (!check(sub, cntlid, error)) {
-        return NULL;
-    }
-    ctrl = g_new0(NvmeCtrl, 1);
     ctrl->sub = sub;
     ctrl->index = free_place(sub);
     nvme_ctrl_init(ctrl, machine, opaque);
@@ -104,6 +110,59 @@ NvmeCtrl *nvme_add_controller(NvmeCtrl *first, const NvmeMachine *machine,
     attach_all(ctrl);
     nvme_reset(ctrl, sub->now_ns);
     return ctrl;
+}
+
+NvmeCtrl *nvme_add_controller(NvmeCtrl *first, const NvmeMachine *machine,
+                              void *opaque, uint16_t cntlid, GError **error)
+{
+    NvmeSubsys *sub = first->sub;
+
+    if (!is_free(sub, cntlid, error) || !has_place(sub, cntlid, error)) {
+        return NULL;
+    }
+    return add(sub, machine, opaque, cntlid);
+}
+
+NvmeCtrl *nvme_add_secondary(NvmeCtrl *first, const NvmeMachine *machine,
+                             void *opaque, uint16_t cntlid, uint16_t vfn,
+                             GError **error)
+{
+    NvmeSubsys *sub = first->sub;
+    NvmeSecondary *s = nvme_secondary_of_vf(sub, vfn);
+
+    g_assert(!s->ctrl);
+    if (!is_free(sub, cntlid, error)) {
+        return NULL;
+    }
+    s->ctrl = add(sub, machine, opaque, cntlid);
+    s->ctrl->secondary = s;
+    nvme_secondary_release(s);
+    return s->ctrl;
+}
+
+void nvme_secondary_enable(NvmeCtrl *ctrl, uint64_t now_ns, bool on)
+{
+    ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
+    ctrl->secondary->there = on;
+    if (!on) {
+        nvme_secondary_offline(ctrl->secondary);
+    }
+}
+
+unsigned nvme_vectors(const NvmeCtrl *ctrl)
+{
+    return MAX(ctrl->cfg.n_vectors, 1);
+}
+
+unsigned nvme_primary_most_vectors(const NvmeCtrl *first)
+{
+    return first->sub->virtualization.private[NVME_RESOURCE_VI] +
+           nvme_primary_most(first->sub, NVME_RESOURCE_VI);
+}
+
+unsigned nvme_secondary_most_vectors(const NvmeCtrl *first)
+{
+    return first->sub->virtualization.most[NVME_RESOURCE_VI];
 }
 
 void nvme_remove_controller(NvmeCtrl *ctrl)
@@ -124,5 +183,8 @@ void nvme_remove_controller(NvmeCtrl *ctrl)
     }
     sub->next_ctrl %= sub->n_ctrls;
     sub->more = true;
+    if (ctrl->secondary) {
+        *ctrl->secondary = (NvmeSecondary){0};
+    }
     g_free(ctrl);
 }

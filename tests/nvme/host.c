@@ -381,7 +381,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .pci_vid = 0x1b36,
         .pci_ssvid = 0x1af4,
         .n_queues = o->n_queues ? o->n_queues : 8,
-        .n_vectors = 65,
+        .n_vectors = o->n_vectors ? o->n_vectors : 65,
         .queue_size = 1024,
         .mdts = o->mdts ? o->mdts : 7,
         .eui64 = 0x0123456789abcdefULL,
@@ -391,6 +391,11 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .no_nodas = o->no_nodas,
         .dsm_hints = o->dsm_hints,
         .controllers = o->controllers,
+        .secondaries = o->secondaries,
+        .vq_flexible = o->vq_flexible,
+        .vi_flexible = o->vi_flexible,
+        .vq_per_secondary = o->vq_per_secondary,
+        .vi_per_secondary = o->vi_per_secondary,
         .backlog = o->backlog ? o->backlog : NVME_BACKLOG,
         .firmware_slots = o->firmware_slots ? o->firmware_slots : 3,
         .firmware_slot1_writable = o->firmware_slot1_writable,
@@ -451,7 +456,8 @@ Host *host_new(const HostOptions *o)
     return h;
 }
 
-Host *host_add(Host *first, uint16_t cntlid, GError **error)
+/* Of a further controller, without it. */
+static Host *make_added(Host *first, uint16_t cntlid)
 {
     Host *h = g_new0(Host, 1);
 
@@ -465,12 +471,36 @@ Host *host_add(Host *first, uint16_t cntlid, GError **error)
     h->drive_blocks = first->drive_blocks;
     h->now_ns = first->now_ns;
     prng_seed(&h->prng, 1, cntlid);
-    h->ctrl = nvme_add_controller(first->ctrl, &machine, h, cntlid, error);
+    return h;
+}
+
+static Host *keep_added(Host *h)
+{
     if (!h->ctrl) {
         host_free(h);
         return NULL;
     }
     return h;
+}
+
+Host *host_add(Host *first, uint16_t cntlid, GError **error)
+{
+    Host *h = make_added(first, cntlid);
+
+    h->ctrl = nvme_add_controller(first->ctrl, &machine, h, cntlid, error);
+    return keep_added(h);
+}
+
+Host *host_add_secondary(Host *first, uint16_t cntlid, uint16_t vfn,
+                         GError **error)
+{
+    Host *h = make_added(first, cntlid);
+
+    h->ctrl = nvme_add_secondary(first->ctrl, &machine, h, cntlid, vfn, error);
+    if (h->ctrl) {
+        nvme_secondary_enable(h->ctrl, h->now_ns, true);
+    }
+    return keep_added(h);
 }
 
 static void free_added(Host *h)

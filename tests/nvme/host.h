@@ -160,7 +160,13 @@ typedef struct HostOptions {
     bool metadata_extended;
     uint8_t pi_guard;
     uint8_t pi_storage_bits;
-    uint16_t controllers; /* as NvmeConfig has it */
+    uint16_t controllers; /* as NvmeConfig has it, and the following */
+    uint16_t secondaries;
+    uint16_t vq_flexible;
+    uint16_t vi_flexible;
+    uint16_t vq_per_secondary;
+    uint16_t vi_per_secondary;
+    uint16_t n_vectors; /* 0: 65 */
     bool no_preload; /* the drive knows nothing of what is in it */
     /* NULL, or called when the drive has its controller, before that is loaded;
      * and before it is freed, if it could not be loaded */
@@ -182,6 +188,10 @@ void host_free(Host *h);
  * says why not.
  */
 Host *host_add(Host *first, uint16_t cntlid, GError **error);
+
+/* The same of a secondary controller, whose function is enabled. */
+Host *host_add_secondary(Host *first, uint16_t cntlid, uint16_t vfn,
+                         GError **error);
 
 /* Hold the controller and bring it to rest; save it, at rest, and its drive. */
 void host_settle(Host *h);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * secondary.h - secondary controllers and the flexible resources of their
+ * primary (Base 2.1, 8.2.6, Virtualization Enhancements).
+ */
+#ifndef VSSD_NVME_SECONDARY_H
+#define VSSD_NVME_SECONDARY_H
+
+#include "nvme-internal.h"
+
+/* Are the numbers of secondary controllers and resources possible?  false:
+ * *error names the option and its range. */
+bool nvme_secondaries_ok(const NvmeConfig *cfg, GError **error);
+
+/* Of a drive that is attached: all resources are free. */
+void nvme_secondaries_init(NvmeCtrl *first);
+
+/* The place of virtual function vfn, 1..n. */
+NvmeSecondary *nvme_secondary_of_vf(NvmeSubsys *sub, uint16_t vfn);
+
+/* NULL: none has this identifier. */
+NvmeSecondary *nvme_secondary_find(NvmeSubsys *sub, uint16_t cntlid);
+
+/* Resources of a type that the secondaries have, and that nobody has. */
+unsigned nvme_secondaries_assigned(const NvmeSubsys *sub, unsigned type);
+unsigned nvme_resources_free(const NvmeSubsys *sub, unsigned type);
+
+/* The most that the primary may have of a type, beside its private ones. */
+unsigned nvme_primary_most(const NvmeSubsys *sub, unsigned type);
+
+/* Has it what it needs to be Online? */
+bool nvme_secondary_ready(const NvmeSecondary *s);
+
+/* It has no resources any more; it has queues and vectors by its resources. */
+void nvme_secondary_release(NvmeSecondary *s);
+void nvme_secondary_use(NvmeSecondary *s);
+
+/* From now on the primary has what the host wanted last. */
+void nvme_primary_apply(NvmeSubsys *sub);
+
+/* virtualization-state.c: what the primary is to have, kept without power, as
+ * kept-state.c calls it.  Loading takes effect at once. */
+bool nvme_has_primary_resources(const NvmeCtrl *ctrl);
+bool nvme_save_primary_resources(const NvmeCtrl *ctrl, FILE *out,
+                                 GError **error);
+bool nvme_load_primary_resources(NvmeCtrl *ctrl, FILE *in, GError **error);
+
+/* CNS 14h and 15h, of a primary controller. */
+uint16_t nvme_identify_primary(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                               void *data);
+uint16_t nvme_identify_secondaries(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                   void *data);
+
+#endif
