@@ -142,7 +142,7 @@ static void begin(Guest *g, const uint8_t *head)
         .metadata = protected ? METADATA : 0,
         .pi = protected ? 1 : 0,
         .cmb_bytes = g->drive.cmb ? CMB_BYTES : 0,
-        .controllers = head[HEAD_CONTENT] & 32 && g->drive.shared ? 2 : 0,
+        .controllers = head[HEAD_CONTENT] & 64 && g->drive.shared ? 2 : 0,
         .no_preload = true,
         .lent = memory,
         .prepare = prepare,
@@ -155,7 +155,16 @@ static void begin(Guest *g, const uint8_t *head)
                                            : nblocks;
     g->o.namespaces =
         head[HEAD_CONTENT] & 8 && !g->drive.zoned ? namespaces : NULL;
+    if (head[HEAD_CONTENT] & 32 && g->drive.shared) {
+        g->o.controllers = 0;
+        g->o.secondaries = FUZZ_VFS;
+        g->o.vq_flexible = 6;
+        g->o.vi_flexible = 5;
+    }
     g->h = host_new(&g->o);
+    for (uint16_t i = 0; i < g->o.secondaries; i++) {
+        g->vf[i] = host_add_secondary(g->h, FUZZ_VF_CNTLID + i, i + 1, NULL);
+    }
     if (!g->drive.zoned) {
         nvme_preloaded(g->h->ctrl, 0, g->h->drive_blocks);
     }
@@ -219,8 +228,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     guest_end(g, fuzz_all_checks || one_in_four(data, size));
-    g_assert_cmpuint(g->peak, <=, MOST_MEMORY);
+    g_assert_cmpuint(g->peak, <=,
+                     MOST_MEMORY + g->o.secondaries * HOST_RAM_BYTES);
     memory = g->memory;
+    for (unsigned i = 0; i < g->o.secondaries; i++) {
+        host_free(g->vf[i]);
+    }
     host_free(g->h);
     g_assert_cmpuint(guest_memory(), <=, memory + MOST_LEFT);
     g_assert_cmpuint(cpu_ns() - cpu, <=, MOST_CPU_NS);

@@ -256,7 +256,8 @@ static void act_lba_status(Guest *g, const FuzzAction *x)
     }
 }
 
-/* Other commands: k 3:0 which; b: NSID 1:0, CDW11 31:8. */
+/* Other commands: k 3:0 which; b: NSID 1:0, CDW11 31:8.  With secondary
+ * controllers and k 7 to 11: one of these (nvme-act-vf.c). */
 void act_admin(Guest *g, const FuzzAction *x)
 {
     switch (x->k & 15) {
@@ -283,6 +284,16 @@ void act_admin(Guest *g, const FuzzAction *x)
     case 14:
         act_lba_status(g, x);
         break;
+    case 7:
+    case 8:
+    case 9:
+    case 10:
+    case 11:
+        if (g->vf[0] && !g->honest) {
+            act_secondaries(g, x);
+            break;
+        }
+        /* fall through */
     default:
         send_admin(g, NVME_ADM_KEEP_ALIVE, 0, nsid_of(x->b), 0, x->a, 0, 0, 0);
         break;

@@ -258,7 +258,10 @@ void act_reload(Guest *g, const FuzzAction *x)
     bool forged = !g->honest && x->k & 1;
     Host *h;
 
-    guest_pull_peer(g); /* several controllers cannot be saved */
+    if (g->o.secondaries) {
+        return; /* such a drive is not saved */
+    }
+    guest_pull_peer(g); /* its host is not saved */
     if (!settle(g)) {
         nvme_hold(g->h->ctrl, false);
         return;

@@ -12,6 +12,9 @@
 FUZZ_OPS(FUZZ_DECLARE)
 #undef FUZZ_DECLARE
 
+/* Of a drive with secondary controllers: an action of ADMIN. */
+void act_secondaries(Guest *g, const FuzzAction *x);
+
 /* An I/O queue of the action, ready if the guest is honest; 0: none. */
 unsigned act_io_queue(Guest *g, unsigned k);
 

@@ -344,7 +344,7 @@ static bool has_streams(const SsdConfig *cfg)
 {
     g_autofree char *streams = ssd_config_get(cfg, "streams.max");
 
-    return g_ascii_strtoull(streams, NULL, 10) > 1;
+    return strcmp(streams, "0") != 0;
 }
 
 typedef struct Kept {

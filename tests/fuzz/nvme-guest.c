@@ -91,6 +91,7 @@ const char *guest_unreached(void)
         NVME_ADM_DOORBELL_BUFFER, NVME_ADM_NS_MANAGEMENT,
         NVME_ADM_NS_ATTACHMENT,   NVME_ADM_FORMAT,
         NVME_ADM_SANITIZE,        NVME_ADM_GET_LBA_STATUS,
+        NVME_ADM_VIRTUALIZATION,
     };
     static const uint8_t logs[] = {0x01, 0x02, 0x03, 0x04, 0x05,
                                    0x09, 0x0a, 0x0b, 0x20, 0x21,

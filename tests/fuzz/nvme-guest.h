@@ -19,6 +19,8 @@
 #define GUEST_QUEUES 4        /* the admin queue, and three */
 #define GUEST_RANGES 8        /* of one Dataset Management command, honest */
 #define GUEST_PATCHES 8
+#define FUZZ_VFS         2
+#define FUZZ_VF_CNTLID   10 /* of the first of them */
 
 typedef enum SentKind {
     SENT_NONE, /* the slot is free */
@@ -65,7 +67,8 @@ typedef struct Patch {
 
 typedef struct Guest {
     Host *h;
-    Host *peer; /* of another controller; NULL: there is none now */
+    Host *peer;         /* of another controller; NULL: there is none now */
+    Host *vf[FUZZ_VFS]; /* of secondary controllers; NULL: there are none */
     HostOptions o;
     FuzzDrive drive;
     bool honest;

@@ -23,8 +23,9 @@ enum {
     HEAD_MEDIA,   /* what fails 2:0, scripted faults 6:3 */
     HEAD_HOST,    /* FUZZ_HOST_... */
     HEAD_CONTENT, /* data of the drive and the store at the start 2:0; with
-                     several namespaces 3; with protection information 4; for
-                     several controllers 5 */
+                     several namespaces 3; with protection information 4;
+                     with secondary controllers 5, or for several
+                     controllers 6 */
     HEAD_SHAPE,   /* mdts 1:0, queues 3:2, namespace size 5:4, write-through 6,
                      small backlog 7 */
 };

@@ -525,12 +525,73 @@ static void write_reservations(const char *dir, unsigned first, unsigned n)
         prng_seed(&l.rng, i, 0x2e5e);
         add_head(&l, i % 30, i / 30 % 6);
         l.bytes->data[HEAD_CONTENT] =
-            (uint8_t)((l.bytes->data[HEAD_CONTENT] & 7) | 32);
+            (uint8_t)((l.bytes->data[HEAD_CONTENT] & 7) | 64);
         for (unsigned k = 0; k < 2; k++) {
             reservations(&l);
             if (below(&l, 2)) {
                 power_and_resets(&l);
             }
+            look(&l);
+        }
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
+/* ADMIN of nvme-act-vf.c: what, which secondary, and its values. */
+static void secondary(Life *l, unsigned what, unsigned a, uint32_t b)
+{
+    add(l, FUZZ_ADMIN, what << 4 | 7, a, b);
+}
+
+/* Assign and Online, a driver, its commands, and what ends it. */
+static void secondaries(Life *l)
+{
+    unsigned which = below(l, 2);
+    uint32_t id = which << 8;
+
+    secondary(l, 8, which | 2, 0);
+    secondary(l, 0, 2 << 1, id | (2 + below(l, 4)) << 16);     /* VQ */
+    secondary(l, 0, 2 << 1, id | (1 + below(l, 4)) << 16 | 1); /* VI */
+    secondary(l, 0, 5 << 1, id);
+    add(l, FUZZ_POLL, 0, 0, 0);
+    secondary(l, 11, which, 0);
+    secondary(l, 12, which, 0);
+    for (unsigned i = 0; i < 12; i++) {
+        secondary(l, 13, which | 2 | below(l, 64) << 2, 1 + below(l, 2));
+        secondary(l, 14, which | below(l, 64) << 2, below(l, 16));
+    }
+    add(l, FUZZ_STEPS, below(l, 40), 0, 0);
+    switch (below(l, 5)) {
+    case 0:
+        secondary(l, 8, which, 0);
+        break;
+    case 1:
+        secondary(l, 9, which, 0);
+        break;
+    case 2:
+        add(l, FUZZ_RESET, 0, 0, 0);
+        add(l, FUZZ_BRING_UP, 0, 0, 0);
+        break;
+    default:
+        secondary(l, 0, 1 << 1, id); /* Offline */
+    }
+    secondary(l, 0, below(l, 16), below(l, 0x7fffffff));
+    secondary(l, 10, below(l, 0x1100), below(l, 0x7fffffff));
+    secondary(l, 0, 0, 2 << 8 | below(l, 4) << 16 | below(l, 2)); /* primary */
+}
+
+static void write_secondaries(const char *dir, unsigned first, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        Life l = {.bytes = g_byte_array_new()};
+
+        prng_seed(&l.rng, i, 0x5ec0);
+        add_head(&l, i % 30, i / 30 % 6);
+        l.bytes->data[HEAD_CONTENT] |= 32;
+        l.bytes->data[HEAD_HOST] &= ~(FUZZ_HOST_COLD | FUZZ_HOST_HONEST);
+        for (unsigned k = 0; k < 3; k++) {
+            secondaries(&l);
             look(&l);
         }
         write_input(dir, first + i, &l);
@@ -563,5 +624,6 @@ int main(int argc, char **argv)
     write_namespaces(argv[1], n, n);
     write_later(argv[1], 2 * n, n / 4);
     write_reservations(argv[1], 2 * n + n / 4, n / 8);
+    write_secondaries(argv[1], 2 * n + n / 4 + n / 8, n / 12);
     return 0;
 }
