@@ -4,7 +4,7 @@
  *
  * Knows PCI configuration space, BARs, MSI-X, DMA and the reset of a function;
  * knows nothing of NVMe beyond the class code, and nothing of the drive's
- * parts. vssd.c and vssd-ctrl.c derive devices from it.
+ * parts. vssd.c, vssd-ctrl.c and sriov.c derive devices from it.
  */
 #include "qemu/osdep.h"
 #include "hw/pci/msix.h"
@@ -17,22 +17,8 @@
 #include "compat.h"
 #include "vssd.h"
 
-/*
- * No vendor ID of the PCI-SIG: QEMU uses 0x1234 for devices of its own (VGA,
- * edu), so no driver has a quirk for it.  Drivers bind by class code.
- */
-#define VSSD_PCI_DEVICE_ID 0x7653
-
-/* The greatest identifier that the standard allows a controller. */
-#define VSSD_MAX_CNTLID 0xffef
-
 #define VSSD_PCI_PM_OFFSET  0x60
 #define VSSD_PCI_EXP_OFFSET 0x80
-
-/* BAR 0: registers and doorbells, the MSI-X table, its pending bits. */
-#define VSSD_MSIX_TABLE NVME_REG_SIZE
-#define VSSD_MSIX_PBA   (VSSD_MSIX_TABLE + 0x1000)
-#define VSSD_BAR0_SIZE  (VSSD_MSIX_TABLE + 0x2000)
 
 /* ---- callbacks of the controller ---------------------------- */
 
@@ -73,7 +59,9 @@ static void machine_msix(void *opaque, unsigned vector)
 
 static void machine_pin(void *opaque, bool level)
 {
-    vssd_irq_pin(opaque, level);
+    if (!pci_is_vf(PCI_DEVICE(opaque))) { /* they have no pin */
+        vssd_irq_pin(opaque, level);
+    }
 }
 
 static bool machine_msix_enabled(void *opaque)
@@ -174,7 +162,8 @@ bool vssd_function_init(VssdFunction *f, Error **errp)
     pci_register_bar(
         pci, 0, PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_TYPE_64,
         &f->bar0);
-    return add_msix(f, f->drive->num_vectors, errp);
+    return add_msix(f, f->n_vectors ? f->n_vectors : f->drive->num_vectors,
+                    errp);
 }
 
 void vssd_function_take_back(VssdFunction *f)
@@ -278,14 +267,17 @@ void vssd_function_strand(VssdFunction *f)
 
 /* ---- the bus ------------------------------------------------------------- */
 
-/* A drive in several slots has power while one of them has. */
+/* A drive in several slots has power while one of them has; that of a virtual
+ * function is that of its physical one. */
 static bool any_enabled(VssdDev *s)
 {
     VssdFunction *f;
 
     QTAILQ_FOREACH(f, &s->functions, next)
     {
-        if (PCI_DEVICE(f)->enabled && !qatomic_read(&f->off_bus)) {
+        PCIDevice *pci = PCI_DEVICE(f);
+
+        if (pci->enabled && !pci_is_vf(pci) && !qatomic_read(&f->off_bus)) {
             return true;
         }
     }
@@ -293,7 +285,20 @@ static bool any_enabled(VssdDev *s)
 }
 
 /* Of the machine, of the function, or because the guest has switched the power
- * of the slot off or on. */
+ * of the slot off or on.  Lock held. */
+static void reset_physical(VssdFunction *f)
+{
+    VssdDev *s = f->drive;
+
+    if (!any_enabled(s)) {
+        nvme_power_cut(f->ctrl, vssd_now(s));
+    } else if (nvme_powered(f->ctrl)) {
+        nvme_reset(f->ctrl, vssd_now(s));
+    } else if (PCI_DEVICE(f)->enabled) {
+        vssd_power_restore(s);
+    }
+}
+
 static void function_reset(DeviceState *dev)
 {
     VssdFunction *f = VSSD_FUNCTION(dev);
@@ -303,12 +308,10 @@ static void function_reset(DeviceState *dev)
     if (!s || !vssd_lock(s)) {
         return;
     }
-    if (!any_enabled(s)) {
-        nvme_power_cut(f->ctrl, vssd_now(s));
-    } else if (nvme_powered(f->ctrl)) {
-        nvme_reset(f->ctrl, vssd_now(s));
-    } else if (PCI_DEVICE(f)->enabled) {
-        vssd_power_restore(s);
+    if (pci_is_vf(PCI_DEVICE(f))) {
+        vssd_sriov_reset(f);
+    } else {
+        reset_physical(f);
     }
     vssd_recording_flush(s);
     vssd_unlock(s);
@@ -319,11 +322,28 @@ static bool is_absent(VssdFunction *f)
     return !f->drive || qatomic_read(&f->drive->power_off);
 }
 
+/* With virtual functions the controller's vectors change: those that it has now
+ * are what the guest finds as the size of the table. */
+static void show_vectors(VssdFunction *f)
+{
+    PCIDevice *pci = PCI_DEVICE(f);
+
+    if (f->drive->sriov_vfs && msix_present(pci) && vssd_lock(f->drive)) {
+        pci_set_word_by_mask(pci->config + pci->msix_cap + PCI_MSIX_FLAGS,
+                             PCI_MSIX_FLAGS_QSIZE, nvme_vectors(f->ctrl) - 1);
+        vssd_unlock(f->drive);
+    }
+}
+
 static uint32_t function_read_config(PCIDevice *pci, uint32_t addr, int len)
 {
-    return is_absent(VSSD_FUNCTION(pci))
-               ? UINT32_MAX >> (32 - 8 * len)
-               : pci_default_read_config(pci, addr, len);
+    VssdFunction *f = VSSD_FUNCTION(pci);
+
+    if (!is_absent(f)) {
+        show_vectors(f);
+    }
+    return is_absent(f) ? UINT32_MAX >> (32 - 8 * len)
+                        : pci_default_read_config(pci, addr, len);
 }
 
 static void function_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,

@@ -391,22 +391,23 @@ static const VMStateInfo model_info = {
 const VMStateDescription vssd_vmstate = {
     .name = "vssd",
     /* Of the fields that follow.  The two streams of "model" carry versions of
-     * their own (core/state.h), and a later build loads an earlier one's; before
-     * version 2 they did not. */
+     * their own (core/state.h), and a later build loads an earlier one's;
+     * before version 2 they did not. */
     .version_id = 2,
     .minimum_version_id = 2,
-    .fields = (const VMStateField[]){
-        VMSTATE_PCI_DEVICE(fn.parent_obj, VssdDev),
-        VMSTATE_MSIX(fn.parent_obj, VssdDev),
-        VMSTATE_TIMER_PTR(power_timer, VssdDev),
-        {
-            .name = "model",
-            .info = &model_info,
-            .size = sizeof(VssdDev),
-            .flags = VMS_SINGLE,
+    .fields =
+        (const VMStateField[]){
+            VMSTATE_PCI_DEVICE(fn.parent_obj, VssdDev),
+            VMSTATE_MSIX(fn.parent_obj, VssdDev),
+            VMSTATE_TIMER_PTR(power_timer, VssdDev),
+            {
+                .name = "model",
+                .info = &model_info,
+                .size = sizeof(VssdDev),
+                .flags = VMS_SINGLE,
+            },
+            VMSTATE_END_OF_LIST(),
         },
-        VMSTATE_END_OF_LIST(),
-    },
 };
 
 /* ---- life ---------------------------------------------------------------- */
@@ -428,9 +429,14 @@ bool vssd_migration_init(VssdDev *s, Error **errp)
                    "vssd: with %s= the machine can be neither saved nor moved: "
                    "it must tell all from the beginning to the end",
                    s->oplog ? "oplog" : "trace");
-        if (migrate_add_blocker(&s->migration_blocker, errp) < 0) {
-            return false;
-        }
+    } else if (s->sriov_vfs) {
+        error_setg(&s->migration_blocker,
+                   "vssd: with sriov_vfs= the machine can be neither saved nor "
+                   "moved");
+    }
+    if (s->migration_blocker &&
+        migrate_add_blocker(&s->migration_blocker, errp) < 0) {
+        return false;
     }
     s->stopped = !runstate_is_running();
     nvme_hold(s->ctrl, s->stopped);

@@ -181,6 +181,11 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .no_nodas = !s->sanitize_nodas,
         .dsm_hints = s->dsm_hints,
         .controllers = s->controllers,
+        .secondaries = s->sriov_vfs,
+        .vq_flexible = s->sriov_vq_flexible,
+        .vi_flexible = s->sriov_vi_flexible,
+        .vq_per_secondary = s->sriov_vq_per_vf,
+        .vi_per_secondary = s->sriov_vi_per_vf,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_kept(s, &error) ||
@@ -381,6 +386,12 @@ static void tear_down(VssdDev *s)
     qemu_mutex_destroy(&s->lock);
 }
 
+static bool init_function(VssdDev *s, Error **errp)
+{
+    s->fn.n_vectors = vssd_sriov_most_vectors(s);
+    return vssd_function_init(&s->fn, errp);
+}
+
 static void vssd_realize(PCIDevice *pci, Error **errp)
 {
     VssdDev *s = VSSD(pci);
@@ -390,15 +401,19 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     qemu_mutex_init(&s->lock);
     s->epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     s->now_ns = 0;
-    if (!check_properties(s, errp) || !open_drive(s, errp) ||
-        !vssd_memory_init(s, errp) || !create_model(s, errp) ||
-        !vssd_function_init(&s->fn, errp) || !choose_thread(s, errp) ||
-        !vssd_migration_init(s, errp)) {
+    if (!check_properties(s, errp) || !vssd_sriov_check(s, errp) ||
+        !open_drive(s, errp) || !vssd_memory_init(s, errp) ||
+        !create_model(s, errp) || !init_function(s, errp) ||
+        !choose_thread(s, errp) || !vssd_migration_init(s, errp)) {
+        tear_down(s);
+        return;
+    }
+    vssd_function_join(&s->fn, s->ctrl);
+    if (!vssd_sriov_init(s, errp)) {
         tear_down(s);
         return;
     }
     vssd_memory_add_bars(s);
-    vssd_function_join(&s->fn, s->ctrl);
     vssd_store_init(s);
     vssd_irq_init(s);
     vssd_power_init(s);
@@ -436,6 +451,7 @@ static void vssd_end(VssdFunction *f)
 static void vssd_exit(PCIDevice *pci)
 {
     vssd_migration_stop(VSSD(pci));
+    vssd_sriov_stop(VSSD(pci));
     vssd_function_exit(pci);
 }
 
@@ -477,6 +493,11 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT32("fw_activation_ms", VssdDev, fw_activation_ms, 0),
     DEFINE_PROP_BOOL("dsm_hints", VssdDev, dsm_hints, false),
     DEFINE_PROP_BOOL("sanitize_nodas", VssdDev, sanitize_nodas, true),
+    DEFINE_PROP_UINT16("sriov_vfs", VssdDev, sriov_vfs, 0),
+    DEFINE_PROP_UINT16("sriov_vq_flexible", VssdDev, sriov_vq_flexible, 0),
+    DEFINE_PROP_UINT16("sriov_vi_flexible", VssdDev, sriov_vi_flexible, 0),
+    DEFINE_PROP_UINT16("sriov_vq_per_vf", VssdDev, sriov_vq_per_vf, 0),
+    DEFINE_PROP_UINT16("sriov_vi_per_vf", VssdDev, sriov_vi_per_vf, 0),
     DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
     DEFINE_PROP_UINT16("controllers", VssdDev, controllers, 1),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),

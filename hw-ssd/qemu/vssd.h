@@ -5,6 +5,7 @@
  *   vssd.c   the drive: properties, life and death
  *   vssd-ctrl.c further controllers of it
  *   function.c  PCI functions, one for each controller of the drive
+ *   sriov.c  virtual functions, one for each secondary controller
  *   serve.c  who runs the controller, and when
  *   memory.c memory of the drive at BARs of its own
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
@@ -70,7 +71,20 @@ OBJECT_DECLARE_TYPE(VssdFunction, VssdFunctionClass, VSSD_FUNCTION)
 #define TYPE_VSSD "vssd"
 OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
 
+/*
+ * No vendor ID of the PCI-SIG: QEMU uses 0x1234 for devices of its own (VGA,
+ * edu), so no driver has a quirk for it.  Drivers bind by class code.
+ */
 #define VSSD_PCI_VENDOR_ID 0x1234
+#define VSSD_PCI_DEVICE_ID 0x7653
+
+/* The greatest identifier that the standard allows a controller. */
+#define VSSD_MAX_CNTLID 0xffef
+
+/* BAR 0: registers and doorbells, the MSI-X table, its pending bits. */
+#define VSSD_MSIX_TABLE NVME_REG_SIZE
+#define VSSD_MSIX_PBA   (VSSD_MSIX_TABLE + 0x1000)
+#define VSSD_BAR0_SIZE  (VSSD_MSIX_TABLE + 0x2000)
 
 /* MSI-X: the admin queue and 64 I/O queues. */
 #define VSSD_MAX_VECTORS 65
@@ -107,6 +121,7 @@ struct VssdFunction {
     MemoryRegion regs;
     bool off_bus; /* atomic; set under lock: unplugged, so no DMA, no message,
                      and no use of the PCI function */
+    unsigned n_vectors; /* of its MSI-X table; 0: as VssdDev.num_vectors */
 
     /* irq.c */
     uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
@@ -152,6 +167,11 @@ struct VssdDev {
     uint32_t fw_activation_ms;
     bool sanitize_nodas;
     bool dsm_hints;
+    uint16_t sriov_vfs;         /* virtual functions; 0: none */
+    uint16_t sriov_vq_flexible; /* these four: 0: by sriov_vfs */
+    uint16_t sriov_vi_flexible;
+    uint16_t sriov_vq_per_vf;
+    uint16_t sriov_vi_per_vf;
     char *namespaces;         /* NULL: one, for good */
     uint16_t controllers;     /* the most at a time */
     uint32_t power_return_ms; /* 0: it stays off until a reset */
@@ -231,6 +251,9 @@ struct VssdDev {
 
     /* recording.c */
     Notifier trace_exit;
+
+    /* sriov.c */
+    bool has_vfs; /* they have been made */
 
     /* nodes.c */
     VssdNode node[VSSD_MAX_NODES]; /* one: of all namespaces */
@@ -319,6 +342,22 @@ void vssd_function_strand(VssdFunction *f);
 
 /* PCIDeviceClass.exit of all functions. */
 void vssd_function_exit(PCIDevice *pci);
+
+/* ---- sriov.c ------------------------------------------------------------- */
+
+/* Is there a bus for virtual functions, if the drive is to have any? */
+bool vssd_sriov_check(VssdDev *s, Error **errp);
+
+/* Vectors that the first controller may ever have; it is attached. */
+unsigned vssd_sriov_most_vectors(VssdDev *s);
+
+/* BQL: make them, disabled.  The drive leaves its bus, and they with it. */
+bool vssd_sriov_init(VssdDev *s, Error **errp);
+void vssd_sriov_stop(VssdDev *s);
+
+/* BQL, lock held: of a virtual function, which VF Enable may have enabled or
+ * disabled. */
+void vssd_sriov_reset(VssdFunction *f);
 
 /* ---- memory.c ----------------------------------------------------------- */
 
