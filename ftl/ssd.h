@@ -126,8 +126,8 @@ typedef struct SsdCmd {
     bool inside;     /* READ, WRITE: the data stays in the drive, and nothing of
                         it crosses the host link; all else is the same, and it
                         overtakes no write before it */
-    bool internal;   /* READ, inside: for the controller's own use, and no
-                        statistic of the host counts it */
+    bool internal;   /* with inside: for the controller's own use, and no
+                        statistic of the host counts it; not SHUTDOWN */
     uint16_t stream; /* WRITE, and FLUSH with close: placement, below
                         SsdInfo.host_streams; TRIM with erase */
     uint8_t metadata_bytes; /* READ, WRITE: of the host, of each block; they

@@ -30,11 +30,12 @@ NVME_ORDER = [
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",
     "dispatch", "admin", "io",                 # commands
-    "cancel", "copy", "uncorrectable", "verify", "zone-send",
     "virtualization", "reset",
     "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features",
+    "kv", "cancel", "copy", "uncorrectable", "verify", "zone-send",
     "telemetry", "log-vendor",
     "format", "ns-admin", "sanitize", "erase-job", "lba-status",
+    "kv-index", "kv-wait", "kv/tree", "kv/cache", "kv/space",
     "zone-report", "directives", "data", "metadata", "pi",
     "fdp", "fdp-events", "power-states", "host-memory", "self-test",
     "latency", "reservation", "firmware", "queue", "events",

@@ -211,9 +211,11 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     drop_ahead(ssd, c);
     c->next_lpn = first;
     c->stall_ps = stall_clock(ssd);
-    ssd->inspect.counters.host_units_written += last - first + 1;
-    ssd->inspect.counters.host_bytes_written += (uint64_t)c->req.nblocks *
-                                        ssd->info.block_bytes;
+    if (!c->req.internal) {
+        ssd->inspect.counters.host_units_written += last - first + 1;
+        ssd->inspect.counters.host_bytes_written +=
+            (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+    }
     if (!ssd->placement->hot_count) { /* else write.c does it, unit by unit */
         stream_wrote(ssd, c->req.stream, c->req.nblocks);
     }
@@ -477,7 +479,7 @@ static bool stream_is_bad(const Ssd *ssd, const SsdCmd *r)
 
 static bool internal_is_bad(const SsdCmd *r)
 {
-    return r->internal && (r->op != SSD_OP_READ || !r->inside);
+    return r->internal && (r->op == SSD_OP_SHUTDOWN || !r->inside);
 }
 
 static int check_submit(const Ssd *ssd, const SsdCmd *r)

@@ -20,6 +20,7 @@
 #include "fdp-handles.h"
 #include "fetch.h"
 #include "firmware.h"
+#include "kv-index.h"
 #include "lba-status.h"
 #include "persistent-events.h"
 #include "pmr.h"
@@ -239,6 +240,9 @@ bool nvme_run(NvmeCtrl *any, uint64_t now_ns)
         if (G_UNLIKELY(ctrl->sub->zones.work || ctrl->sub->zones.report)) {
             nvme_zones_look(ctrl);
         }
+        if (G_UNLIKELY(sub->kv_all)) {
+            again |= nvme_kv_look(sub);
+        }
         if (!sub->held && !nvme_firmware_busy(ctrl)) {
             again |= fetch_all(sub, &budget);
         }
@@ -326,6 +330,8 @@ void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
     drain_drive(ctrl);
     nvme_feed_starved(ctrl);
     payload_power_cut(ctrl->payload);
+    nvme_kv_forget(ctrl->sub, NULL, NVME_SC_POWER_LOSS);
+    nvme_kv_run_ready(ctrl->sub);
     if (was_unsafe(ctrl->sub)) {
         ctrl->sub->life.unsafe_shutdowns++;
         nvme_pel_unsafe_shutdown(ctrl);
@@ -509,6 +515,9 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         60000, error) &&
            check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
                         NVME_BACKLOG_MAX, error) &&
+           check_number("kv_cache",
+                        cfg->kv_cache ? cfg->kv_cache : NVME_KV_CACHE,
+                        NVME_KV_CACHE_MIN, NVME_KV_CACHE_MAX, error) &&
            nvme_secondaries_ok(cfg, error) && nvme_memory_ok(cfg, error) &&
            check_metadata(cfg, info, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
@@ -554,6 +563,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->cfg.serial = ctrl->serial;
     ctrl->cfg.model = ctrl->model;
     ctrl->cfg.firmware = ctrl->firmware;
+    ctrl->cfg.kv_cache = cfg->kv_cache ? cfg->kv_cache : NVME_KV_CACHE;
     nvme_firmware_init(ctrl);
     nvme_cmb_init(ctrl);
     nvme_pmr_init(ctrl);
@@ -598,6 +608,7 @@ void nvme_free(NvmeCtrl *ctrl)
         nvme_queues_close(ctrl);
     }
     nvme_requests_free_used(ctrl);
+    nvme_kv_free_all(ctrl->sub);
     payload_free(ctrl->payload);
     nvme_requests_destroy(ctrl);
     nvme_namespaces_free(ctrl);

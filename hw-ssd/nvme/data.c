@@ -147,6 +147,8 @@ void nvme_read_done(NvmeCtrl *ctrl, PayloadRead *rd)
         return;
     } else if (req->read_for == NVME_READ_FOR_HOST) {
         status = nvme_sg_write(ctrl, &req->sg, req->buf, req->buf_bytes);
+    } else if (req->read_for == NVME_READ_VALUE) {
+        status = nvme_sg_write(ctrl, &req->sg, req->buf, req->bytes);
     }
     nvme_request_put_bufs(ctrl, req);
     if (!req->status) {
@@ -162,7 +164,8 @@ static inline void add_read(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
     size_t before = (size_t)(buf - req->buf) >> ctrl->block_shift;
     NvmeMetadata *p = req->metadata;
 
-    step->inside = req->read_for != NVME_READ_FOR_HOST;
+    step->inside = req->read_for != NVME_READ_FOR_HOST &&
+                   req->read_for != NVME_READ_VALUE;
     if (G_UNLIKELY(p)) {
         step->metadata_bytes =
             step->inside ? 0 : (uint8_t)nvme_link_metadata(req);

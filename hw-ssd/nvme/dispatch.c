@@ -9,6 +9,7 @@
 #include "command.h"
 #include "dispatch.h"
 #include "events.h"
+#include "kv.h"
 #include "request.h"
 #include "reservation.h"
 #include "sanitize.h"
@@ -17,7 +18,9 @@
 static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
                                        const NvmeRequest *req)
 {
-    const NvmeCommandTable *t = ctrl->commands[req->admin];
+    bool kv = !req->admin && req->ns && req->ns->kv;
+    const NvmeCommandTable *t =
+        kv ? &nvme_kv_commands : ctrl->commands[req->admin];
 
     for (unsigned i = 0; i < t->n; i++) {
         if (t->row[i].opcode == req->opcode &&
@@ -95,7 +98,8 @@ static inline uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req,
 static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
                         const NvmeRequest *req)
 {
-    bool range = !req->admin && req->opcode != NVME_IO_FLUSH &&
+    bool range = !req->admin && !(req->ns && req->ns->kv) &&
+                 req->opcode != NVME_IO_FLUSH &&
                  req->opcode != NVME_IO_DSM && req->opcode != NVME_IO_COPY &&
                  req->opcode != NVME_IO_CANCEL &&
                  req->opcode != NVME_IO_MGMT_RECEIVE &&

@@ -20,6 +20,7 @@
  */
 #include "nvme-internal.h"
 #include "erase-job.h"
+#include "kv-index.h"
 #include "namespace.h"
 #include "request.h"
 #include "simtime.h"
@@ -311,7 +312,7 @@ static bool is_drained(const NvmeCtrl *ctrl)
             return false;
         }
     }
-    return !ctrl->sub->namespaces.job;
+    return !ctrl->sub->namespaces.job && !nvme_kv_works(ctrl->sub, NULL);
 }
 
 /* A purge that has no room to move data stands still.  It may have to wait for
@@ -360,6 +361,20 @@ static bool rests(const NvmeCtrl *ctrl)
     return ctrl->sub->held && !ctrl->sub->format_req;
 }
 
+/* What the index of a namespace has in memory goes with its data. */
+static void forget_indexes(NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; ctrl->sub->kv_all && i < ctrl->sub->namespaces.n;
+         i++) {
+        const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
+
+        if (ns->index && (ctrl->sub->erase.sanitize ||
+                          nvme_is_formatting(ctrl, ns->nsid))) {
+            nvme_kv_forget(ctrl->sub, ns, NVME_SC_ABORT_REQUESTED);
+        }
+    }
+}
+
 static bool go_on(NvmeCtrl *ctrl)
 {
     switch (ctrl->sub->erase.phase) {
@@ -367,6 +382,7 @@ static bool go_on(NvmeCtrl *ctrl)
         if (!is_drained(ctrl)) {
             return false;
         }
+        forget_indexes(ctrl);
         ctrl->sub->erase.phase = NVME_ERASE_TRIM;
         return true;
     case NVME_ERASE_TRIM:

@@ -20,6 +20,7 @@ static bool may_fetch(NvmeCtrl *ctrl, const NvmeSq *sq)
     }
     return !sq->id || (!ctrl->sub->requests.starved_first &&
                        ctrl->sub->slots.in_use < ctrl->sub->slots.n &&
+                       ctrl->sub->kv_ops < ctrl->sub->slots.n &&
                        !payload_congested(ctrl->payload));
 }
 

@@ -87,6 +87,20 @@ static bool format_ok(const NvmeCtrl *ctrl, uint32_t dw10)
                : !(dw10 >> 5 & 7);
 }
 
+/* KV format 0 is the only one of namespaces of key-value pairs. */
+static bool kv_formats_ok(const NvmeCtrl *ctrl, uint32_t nsid, uint32_t dw10)
+{
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
+        const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
+
+        if (ns->kv && in_scope(ns, nsid) &&
+            (format_of(dw10) || protection_of(dw10) || is_extended(dw10))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static uint16_t check(const NvmeCtrl *ctrl, const NvmeRequest *req,
                       uint32_t dw10)
 {
@@ -96,7 +110,7 @@ static uint16_t check(const NvmeCtrl *ctrl, const NvmeRequest *req,
     if (erase_of(dw10) > SES_CRYPTO) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (!format_ok(ctrl, dw10)) {
+    if (!format_ok(ctrl, dw10) || !kv_formats_ok(ctrl, req->nsid, dw10)) {
         return NVME_SC_INVALID_FORMAT;
     }
     if (any_protected(ctrl, req->nsid)) {

@@ -12,6 +12,7 @@
 #include "host-memory.h"
 #include "identify.h"
 #include "keep-alive.h"
+#include "kv.h"
 #include "latency.h"
 #include "namespace.h"
 #include "power-states.h"
@@ -29,6 +30,7 @@
 #define RESCAP_ALL     0xff
 
 #define CSI_NVM   0
+#define CSI_KV    1
 #define CSI_ZONED 2
 
 typedef struct Identify {
@@ -37,6 +39,7 @@ typedef struct Identify {
     uint16_t (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, void *data);
     uint8_t csi;   /* the host names a command set: true, the NVM one; or */
 #define OF_ZONED 2 /* the Zoned Namespace one */
+#define OF_KV    3 /* the Key Value one */
 } Identify;
 
 static void put_text(uint8_t *p, size_t n, const char *s)
@@ -221,6 +224,9 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     if (!ns) { /* all zeroes, if there could be one */
         return nvme_ns_valid(ctrl, sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
     }
+    if (ns->kv) { /* it has no logical blocks */
+        return NVME_SC_INVALID_FIELD;
+    }
     id->nsze = nvme_le64(ns->nblocks);
     id->ncap =
         nvme_le64(ns->zone_size ? ctrl->sub->zones.n * ctrl->sub->zones.capacity
@@ -238,10 +244,18 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
+static unsigned csi_of(const NvmeNamespace *ns)
+{
+    return ns->kv ? CSI_KV : ns->zone_size ? CSI_ZONED : CSI_NVM;
+}
+
+/* 02h, 10h: of all command sets; 07h, 1Ah: of one. */
 static uint16_t fill_ns_list(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                              void *data)
 {
-    bool allocated = (sqe->dw[10] & 0xff) == 0x10;
+    unsigned cns = sqe->dw[10] & 0xff;
+    bool allocated = cns == 0x10 || cns == 0x1a;
+    bool of_set = cns == 0x07 || cns == 0x1a;
     NvmeNamespaceList *list = data;
     unsigned n = 0;
 
@@ -249,8 +263,10 @@ static uint16_t fill_ns_list(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         return NVME_SC_INVALID_NSID;
     }
     for (uint32_t i = sqe->dw[1]; i < ctrl->sub->namespaces.n; i++) {
-        if (allocated ? nvme_ns_existing(ctrl, i + 1)
-                      : nvme_ns_find(ctrl, i + 1)) {
+        const NvmeNamespace *ns = allocated ? nvme_ns_existing(ctrl, i + 1)
+                                            : nvme_ns_find(ctrl, i + 1);
+
+        if (ns && (!of_set || csi_of(ns) == sqe->dw[11] >> 24)) {
             list->nsid[n++] = nvme_le32(i + 1);
         }
     }
@@ -296,11 +312,11 @@ static uint16_t fill_ns_descriptors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     d->nidt = NVME_NIDT_UUID;
     d->nidl = 16;
     make_uuid(ctrl, ns, d->nid);
-    if (ns->zone_size) {
+    if (ns->zone_size || ctrl->sub->namespaces.any_kv) {
         d = (void *)(d->nid + d->nidl);
         d->nidt = NVME_NIDT_CSI;
         d->nidl = 1;
-        d->nid[0] = CSI_ZONED;
+        d->nid[0] = (uint8_t)csi_of(ns);
     }
     return 0;
 }
@@ -409,12 +425,17 @@ static uint32_t extended_format(const NvmeProtection *p)
 static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                    void *data)
 {
-    const NvmeNamespace *ns = nvme_ns_find(ctrl, sqe->dw[1]);
+    const NvmeNamespace *ns = (sqe->dw[10] & 0xff) == 0x1b
+                                  ? nvme_ns_existing(ctrl, sqe->dw[1])
+                                  : nvme_ns_find(ctrl, sqe->dw[1]);
     NvmeIdNvmNamespace *id = data;
     NvmeFormat format;
 
     if (!ns) {
         return nvme_ns_missing(ctrl, sqe->dw[1]);
+    }
+    if (ns->kv) {
+        return NVME_SC_INVALID_FIELD;
     }
     id->lbstm = nvme_le64((1ULL << ns->protection.storage_bits) - 1);
     id->pic = ctrl->cfg.metadata ? NVME_PIC_STCRS : 0;
@@ -471,7 +492,8 @@ static uint16_t fill_command_sets(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         return NVME_SC_INVALID_FIELD;
     }
     sets->vector[0] = nvme_le64(
-        1ULL << CSI_NVM | (ctrl->sub->zones.n > 0 ? 1ULL << CSI_ZONED : 0));
+        1ULL << CSI_NVM | (ctrl->sub->zones.n > 0 ? 1ULL << CSI_ZONED : 0) |
+        (ctrl->sub->namespaces.any_kv ? 1ULL << CSI_KV : 0));
     return 0;
 }
 
@@ -490,6 +512,12 @@ static const Identify identify_table[] = {
      nvme_identify_zoned_controller, OF_ZONED},
     {0x07, "Active Namespace ID list, Zoned Namespace command set",
      fill_ns_list, OF_ZONED},
+    {0x05, "Identify Namespace, Key Value command set",
+     nvme_identify_kv_namespace, OF_KV},
+    {0x06, "Identify Controller, Key Value command set",
+     nvme_identify_kv_controller, OF_KV},
+    {0x07, "Active Namespace ID list, Key Value command set", fill_ns_list,
+     OF_KV},
     {0x08, "Identify Namespace, of any command set", fill_independent, false},
     {0x10, "Allocated Namespace ID list", fill_ns_list, false},
     {0x11, "Identify Namespace, allocated", fill_namespace, false},
@@ -502,14 +530,24 @@ static const Identify identify_table[] = {
     {0x16, "Namespace Granularity List (with namespaces=)", fill_granularity,
      false},
     {0x19, "Endurance Group list", fill_endurance_groups, false},
+    {0x1a, "Allocated Namespace ID list, NVM command set", fill_ns_list, true},
+    {0x1a, "Allocated Namespace ID list, Key Value command set", fill_ns_list,
+     OF_KV},
+    {0x1b, "Identify Namespace, allocated, NVM command set",
+     fill_nvm_namespace, true},
+    {0x1b, "Identify Namespace, allocated, Key Value command set",
+     nvme_identify_kv_namespace, OF_KV},
     {0x1c, "I/O Command Sets", fill_command_sets, false},
 };
 
 /* Does the controller have the command set that the host names, and is the row
  * of it? */
-static bool is_set_of(const NvmeCtrl *ctrl, unsigned csi, bool zoned)
+static bool is_set_of(const NvmeCtrl *ctrl, unsigned csi, unsigned of)
 {
-    return zoned ? csi == CSI_ZONED && ctrl->sub->zones.n > 0 : csi == CSI_NVM;
+    return of == OF_KV ? csi == CSI_KV && ctrl->sub->namespaces.any_kv
+           : of == OF_ZONED
+               ? csi == CSI_ZONED && ctrl->sub->zones.n > 0
+               : csi == CSI_NVM;
 }
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
@@ -525,7 +563,7 @@ uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
             continue;
         }
         if (what->csi &&
-            !is_set_of(ctrl, sqe->dw[11] >> 24, what->csi == OF_ZONED)) {
+            !is_set_of(ctrl, sqe->dw[11] >> 24, what->csi)) {
             continue;
         }
         status = what->fill(ctrl, sqe, data);

@@ -10,6 +10,7 @@
 #include "data.h"
 #include "directives.h"
 #include "fdp.h"
+#include "kv.h"
 #include "namespace.h"
 #include "metadata.h"
 #include "prp.h"
@@ -31,6 +32,9 @@ static uint16_t io_flush(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     if (!req->ns && req->nsid != NVME_NSID_ALL) {
         return nvme_ns_missing(ctrl, req->nsid);
+    }
+    if (G_UNLIKELY(ctrl->sub->kv_all) && req->nsid == NVME_NSID_ALL) {
+        return nvme_kv_flush_all(ctrl, req);
     }
     req->barrier = true;
     nvme_add_step(req, SSD_OP_FLUSH, 0, 0);

@@ -13,6 +13,7 @@
 #include "fdp-logs.h"
 #include "firmware.h"
 #include "health.h"
+#include "kv.h"
 #include "latency.h"
 #include "log-pages.h"
 #include "lba-status.h"
@@ -73,7 +74,8 @@ static uint32_t effects_of(const NvmeCtrl *ctrl, const NvmeCommand *c,
 static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                          void *page)
 {
-    const NvmeCommandTable *io = ctrl->commands[0];
+    bool kv = sqe->dw[14] >> 24 == 1 && ctrl->sub->namespaces.any_kv; /* CSI */
+    const NvmeCommandTable *io = kv ? &nvme_kv_commands : ctrl->commands[0];
     const NvmeCommandTable *admin = ctrl->commands[1];
     NvmeEffectsLog *log = page;
 

@@ -15,6 +15,7 @@
 #include "nvme-internal.h"
 #include "events.h"
 #include "fdp-handles.h"
+#include "kv-index.h"
 #include "namespace.h"
 #include "ns-admin.h"
 #include "persistent-events.h"
@@ -323,6 +324,7 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
 
         if (ns) {
             nvme_reservation_forget(ctrl, ns);
+            nvme_kv_detach(ns);
             nvme_ns_delete(ctrl, ns);
         }
         tell(ctrl->sub, seen, nsid);

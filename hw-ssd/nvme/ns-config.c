@@ -5,6 +5,7 @@
  * Knows the grammar; namespace.c makes the namespaces.
  */
 #include "nvme-internal.h"
+#include "kv-index.h"
 #include "namespace.h"
 #include "ns-config.h"
 
@@ -15,7 +16,8 @@
 const char nvme_namespaces_help[] =
     "a number of equal ones (0..256), or a size for each (8G;4G;rest), with "
     ":512 or :4096 for the bytes of a block, which +8, +16 or +64 of metadata, "
-    ":pi=1..3, :guard=64, :qualified, :first and :extended may follow";
+    ":pi=1..3, :guard=64, :qualified, :first and :extended may follow; or with "
+    ":kv, of key-value pairs";
 
 static bool refuse(const NvmeCtrl *ctrl, GError **error, const char *why)
 {
@@ -44,6 +46,7 @@ typedef struct Form {
     unsigned format;
     bool extended;
     uint8_t dps;
+    bool kv;
 } Form;
 
 /* What NvmeConfig says.  false: the drive has no such format. */
@@ -98,6 +101,10 @@ static bool parse_form(const NvmeCtrl *ctrl, const char *text, Form *form)
     if (!*text) {
         return form_of_drive(ctrl, form);
     }
+    if (strcmp(text, ":kv") == 0) {
+        *form = (Form){.kv = true};
+        return true;
+    }
     *form = (Form){0};
     word = g_strsplit(text, ":", -1); /* the first is empty */
     bytes = text[0] == ':' ? g_ascii_strtoull(word[1], &end, 10) : 0;
@@ -143,7 +150,13 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
             nvme_ns_granule_bytes(ctrl));
         return refuse(ctrl, error, why);
     }
+    if (form.kv && (why = g_strdup(nvme_kv_refuses(
+                        ctrl, bytes >> ctrl->block_shift)))) {
+        return refuse(ctrl, error, why);
+    }
     ns = nvme_ns_create(ctrl, nsid, nblocks, format);
+    ns->kv = form.kv;
+    ctrl->sub->namespaces.any_kv |= form.kv;
     nvme_ns_set_protection(ns, form.extended, form.dps);
     ns->attached = 1; /* to the first controller */
     ns->shared = nvme_is_multi(ctrl);

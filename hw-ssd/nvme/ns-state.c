@@ -6,6 +6,7 @@
  * A stream may be forged: all is checked before the controller may use it.
  */
 #include "nvme-internal.h"
+#include "kv-index.h"
 #include "namespace.h"
 #include "ns-admin.h"
 #include "ns-state.h"
@@ -17,6 +18,7 @@
 #define MAGIC          "VSSDNS\0\0"
 #define MAGIC_METADATA "VSSDNSM\0" /* of a drive that has some */
 #define SINCE          3           /* version of a stream */
+#define FORMAT_KV      0x100       /* Record.format: of key-value pairs */
 
 typedef struct Head {
     uint64_t managed;
@@ -77,7 +79,7 @@ static bool save_one(State *s, const NvmeCtrl *ctrl, const NvmeNamespace *ns)
         .nsid = ns->nsid,
         .attached = ns->attached & 1,
         .shared = ns->shared,
-        .format = ns->format,
+        .format = ns->kv ? FORMAT_KV : ns->format,
         .protect = ns->protect,
         .nblocks = ns->nblocks,
         .serial = ns->serial,
@@ -93,18 +95,27 @@ static bool save_one(State *s, const NvmeCtrl *ctrl, const NvmeNamespace *ns)
     return state_record(s, &r, sizeof(r), 0) && save_protection(s, ctrl, ns);
 }
 
+static bool kv_ok(const NvmeCtrl *ctrl, const Record *r)
+{
+    return r->format == FORMAT_KV && ctrl->sub->namespaces.managed &&
+           !nvme_kv_refuses(ctrl, r->nblocks);
+}
+
 static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
 {
     const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
+    unsigned format = r->format == FORMAT_KV ? 0 : (unsigned)r->format;
+
     return r->nsid - 1 < all->n && !all->table[r->nsid - 1].exists &&
-           r->attached <= 1 && r->shared <= 1 && r->format <= 0xf &&
-           nvme_ns_format(ctrl, (unsigned)r->format) &&
+           r->attached <= 1 && r->shared <= 1 &&
+           (r->format <= 0xf || kv_ok(ctrl, r)) &&
+           nvme_ns_format(ctrl, format) &&
            r->protect < NVME_N_PROTECTS && r->nblocks &&
            (r->serial < all->created || !all->managed) &&
            r->error_recovery <= UINT16_MAX &&
            (all->managed
-                ? nvme_ns_granules(ctrl, r->nblocks, (unsigned)r->format) ==
+                ? nvme_ns_granules(ctrl, r->nblocks, format) ==
                       nvme_ns_count(ctrl, (uint16_t)r->nsid)
             : ctrl->sub->zones.n
                 ? r->nblocks == ctrl->sub->zones.n * ctrl->sub->zones.size
@@ -136,7 +147,9 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         ns->count.commands[i] = r.work[i].commands;
         ns->count.bytes[i] = r.work[i].bytes;
     }
-    nvme_ns_set_format(ctrl, ns, (unsigned)r.format);
+    ns->kv = r.format == FORMAT_KV;
+    ctrl->sub->namespaces.any_kv |= ns->kv;
+    nvme_ns_set_format(ctrl, ns, ns->kv ? 0 : (unsigned)r.format);
     if (ctrl->sub->namespaces.managed) {
         nvme_ns_adopt(ctrl, ns);
     } else {
@@ -167,6 +180,7 @@ static void forget_all(NvmeCtrl *ctrl)
     for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
         NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
+        nvme_kv_detach(ns);
         g_free(ns->granule);
         *ns = (NvmeNamespace){.nsid = i + 1};
     }

@@ -127,6 +127,11 @@ enum {
     NVME_IO_CANCEL = 0x18,
     NVME_IO_COPY = 0x19,
     NVME_IO_MGMT_SEND = 0x1d,
+    NVME_KV_STORE = 0x01, /* Key Value Command Set 1.0, 3.2 */
+    NVME_KV_RETRIEVE = 0x02,
+    NVME_KV_LIST = 0x06,
+    NVME_KV_DELETE = 0x10,
+    NVME_KV_EXIST = 0x14,
     NVME_IO_ZONE_SEND = 0x79, /* Zoned Namespace Command Set 1.1, 3.4 */
     NVME_IO_ZONE_RECEIVE = 0x7a,
     NVME_IO_ZONE_APPEND = 0x7d,
@@ -181,7 +186,13 @@ enum {
     NVME_SC_FDP_DISABLED = 0x029,
     NVME_SC_PLACEMENT_LIST = 0x02a, /* Invalid Placement Handle List */
     NVME_SC_LBA_RANGE = 0x080,
+    NVME_SC_CAPACITY_EXCEEDED = 0x081,
     NVME_SC_FORMAT_IN_PROGRESS = 0x084,
+    NVME_SC_INVALID_VALUE_SIZE = 0x085, /* these five: KV Command Set */
+    NVME_SC_INVALID_KEY_SIZE = 0x086,
+    NVME_SC_KEY_NOT_THERE = 0x087, /* KV Key Does Not Exist */
+    NVME_SC_KV_UNRECOVERED = 0x088, /* Unrecovered Error */
+    NVME_SC_KEY_EXISTS = 0x089,
 
     NVME_SC_CQ_INVALID = 0x100,
     NVME_SC_QID_INVALID = 0x101,

@@ -118,6 +118,7 @@ typedef enum NvmeReadFor {
     NVME_READ_FOR_HOST,  /* or a comparison with its data */
     NVME_READ_TO_VERIFY, /* nowhere */
     NVME_READ_TO_COPY,   /* it stays in NvmeRequest.buf */
+    NVME_READ_VALUE,     /* NvmeRequest.bytes of it for the host */
 } NvmeReadFor;
 
 struct NvmeRequest {
@@ -161,6 +162,11 @@ struct NvmeRequest {
     /* Of a request that is not in a queue: it has ended, and will be freed; or
      * NULL. */
     void (*done)(NvmeCtrl *ctrl, NvmeRequest *req);
+    void *job;            /* done()'s, until then; g_new */
+    /* Of a namespace of key-value pairs (kv-wait.c), or NULL; kv_end() is called
+     * before it completes, or goes. */
+    struct NvmeKvOp *kv;
+    void (*kv_end)(NvmeCtrl *ctrl, NvmeRequest *req);
     bool modelled;        /* complete_ns is set */
 
     /* Once all parts have ended, before the barrier; may add steps, and set it
@@ -407,6 +413,7 @@ struct NvmeCtrl {
     bool pin_level;
     bool enabling;       /* CC.EN is set, and the drive is not ready yet */
     bool shutdown_clean; /* it is not enabled, or has been shut down */
+    bool shutdown_waits; /* for commits of key-value namespaces */
 
     NvmeQueues queues;
     NvmeFeatures features;
@@ -450,6 +457,10 @@ struct NvmeSubsys {
     NvmeReservation *reservations; /* by NSID - 1; NULL: the drive has none */
     uint32_t n_reserved;           /* namespaces with a reservation */
     NvmeVirtualization virtualization;
+    GPtrArray *kv_all; /* NvmeKv of namespaces of key-value pairs; NULL: none */
+    struct NvmeKvOp *kv_ready; /* the oldest first */
+    uint32_t kv_ops;           /* commands for them */
+    void (*kv_after)(NvmeSubsys *sub); /* once they are committed; or NULL */
     NvmeUpkeep upkeep;
     NvmeLife life;
     NvmeEraseJob erase;
@@ -527,9 +538,13 @@ static inline NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl, uint32_t nsid)
 {
     uint32_t i = nsid - 1;
 
-    return i < ctrl->sub->namespaces.n &&
-                   nvme_is_attached(ctrl, &ctrl->sub->namespaces.table[i])
-               ? &ctrl->sub->namespaces.table[i]
+    NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
+
+    /* A host that enables only the NVM Command Set finds none of key-value
+     * pairs. */
+    return i < ctrl->sub->namespaces.n && nvme_is_attached(ctrl, ns) &&
+                   !(ns->kv && NVME_CC_CSS(ctrl->regs.cc) == 0)
+               ? ns
                : NULL;
 }
 

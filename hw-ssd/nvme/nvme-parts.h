@@ -404,6 +404,8 @@ struct NvmeNamespace {
     uint64_t zone_size; /* as the following, in the drive's blocks; 0: it is not
                            zoned */
     uint64_t zone_capacity; /* of them, those that the drive has */
+    bool kv;                /* of key-value pairs */
+    struct NvmeKv *index;   /* its own; NULL: not yet needed */
     NvmeNsCounts count;
 };
 
@@ -419,6 +421,7 @@ typedef struct NvmeNamespaces {
     NvmeNamespace *table; /* by NSID - 1 */
     uint32_t n;           /* NN: the greatest NSID */
     bool managed;         /* by the host; else there is one, without granules */
+    bool any_kv;          /* one has been of key-value pairs */
     uint32_t granule_blocks;
     uint32_t n_granules;
     uint16_t *owner;

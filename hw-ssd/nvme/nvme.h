@@ -175,6 +175,9 @@ typedef struct NvmeConfig {
     const char *namespaces; /* NULL: one, of all blocks, for good; else the host
                                manages them, and a new drive has these:
                                nvme_namespaces_help */
+    uint64_t kv_cache; /* bytes of pages that the index of a namespace of
+                          key-value pairs has in the drive's memory; 0: the
+                          default */
     bool namespaces_fixed;  /* with namespaces: the host does not manage them */
     uint64_t backlog;      /* bytes that may wait for the store */
     uint16_t controllers;  /* the most that the NVM subsystem may have at a
@@ -204,6 +207,10 @@ extern const char nvme_namespaces_help[];
 #define NVME_BACKLOG_MIN (1ULL << 20)
 #define NVME_BACKLOG_MAX (1ULL << 40)
 #define NVME_BACKLOG     (256ULL << 20) /* default */
+
+#define NVME_KV_CACHE_MIN (256ULL << 10)
+#define NVME_KV_CACHE_MAX (16ULL << 30)
+#define NVME_KV_CACHE     (4ULL << 20) /* default */
 
 /* The longest that a normal shutdown may take (RTD3E of Identify Controller). */
 #define NVME_SHUTDOWN_MS 10000

@@ -15,6 +15,7 @@
 #include "namespace.h"
 #include "persistent-events.h"
 #include "pmr.h"
+#include "kv-index.h"
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
@@ -37,6 +38,12 @@ static uint64_t timeout(const NvmeCtrl *ctrl)
     return CLAMP(longest, CAP_TIMEOUT, 255);
 }
 
+/* Command sets beside the NVM one. */
+static bool has_others(const NvmeCtrl *ctrl)
+{
+    return ctrl->sub->zones.n > 0 || ctrl->sub->namespaces.any_kv;
+}
+
 static uint64_t cap(const NvmeCtrl *ctrl)
 {
     return (uint64_t)(ctrl->cfg.queue_size - 1) | /* MQES */
@@ -45,7 +52,7 @@ static uint64_t cap(const NvmeCtrl *ctrl)
            timeout(ctrl) << 24 |                  /* TO */
            1ULL << 36 |                           /* NSSRS */
            1ULL << 37 |                           /* CSS: NVM command set */
-           (ctrl->sub->zones.n > 0 ? 1ULL << 43 : 0) | /* and others */
+           (has_others(ctrl) ? 1ULL << 43 : 0) | /* and others */
            nvme_cmb_cap(ctrl) | nvme_pmr_cap(ctrl) |
            (nvme_is_multi(ctrl) ? 3ULL << 46 | 1ULL << 58 : 0) | /* CPS, NSSS */
            1ULL << 59 | /* CRMS: ready with media */
@@ -128,7 +135,7 @@ static bool settings_ok(const NvmeCtrl *ctrl)
 
     return (NVME_CC_CSS(ctrl->regs.cc) == 0 ||
             (NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL &&
-             ctrl->sub->zones.n > 0)) &&
+             has_others(ctrl))) &&
            NVME_CC_AMS(ctrl->regs.cc) <= NVME_AMS_WEIGHTED &&
            NVME_CC_MPS(ctrl->regs.cc) <= NVME_PAGE_BITS_MAX - NVME_PAGE_BITS &&
            asqs && acqs && !(ctrl->regs.asq & (page - 1)) &&
@@ -201,15 +208,11 @@ void nvme_look_ready(NvmeCtrl *ctrl)
     }
 }
 
-static void begin_shutdown(NvmeCtrl *ctrl)
+static void shut_drive_down(NvmeCtrl *ctrl)
 {
     NvmeRequest *req = nvme_request_new(ctrl);
 
-    if (ctrl == &ctrl->sub->first) {
-        nvme_secondaries_offline(ctrl->sub);
-    }
-    ctrl->regs.csts =
-        (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_BUSY;
+    ctrl->shutdown_waits = false;
     ctrl->shutdown_req = req;
     req->shutdown = true;
     req->barrier = true;
@@ -217,6 +220,32 @@ static void begin_shutdown(NvmeCtrl *ctrl)
     nvme_add_step(req, SSD_OP_SHUTDOWN, 0, 0);
     nvme_request_start(ctrl, req);
     nvme_request_part_done(ctrl, req);
+}
+
+/* NvmeSubsys.kv_after */
+static void shut_waiting_down(NvmeSubsys *sub)
+{
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (c->shutdown_waits) {
+            shut_drive_down(c);
+        }
+    }
+}
+
+static void begin_shutdown(NvmeCtrl *ctrl)
+{
+    if (ctrl == &ctrl->sub->first) {
+        nvme_secondaries_offline(ctrl->sub);
+    }
+    ctrl->regs.csts =
+        (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_BUSY;
+    if (nvme_kv_commit_all(ctrl->sub)) {
+        ctrl->shutdown_waits = true;
+        ctrl->sub->kv_after = shut_waiting_down;
+    } else {
+        shut_drive_down(ctrl);
+    }
 }
 
 /* All controllers; only a reset of the subsystem ends it (Base 2.0, NVM

@@ -118,6 +118,9 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     bool io = !req->admin && !req->shutdown;
 
+    if (G_UNLIKELY(req->kv)) {
+        req->kv_end(ctrl, req);
+    }
     nvme_request_cancel_steps(ctrl, req);
     request_unlink(req);
     nvme_request_put_bufs(ctrl, req);
@@ -135,6 +138,7 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
         g_free(req->sqe);
         req->sqe = NULL;
     }
+    g_clear_pointer(&req->job, g_free);
     if (io && --ctrl->sub->life.n_io == 0) {
         ctrl->sub->life.busy_ns +=
             ctrl->sub->now_ns - ctrl->sub->life.busy_since_ns;

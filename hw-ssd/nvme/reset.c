@@ -33,6 +33,7 @@ static void disable(NvmeCtrl *ctrl)
     ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
     ctrl->shutdown_req = ended ? ctrl->shutdown_req : NULL;
+    ctrl->shutdown_waits &= ended;
     ctrl->regs.csts &= kept;
     nvme_firmware_reset(ctrl, NVME_RESET_CONTROLLER);
     ctrl->enabling = false;

@@ -12,6 +12,7 @@
  * members (nvme-state.c).
  */
 #include "nvme-internal.h"
+#include "kv-index.h"
 #include "rest.h"
 #include "ssd-save.h"
 
@@ -51,7 +52,8 @@ bool nvme_at_rest(const NvmeCtrl *ctrl)
 {
     return !ctrl->sub->slots.in_use && !ctrl->sub->requests.starved_first &&
            !ctrl->sub->erase_req && !ctrl->sub->drive_lost &&
-           ctrls_at_rest(ctrl->sub) && payload_at_rest(ctrl->payload) &&
+           ctrls_at_rest(ctrl->sub) && nvme_kv_at_rest(ctrl->sub) &&
+           payload_at_rest(ctrl->payload) &&
            ssd_at_rest(ctrl->ssd);
 }
 
