@@ -515,9 +515,8 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         60000, error) &&
            check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
                         NVME_BACKLOG_MAX, error) &&
-           check_number("kv_cache",
-                        cfg->kv_cache ? cfg->kv_cache : NVME_KV_CACHE,
-                        NVME_KV_CACHE_MIN, NVME_KV_CACHE_MAX, error) &&
+           check_number("kv_cache", cfg->kv_cache, NVME_KV_CACHE_MIN,
+                        NVME_KV_CACHE_MAX, error) &&
            nvme_secondaries_ok(cfg, error) && nvme_memory_ok(cfg, error) &&
            check_metadata(cfg, info, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
@@ -563,7 +562,6 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->cfg.serial = ctrl->serial;
     ctrl->cfg.model = ctrl->model;
     ctrl->cfg.firmware = ctrl->firmware;
-    ctrl->cfg.kv_cache = cfg->kv_cache ? cfg->kv_cache : NVME_KV_CACHE;
     nvme_firmware_init(ctrl);
     nvme_cmb_init(ctrl);
     nvme_pmr_init(ctrl);

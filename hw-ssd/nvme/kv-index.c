@@ -231,7 +231,7 @@ static void trim_some(NvmeKv *kv, KvPage *page, uint16_t status)
     send_job(req, 0);
 }
 
-static void super_written(NvmeKv *kv, KvPage *page, uint16_t status)
+static void head_written(NvmeKv *kv, KvPage *page, uint16_t status)
 {
     if (kv->reset) {
         return;
@@ -245,13 +245,13 @@ static void super_written(NvmeKv *kv, KvPage *page, uint16_t status)
     trim_some(kv, NULL, 0);
 }
 
-static void write_super(NvmeKv *kv)
+static void write_head(NvmeKv *kv)
 {
-    NvmeRequest *req = begin_job(kv, NULL, super_written);
+    NvmeRequest *req = begin_job(kv, NULL, head_written);
     g_autofree uint8_t *unit = g_malloc0(kv->unit_bytes);
     uint16_t status;
 
-    memcpy(unit, &kv->super, sizeof(kv->super));
+    memcpy(unit, &kv->head, sizeof(kv->head));
     status = write_unit(req, kv, 0, unit);
     req->fua = true;
     req->barrier = true;
@@ -267,8 +267,8 @@ static void flushed(NvmeKv *kv, KvPage *page, uint16_t status)
         commit_ended(kv, status);
         return;
     }
-    kv->phase = NVME_KV_SUPER;
-    write_super(kv);
+    kv->phase = NVME_KV_HEAD;
+    write_head(kv);
 }
 
 static void pages_done(NvmeKv *kv)
@@ -281,18 +281,18 @@ static void pages_done(NvmeKv *kv)
     }
     kv->phase = NVME_KV_FLUSH;
     req = begin_job(kv, NULL, flushed);
-    req->barrier = true; /* the store has the pages before the superblock */
+    req->barrier = true; /* the store has the pages before the head record */
     nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
     send_job(req, 0);
 }
 
-static KvSuper make_super(const NvmeKv *kv)
+static KvHead make_head(const NvmeKv *kv)
 {
-    KvSuper s = {
-        .magic = GUINT64_TO_LE(KV_SUPER_MAGIC),
+    KvHead s = {
+        .magic = GUINT64_TO_LE(KV_HEAD_MAGIC),
         .epoch = GUINT64_TO_LE(kv->tree.epoch),
         .n_keys = GUINT64_TO_LE(kv->tree.n_keys),
-        .version = GUINT32_TO_LE(KV_SUPER_VERSION),
+        .version = GUINT32_TO_LE(KV_HEAD_VERSION),
         .unit_bytes = GUINT32_TO_LE(kv->unit_bytes),
         .n_units = GUINT32_TO_LE(kv->n_units),
         .root = GUINT32_TO_LE(kv->tree.root),
@@ -302,7 +302,7 @@ static KvSuper make_super(const NvmeKv *kv)
     };
 
     s.crc = GUINT64_TO_LE(
-        kv_crc((const uint8_t *)&s, sizeof(s), offsetof(KvSuper, crc)));
+        kv_crc((const uint8_t *)&s, sizeof(s), offsetof(KvHead, crc)));
     return s;
 }
 
@@ -315,7 +315,7 @@ static void drained(NvmeKv *kv)
     kv->cache.hold = false;
     kv->phase = NVME_KV_PAGES;
     kv->commit_status = 0;
-    kv->super = make_super(kv);
+    kv->head = make_head(kv);
     kv->closed = kv->tree.epoch;
     kv_space_commit(&kv->space);
     kv_tree_begin_epoch(&kv->tree);
@@ -524,18 +524,18 @@ static void walk(NvmeKv *kv)
 }
 
 /* Other data than that of a key-value namespace is none. */
-static NvmeKvState take_super(NvmeKv *kv)
+static NvmeKvState take_head(NvmeKv *kv)
 {
-    KvSuper s;
+    KvHead s;
     KvTree *t = &kv->tree;
 
     memcpy(&s, kv->unit, sizeof(s));
-    if (GUINT64_FROM_LE(s.magic) != KV_SUPER_MAGIC) {
+    if (GUINT64_FROM_LE(s.magic) != KV_HEAD_MAGIC) {
         return NVME_KV_READY;
     }
     if (GUINT64_FROM_LE(s.crc) !=
-            kv_crc((const uint8_t *)&s, sizeof(s), offsetof(KvSuper, crc)) ||
-        GUINT32_FROM_LE(s.version) != KV_SUPER_VERSION ||
+            kv_crc((const uint8_t *)&s, sizeof(s), offsetof(KvHead, crc)) ||
+        GUINT32_FROM_LE(s.version) != KV_HEAD_VERSION ||
         GUINT32_FROM_LE(s.unit_bytes) != kv->unit_bytes ||
         GUINT32_FROM_LE(s.n_units) != kv->n_units ||
         GUINT32_FROM_LE(s.height) > KV_HEIGHT) {
@@ -551,14 +551,14 @@ static NvmeKvState take_super(NvmeKv *kv)
     return NVME_KV_MOUNTING;
 }
 
-static void super_read(NvmeKv *kv, KvPage *page, uint16_t status)
+static void head_read(NvmeKv *kv, KvPage *page, uint16_t status)
 {
     NvmeKvState next;
 
     if (kv->reset) {
         return;
     }
-    next = status ? NVME_KV_BROKEN : take_super(kv);
+    next = status ? NVME_KV_BROKEN : take_head(kv);
     if (next == NVME_KV_BROKEN) {
         mount_failed(kv);
     } else {
@@ -589,7 +589,7 @@ static void mount(NvmeKv *kv)
         return;
     }
     kv->unit = g_malloc0(kv->unit_bytes);
-    req = begin_job(kv, NULL, super_read);
+    req = begin_job(kv, NULL, head_read);
     read_unit(req, kv, 0, kv->unit);
     send_job(req, 0);
 }

@@ -9,10 +9,10 @@
  *   DRAIN   page writes of before the commit end
  *   PAGES   all changed pages are written, to units that no durable tree has
  *   FLUSH   these and the values become durable
- *   SUPER   the superblock is written through, and leads to the new tree
+ *   HEAD   the head record is written through, and leads to the new tree
  *   TRIM    units that the new tree does not have are deallocated
  *
- * Until SUPER has ended a power cut finds the tree of the last commit, whole.
+ * Until HEAD has ended a power cut finds the tree of the last commit, whole.
  */
 #ifndef VSSD_NVME_KV_INDEX_H
 #define VSSD_NVME_KV_INDEX_H
@@ -32,7 +32,7 @@ typedef enum NvmeKvPhase {
     NVME_KV_DRAIN,
     NVME_KV_PAGES,
     NVME_KV_FLUSH,
-    NVME_KV_SUPER,
+    NVME_KV_HEAD,
     NVME_KV_TRIM,
 } NvmeKvPhase;
 
@@ -55,12 +55,12 @@ struct NvmeKv {
     uint8_t state; /* NvmeKvState */
     uint8_t phase; /* NvmeKvPhase */
     bool reset;    /* to be COLD when there are no jobs */
-    bool stale;    /* the last superblock could not be written */
+    bool stale;    /* the last head record could not be written */
 
     uint32_t pages_left; /* of the commit, in PAGES */
     uint32_t trimmed;    /* in TRIM: extents of space.dying */
     uint16_t commit_status;
-    KvSuper super; /* of the commit */
+    KvHead head; /* of the commit */
     uint64_t closed;    /* epoch of the last commit that has begun */
     uint64_t committed; /* of the last one that is durable */
     uint64_t failed;

@@ -176,8 +176,7 @@ typedef struct NvmeConfig {
                                manages them, and a new drive has these:
                                nvme_namespaces_help */
     uint64_t kv_cache; /* bytes of pages that the index of a namespace of
-                          key-value pairs has in the drive's memory; 0: the
-                          default */
+                          key-value pairs has in the drive's memory */
     bool namespaces_fixed;  /* with namespaces: the host does not manage them */
     uint64_t backlog;      /* bytes that may wait for the store */
     uint16_t controllers;  /* the most that the NVM subsystem may have at a

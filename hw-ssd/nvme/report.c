@@ -4,6 +4,8 @@
  * docs/nvme-support.md made from its tables.
  */
 #include "nvme-internal.h"
+#include "kv.h"
+#include "kv-index.h"
 #include "command.h"
 #include "nvme-features.h"
 #include "identify.h"
@@ -35,6 +37,27 @@ static const StatRow rows[] = {NVME_STATS(COUNTER_ROW, VALUE_ROW)};
 
 const StatTable nvme_stats = {rows, G_N_ELEMENTS(rows), NULL, 0};
 
+/* docs/key-value.md describes the members.  NULL: it has not been used. */
+static void kv_json(const NvmeKv *kv, JsonWriter *w)
+{
+    static const NvmeKv none;
+    const NvmeKv *k = kv ? kv : &none;
+
+    json_open(w, "kv", '{');
+    json_u64(w, "keys", k->tree.n_keys);
+    json_u64(w, "height", k->tree.height);
+    json_u64(w, "index_pages", k->tree.n_pages);
+    json_u64(w, "value_units", k->tree.value_units);
+    json_u64(w, "units", k->n_units);
+    json_u64(w, "cache_pages", k->cache.n);
+    json_u64(w, "index_hits", k->cache.count.hits);
+    json_u64(w, "index_reads", k->cache.count.loads);
+    json_u64(w, "index_writes", k->cache.count.stores);
+    json_u64(w, "commits", k->n_commits);
+    json_u64(w, "mounts", k->n_mounts);
+    json_close(w, '}');
+}
+
 /* docs/namespaces.md describes the members. */
 static void namespace_json(const NvmeNamespace *ns, JsonWriter *w)
 {
@@ -59,6 +82,9 @@ static void namespace_json(const NvmeNamespace *ns, JsonWriter *w)
             json_u64(w, "bytes", ns->count.bytes[i]);
             json_close(w, '}');
         }
+    }
+    if (ns->kv) {
+        kv_json(ns->index, w);
     }
     json_close(w, '}');
 }
@@ -172,6 +198,10 @@ void nvme_document(GString *out)
     document_commands(out, &nvme_admin_commands);
     g_string_append(out, "\n## I/O commands\n\n");
     document_commands(out, &nvme_io_commands);
+    g_string_append(out, "\n## I/O commands of key-value namespaces\n\n"
+                         "With `namespaces=` and `:kv` "
+                         "([key-value.md](key-value.md)).\n\n");
+    document_commands(out, &nvme_kv_commands);
     g_string_append(out, "\n## Identify\n\n| CNS | structure |\n|---|---|\n");
     nvme_document_identify(out);
     g_string_append(out,

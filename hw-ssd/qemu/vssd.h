@@ -162,6 +162,7 @@ struct VssdDev {
     uint8_t pi_guard;
     uint8_t pi_sts;
     uint64_t backlog;
+    uint64_t kv_cache;
     uint8_t fw_slots;
     bool fw_slot1_read_only;
     uint32_t fw_activation_ms;

@@ -390,7 +390,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .namespaces_fixed = o->namespaces_fixed,
         .no_nodas = o->no_nodas,
         .dsm_hints = o->dsm_hints,
-        .kv_cache = o->kv_cache,
+        .kv_cache = o->kv_cache ? o->kv_cache : NVME_KV_CACHE,
         .controllers = o->controllers,
         .secondaries = o->secondaries,
         .vq_flexible = o->vq_flexible,

@@ -143,7 +143,7 @@ typedef struct HostOptions {
     bool namespaces_fixed;
     bool no_nodas;
     bool dsm_hints;
-    uint64_t kv_cache; /* as NvmeConfig has it */
+    uint64_t kv_cache; /* as NvmeConfig has it; 0: the default */
     bool serial_by_default;
     bool write_through;
     uint8_t firmware_slots; /* 0: 3 */

@@ -809,9 +809,10 @@ static void test_config(void)
         .mdts = 10,
         .nblocks = 1,
         .backlog = NVME_BACKLOG_MIN,
+        .kv_cache = NVME_KV_CACHE,
         .firmware_slots = 7,
     };
-    NvmeConfig bad[14];
+    NvmeConfig bad[16];
 
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
         bad[i] = good;
@@ -830,6 +831,8 @@ static void test_config(void)
     bad[11].firmware_slots = 8;
     bad[12].firmware_activation_ms = 60001;
     bad[13].firmware_slots = 0;
+    bad[14].kv_cache = NVME_KV_CACHE_MIN - 1;
+    bad[15].kv_cache = NVME_KV_CACHE_MAX + 1;
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
 

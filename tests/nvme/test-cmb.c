@@ -415,6 +415,7 @@ static void refused(const NvmeConfig *cfg, const char *text)
     c.n_queues = c.n_vectors = c.mdts = c.firmware_slots = 1;
     c.queue_size = 2;
     c.backlog = NVME_BACKLOG;
+    c.kv_cache = NVME_KV_CACHE;
     c.nblocks = 8;
     g_assert_false(nvme_attach(other, h->ssd, &c, &error));
     g_assert_cmpstr(error->message, ==, text);

@@ -192,12 +192,12 @@ static bool drop(Index *x, const KvKey *key)
 /* All changed pages are on the medium; returns the durable tree. */
 static KvTree commit(Index *x)
 {
-    KvTree super;
+    KvTree durable;
 
     x->cache.hold = true;
     pump_all(x);
     x->cache.hold = false;
-    super = x->tree;
+    durable = x->tree;
     kv_space_commit(&x->space);
     kv_tree_begin_epoch(&x->tree);
     for (uint32_t i = 0; i < x->cache.n; i++) {
@@ -207,7 +207,7 @@ static KvTree commit(Index *x)
     }
     pump_all(x);
     kv_space_committed(&x->space, true);
-    return super;
+    return durable;
 }
 
 /* ---- tests --------------------------------------------------------------- */
@@ -404,7 +404,7 @@ static void test_random(void)
 static void test_cuts(void)
 {
     g_autoptr(GTree) keys = new_keys();
-    KvTree super = {0};
+    KvTree durable_tree = {0};
     Index x;
 
     index_new(&x);
@@ -415,7 +415,7 @@ static void test_cuts(void)
         for (unsigned i = 0; i < 100; i++) {
             change(&x, keys, 30);
         }
-        super = commit(&x);
+        durable_tree = commit(&x);
         g_tree_foreach(keys, copy_key, durable);
         for (uint64_t i = 0; i < n; i++) {
             change(&x, keys, 50);
@@ -437,7 +437,7 @@ static void test_cuts(void)
         }
         g_ptr_array_set_size(x.pending, 0);
         kv_cache_drop(&x.cache);
-        x.tree = super;
+        x.tree = durable_tree;
         kv_tree_begin_epoch(&x.tree);
         check(&x, durable);
         /* the space as the tree says */

@@ -326,7 +326,8 @@ static void test_config(void)
         g_autoptr(GError) error = NULL;
 
         g_assert_false(host_try(&(HostOptions){.namespaces = "8M:kv",
-                                               .kv_cache = i ? 1ULL << 40 : 1},
+                                               .kv_cache = i ? 1ULL << 40
+                                                             : 1},
                                 &error));
         g_assert_true(g_str_has_prefix(error->message, "kv_cache="));
     }
@@ -534,7 +535,7 @@ static uint64_t reads_of(Host *h, const char *key, uint32_t room)
 /*
  * Keys that ascend fill their leaves, so the size of the index is known: 192
  * leaves, 2 inner pages above them, a root.  The mount reads each page once, and
- * the superblock.  With a third of the leaves in the cache, the first one has
+ * the head record.  With a third of the leaves in the cache, the first one has
  * left it again; the pages above have not.  So the first lookup there reads one
  * page, and a Retrieve of another key of that leaf reads only its value: one
  * read for each page of NAND that it is in.
@@ -582,7 +583,7 @@ static void test_waf(void)
     b = kv_counters(h);
     g_assert_cmpuint(b.host_bytes_written - a.host_bytes_written, ==,
                      64 * KV_UNIT);
-    /* a leaf and the superblock */
+    /* a leaf and the head record */
     g_assert_cmpuint(b.nand_bytes_written - a.nand_bytes_written, >=,
                      (64 + 2) * KV_UNIT);
     host_free(h);

@@ -340,6 +340,7 @@ static void test_refused(void)
             .queue_size = 2,
             .mdts = 1,
             .backlog = NVME_BACKLOG,
+            .kv_cache = NVME_KV_CACHE,
             .nblocks = h->nblocks,
             .namespaces = bad[i],
             .firmware_slots = 1,

@@ -117,7 +117,7 @@ static inline KvPageHead *kv_page_head(const KvPage *page)
     return (KvPageHead *)page->data;
 }
 
-/* CRC of a page or a superblock of n bytes, whose own is at p + at. */
+/* CRC of a page or a head record of n bytes, whose own is at p + at. */
 uint64_t kv_crc(const uint8_t *p, uint32_t n, uint32_t at);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * format.h - what a key-value namespace has in its units.
  *
- * Unit 0 is the superblock.  Every other unit is free, or part of a value, or a
+ * Unit 0 is the head record.  Every other unit is free, or part of a value, or a
  * page: of the tree (leaf, inner), or a list of extents.  Numbers are
  * little-endian, units count from the beginning of the namespace, and 0 stands
  * for no unit.
@@ -45,10 +45,10 @@ typedef struct KvValue {
     KvExtent extent[KV_INLINE]; /* n 0: not used */
 } KvValue;
 
-#define KV_SUPER_MAGIC   0x31564b4453535631ULL
-#define KV_SUPER_VERSION 1
+#define KV_HEAD_MAGIC   0x31564b4453535631ULL
+#define KV_HEAD_VERSION 1
 
-typedef struct KvSuper {
+typedef struct KvHead {
     uint64_t magic;
     uint64_t crc; /* of the struct, with 0 here; as in the pages */
     uint64_t epoch;
@@ -61,9 +61,9 @@ typedef struct KvSuper {
     uint32_t n_pages;
     uint32_t value_units;
     uint32_t reserved;
-} KvSuper;
+} KvHead;
 
-_Static_assert(sizeof(KvSuper) == 64, "KvSuper");
+_Static_assert(sizeof(KvHead) == 64, "KvHead");
 
 #define KV_PAGE_MAGIC 0x4750564bU
 #define KV_LEVEL_LIST 0xffff

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tree.h - a B+-tree of keys whose pages are never overwritten while a durable
- * superblock may lead to them (shadowing: Rodeh, "B-trees, Shadowing, and
+ * head record may lead to them (shadowing: Rodeh, "B-trees, Shadowing, and
  * Clones", ACM Transactions on Storage 3(4), 2008, section 3).
  *
  * A page gets a new unit when it is first changed in an epoch, and so do the
