@@ -103,6 +103,10 @@ static const StateRow ctrl_rows[] = {
      .elem = sizeof(NvmeReservation), .count = N_NAMESPACES, .optional = true},
     KEPT_AS(n_reserved, n_reserved),         /* follows from it */
     KEPT_AS(virtualization, virtualization), /* such a drive is not saved */
+    KEPT_AS(kv_all, kv_all), /* these four: an index is in its namespace */
+    KEPT_AS(kv_ready, kv_ready),
+    KEPT_AS(kv_ops, kv_ops),
+    KEPT_AS(kv_after, kv_after),
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
     KEPT_AS(upkeep.retry_ns, retry_ns),
     KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
@@ -174,6 +178,7 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(first.pin_level, pin_level),
     KEPT_AS(first.enabling, enabling),
     VALUE_AS(first.shutdown_clean, shutdown_clean),
+    KEPT_AS(first.shutdown_waits, shutdown_waits), /* not at rest */
     KEPT_AS(first.queues.sq, sq), /* these two have rows of their own */
     KEPT_AS(first.queues.cq, cq),
     KEPT_AS(first.queues.max_sqid, max_sqid),
@@ -240,7 +245,9 @@ static const StateStruct ctrl_struct = {
 const StateStruct *nvme_state_struct(unsigned i)
 {
     static const StateStruct *const own[] = {
-        &ctrl_struct, &nvme_cq_struct, &nvme_sq_struct,
+        &ctrl_struct,
+        &nvme_cq_struct,
+        &nvme_sq_struct,
     };
 
     return i < G_N_ELEMENTS(own) ? own[i]
@@ -384,8 +391,8 @@ static bool streams_ok(const NvmeStreams *s, const NvmeStreams *own)
 {
     unsigned open = 0;
 
-    if (s->max != own->max || !is_flag(&s->enabled) ||
-        s->allocated > s->max || (s->enabled && !s->max)) {
+    if (s->max != own->max || !is_flag(&s->enabled) || s->allocated > s->max ||
+        (s->enabled && !s->max)) {
         return false;
     }
     for (unsigned i = 0; i < NVME_MAX_STREAMS; i++) {
