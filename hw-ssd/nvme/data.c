@@ -164,8 +164,8 @@ static inline void add_read(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
     size_t before = (size_t)(buf - req->buf) >> ctrl->block_shift;
     NvmeMetadata *p = req->metadata;
 
-    step->inside = req->read_for != NVME_READ_FOR_HOST &&
-                   req->read_for != NVME_READ_VALUE;
+    step->inside =
+        req->read_for != NVME_READ_FOR_HOST && req->read_for != NVME_READ_VALUE;
     if (G_UNLIKELY(p)) {
         step->metadata_bytes =
             step->inside ? 0 : (uint8_t)nvme_link_metadata(req);

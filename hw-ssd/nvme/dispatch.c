@@ -99,9 +99,8 @@ static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
                         const NvmeRequest *req)
 {
     bool range = !req->admin && !(req->ns && req->ns->kv) &&
-                 req->opcode != NVME_IO_FLUSH &&
-                 req->opcode != NVME_IO_DSM && req->opcode != NVME_IO_COPY &&
-                 req->opcode != NVME_IO_CANCEL &&
+                 req->opcode != NVME_IO_FLUSH && req->opcode != NVME_IO_DSM &&
+                 req->opcode != NVME_IO_COPY && req->opcode != NVME_IO_CANCEL &&
                  req->opcode != NVME_IO_MGMT_RECEIVE &&
                  req->opcode != NVME_IO_MGMT_SEND;
     NvmeTrace t = {

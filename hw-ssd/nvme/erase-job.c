@@ -368,8 +368,8 @@ static void forget_indexes(NvmeCtrl *ctrl)
          i++) {
         const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
-        if (ns->index && (ctrl->sub->erase.sanitize ||
-                          nvme_is_formatting(ctrl, ns->nsid))) {
+        if (ns->index &&
+            (ctrl->sub->erase.sanitize || nvme_is_formatting(ctrl, ns->nsid))) {
             nvme_kv_forget(ctrl->sub, ns, NVME_SC_ABORT_REQUESTED);
         }
     }

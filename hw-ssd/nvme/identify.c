@@ -533,8 +533,8 @@ static const Identify identify_table[] = {
     {0x1a, "Allocated Namespace ID list, NVM command set", fill_ns_list, true},
     {0x1a, "Allocated Namespace ID list, Key Value command set", fill_ns_list,
      OF_KV},
-    {0x1b, "Identify Namespace, allocated, NVM command set",
-     fill_nvm_namespace, true},
+    {0x1b, "Identify Namespace, allocated, NVM command set", fill_nvm_namespace,
+     true},
     {0x1b, "Identify Namespace, allocated, Key Value command set",
      nvme_identify_kv_namespace, OF_KV},
     {0x1c, "I/O Command Sets", fill_command_sets, false},
@@ -544,10 +544,9 @@ static const Identify identify_table[] = {
  * of it? */
 static bool is_set_of(const NvmeCtrl *ctrl, unsigned csi, unsigned of)
 {
-    return of == OF_KV ? csi == CSI_KV && ctrl->sub->namespaces.any_kv
-           : of == OF_ZONED
-               ? csi == CSI_ZONED && ctrl->sub->zones.n > 0
-               : csi == CSI_NVM;
+    return of == OF_KV      ? csi == CSI_KV && ctrl->sub->namespaces.any_kv
+           : of == OF_ZONED ? csi == CSI_ZONED && ctrl->sub->zones.n > 0
+                            : csi == CSI_NVM;
 }
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
@@ -562,8 +561,7 @@ uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         if (what->cns != cns) {
             continue;
         }
-        if (what->csi &&
-            !is_set_of(ctrl, sqe->dw[11] >> 24, what->csi)) {
+        if (what->csi && !is_set_of(ctrl, sqe->dw[11] >> 24, what->csi)) {
             continue;
         }
         status = what->fill(ctrl, sqe, data);

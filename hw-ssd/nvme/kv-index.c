@@ -20,10 +20,10 @@
 
 #define TRIMS_AT_ONCE 64
 
-#define VALUE_MOST    (2U << 20)
-#define PAGES_AHEAD   16
-#define UNITS_MIN     1024
-#define UNITS_MOST    UINT32_MAX
+#define VALUE_MOST  (2U << 20)
+#define PAGES_AHEAD 16
+#define UNITS_MIN   1024
+#define UNITS_MOST  UINT32_MAX
 
 typedef struct Job {
     NvmeKv *kv;
@@ -452,14 +452,12 @@ static KvResult mark_value(NvmeKv *kv, const KvLeafEntry *e)
 {
     KvValue v = kv_leaf_value(e);
     uint32_t n;
-    KvResult r =
-        kv_tree_extents(&kv->tree, &v, &kv->walk, kv->walk_list, &n);
+    KvResult r = kv_tree_extents(&kv->tree, &v, &kv->walk, kv->walk_list, &n);
 
     for (uint32_t i = 0; i < n && !r; i++) {
         r = kv_space_mark(&kv->space, kv->walk_list[i]) ? KV_OK : KV_DAMAGED;
     }
-    if (!r && v.list &&
-        !kv_space_mark(&kv->space, (KvExtent){v.list, 1})) {
+    if (!r && v.list && !kv_space_mark(&kv->space, (KvExtent){v.list, 1})) {
         r = KV_DAMAGED;
     }
     return r;
@@ -604,9 +602,8 @@ NvmeKvGo nvme_kv_stage_mount(NvmeCtrl *ctrl, NvmeKvOp *op)
     if (kv->state == NVME_KV_READY) {
         return NVME_KV_NEXT;
     }
-    return kv->state == NVME_KV_BROKEN
-               ? nvme_kv_end(op, NVME_SC_KV_UNRECOVERED)
-               : nvme_kv_wait(op, NVME_KV_FOR_MOUNT);
+    return kv->state == NVME_KV_BROKEN ? nvme_kv_end(op, NVME_SC_KV_UNRECOVERED)
+                                       : nvme_kv_wait(op, NVME_KV_FOR_MOUNT);
 }
 
 /* ---- life ---------------------------------------------------------------- */

@@ -24,7 +24,7 @@ typedef enum NvmeKvState {
     NVME_KV_COLD,     /* nothing is known of the tree */
     NVME_KV_MOUNTING, /* the drive reads all of it */
     NVME_KV_READY,
-    NVME_KV_BROKEN,   /* it is damaged; a format makes it an empty one */
+    NVME_KV_BROKEN, /* it is damaged; a format makes it an empty one */
 } NvmeKvState;
 
 typedef enum NvmeKvPhase {
@@ -47,9 +47,9 @@ struct NvmeKv {
     uint32_t n_units;
     uint32_t value_most; /* bytes */
     uint32_t keys_most;
-    uint32_t reserve;  /* units that values do not get */
-    uint32_t dirt;     /* pages that may change in an epoch */
-    uint32_t turns;    /* commands that may look into the tree at a time */
+    uint32_t reserve; /* units that values do not get */
+    uint32_t dirt;    /* pages that may change in an epoch */
+    uint32_t turns;   /* commands that may look into the tree at a time */
     uint32_t in_turn;
     uint32_t jobs; /* requests of the index */
     uint8_t state; /* NvmeKvState */
@@ -60,13 +60,13 @@ struct NvmeKv {
     uint32_t pages_left; /* of the commit, in PAGES */
     uint32_t trimmed;    /* in TRIM: extents of space.dying */
     uint16_t commit_status;
-    KvHead head; /* of the commit */
+    KvHead head;        /* of the commit */
     uint64_t closed;    /* epoch of the last commit that has begun */
     uint64_t committed; /* of the last one that is durable */
     uint64_t failed;
     uint16_t failed_status;
 
-    uint8_t *unit;     /* NVME_KV_MOUNTING: unit 0 */
+    uint8_t *unit; /* NVME_KV_MOUNTING: unit 0 */
     bool walking;
     KvPath walk;
     KvKey walk_key;

@@ -211,8 +211,7 @@ bool nvme_kv_run_ready(NvmeSubsys *sub)
 
 static bool conflict(const NvmeKvOp *a, const NvmeKvOp *b)
 {
-    return (a->changes || b->changes) &&
-           kv_key_compare(&a->key, &b->key) == 0;
+    return (a->changes || b->changes) && kv_key_compare(&a->key, &b->key) == 0;
 }
 
 /* Also with those that came before and wait, so that each has its turn. */

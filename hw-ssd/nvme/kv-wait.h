@@ -14,9 +14,9 @@ typedef struct NvmeKv NvmeKv;
 typedef enum NvmeKvReason {
     NVME_KV_RUNS,
     NVME_KV_FOR_MOUNT,
-    NVME_KV_FOR_KEY,   /* another command has it */
-    NVME_KV_FOR_TURN,  /* as many as the cache bears look into the tree */
-    NVME_KV_FOR_PAGE,  /* NvmeKvOp.path.unit */
+    NVME_KV_FOR_KEY,  /* another command has it */
+    NVME_KV_FOR_TURN, /* as many as the cache bears look into the tree */
+    NVME_KV_FOR_PAGE, /* NvmeKvOp.path.unit */
     NVME_KV_FOR_FRAME,
     NVME_KV_FOR_COMMIT,
 } NvmeKvReason;
@@ -52,7 +52,7 @@ struct NvmeKvOp {
     uint8_t options;
     uint32_t host_bytes; /* value size, or size of the host's buffer */
     KvPath path;
-    KvValue value; /* that the key has */
+    KvValue value;  /* that the key has */
     KvExtent *list; /* g_new: its extents, or those of the new value */
     KvExtent *old;  /* g_new: its extents, when it gets a new value */
     uint32_t n;
@@ -81,7 +81,8 @@ static inline NvmeKvGo nvme_kv_end(NvmeKvOp *op, uint16_t status)
     return NVME_KV_END;
 }
 
-/* Those that wait for it go on with the next nvme_kv_look().  unit: of a page */
+/* Those that wait for it go on with the next nvme_kv_look().  unit: of a page
+ */
 void nvme_kv_wake(NvmeKv *kv, NvmeKvReason reason, uint32_t unit);
 
 /* All that wait end with the status. */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Dword 11: bits 7:0 key length, 15:8 options. */
-#define NVME_KV_STORE_MUST_EXIST  0x1 /* do not store a key that is not there */
-#define NVME_KV_STORE_MUST_BE_NEW 0x2 /* nor one that is */
+#define NVME_KV_STORE_MUST_EXIST  0x1 /* only if the key exists */
+#define NVME_KV_STORE_MUST_BE_NEW 0x2 /* only if it does not */
 #define NVME_KV_STORE_PLAIN       0x4 /* do not compress */
 #define NVME_KV_RETRIEVE_PLAIN    0x1 /* do not decompress */
 

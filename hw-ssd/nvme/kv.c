@@ -181,8 +181,7 @@ static NvmeKvGo stage_write(NvmeCtrl *ctrl, NvmeKvOp *op)
 {
     NvmeKv *kv = op->kv;
     uint64_t left = whole_blocks(ctrl, op->host_bytes) >> ctrl->block_shift;
-    uint32_t want =
-        (uint32_t)((left + kv->unit_blocks - 1) / kv->unit_blocks);
+    uint32_t want = (uint32_t)((left + kv->unit_blocks - 1) / kv->unit_blocks);
 
     if (want && kv->space.n_free < want + kv->reserve) {
         return wait_for_units(op);
@@ -310,8 +309,8 @@ static NvmeKvGo stage_read(NvmeCtrl *ctrl, NvmeKvOp *op)
 }
 
 static const NvmeKvStage retrieve_stages[] = {
-    nvme_kv_stage_mount, nvme_kv_stage_key, nvme_kv_stage_turn, stage_find,
-    stage_read,          NULL,
+    nvme_kv_stage_mount, nvme_kv_stage_key, nvme_kv_stage_turn,
+    stage_find,          stage_read,        NULL,
 };
 
 static uint16_t check_buffer(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -337,7 +336,10 @@ static uint16_t retrieve(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 /* ---- Exist, Delete ------------------------------------------------------- */
 
 static const NvmeKvStage exist_stages[] = {
-    nvme_kv_stage_mount, nvme_kv_stage_key, nvme_kv_stage_turn, stage_find,
+    nvme_kv_stage_mount,
+    nvme_kv_stage_key,
+    nvme_kv_stage_turn,
+    stage_find,
     NULL,
 };
 
@@ -360,11 +362,11 @@ static NvmeKvGo stage_delete(NvmeCtrl *ctrl, NvmeKvOp *op)
 }
 
 static const NvmeKvStage delete_stages[] = {
-    nvme_kv_stage_mount, nvme_kv_stage_key, nvme_kv_stage_turn, stage_delete,
-    stage_durable,       NULL,
+    nvme_kv_stage_mount, nvme_kv_stage_key, nvme_kv_stage_turn,
+    stage_delete,        stage_durable,     NULL,
 };
 
-static uint16_t delete(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+static uint16_t delete (NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     NvmeKvOp *op = begin(ctrl, req, delete_stages);
 
@@ -412,8 +414,8 @@ static NvmeKvGo stage_list(NvmeCtrl *ctrl, NvmeKvOp *op)
     } while (room && next.bytes);
     put_le32(op->req->buf, op->n);
     op->req->bytes = op->out_bytes;
-    return nvme_kv_end(op, nvme_sg_write(ctrl, &op->req->sg, op->req->buf,
-                                         op->out_bytes));
+    return nvme_kv_end(
+        op, nvme_sg_write(ctrl, &op->req->sg, op->req->buf, op->out_bytes));
 }
 
 static const NvmeKvStage list_stages[] = {
@@ -449,7 +451,7 @@ static NvmeKvGo stage_note(NvmeCtrl *ctrl, NvmeKvOp *op)
 {
     const NvmeKv *kv = op->kv;
 
-    op->epoch = nvme_kv_is_dirty(kv)         ? kv->tree.epoch
+    op->epoch = nvme_kv_is_dirty(kv)        ? kv->tree.epoch
                 : kv->phase != NVME_KV_IDLE ? kv->closed
                                             : 0;
     return NVME_KV_NEXT;
@@ -479,8 +481,8 @@ static NvmeKvGo stage_next_index(NvmeCtrl *ctrl, NvmeKvOp *op);
 static NvmeKvGo stage_again(NvmeCtrl *ctrl, NvmeKvOp *op);
 
 static const NvmeKvStage flush_all_stages[] = {
-    stage_next_index, stage_note, nvme_kv_stage_commit, stage_again,
-    stage_flush,      NULL,
+    stage_next_index, stage_note,  nvme_kv_stage_commit,
+    stage_again,      stage_flush, NULL,
 };
 #define STAGE_FLUSH 4
 
@@ -579,9 +581,8 @@ static const NvmeCommand kv_commands[] = {
      .help = "as on other namespaces"},
 };
 
-const NvmeCommandTable nvme_kv_commands = {
-    kv_commands, G_N_ELEMENTS(kv_commands)
-};
+const NvmeCommandTable nvme_kv_commands = {kv_commands,
+                                           G_N_ELEMENTS(kv_commands)};
 
 /* ---- Identify ------------------------------------------------------------ */
 

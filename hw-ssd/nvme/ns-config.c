@@ -150,8 +150,8 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
             nvme_ns_granule_bytes(ctrl));
         return refuse(ctrl, error, why);
     }
-    if (form.kv && (why = g_strdup(nvme_kv_refuses(
-                        ctrl, bytes >> ctrl->block_shift)))) {
+    if (form.kv &&
+        (why = g_strdup(nvme_kv_refuses(ctrl, bytes >> ctrl->block_shift)))) {
         return refuse(ctrl, error, why);
     }
     ns = nvme_ns_create(ctrl, nsid, nblocks, format);

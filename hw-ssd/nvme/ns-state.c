@@ -110,13 +110,11 @@ static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
     return r->nsid - 1 < all->n && !all->table[r->nsid - 1].exists &&
            r->attached <= 1 && r->shared <= 1 &&
            (r->format <= 0xf || kv_ok(ctrl, r)) &&
-           nvme_ns_format(ctrl, format) &&
-           r->protect < NVME_N_PROTECTS && r->nblocks &&
-           (r->serial < all->created || !all->managed) &&
+           nvme_ns_format(ctrl, format) && r->protect < NVME_N_PROTECTS &&
+           r->nblocks && (r->serial < all->created || !all->managed) &&
            r->error_recovery <= UINT16_MAX &&
-           (all->managed
-                ? nvme_ns_granules(ctrl, r->nblocks, format) ==
-                      nvme_ns_count(ctrl, (uint16_t)r->nsid)
+           (all->managed ? nvme_ns_granules(ctrl, r->nblocks, format) ==
+                               nvme_ns_count(ctrl, (uint16_t)r->nsid)
             : ctrl->sub->zones.n
                 ? r->nblocks == ctrl->sub->zones.n * ctrl->sub->zones.size
                 : r->nblocks == ctrl->cfg.nblocks && r->attached);

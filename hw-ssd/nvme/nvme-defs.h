@@ -190,7 +190,7 @@ enum {
     NVME_SC_FORMAT_IN_PROGRESS = 0x084,
     NVME_SC_INVALID_VALUE_SIZE = 0x085, /* these five: KV Command Set */
     NVME_SC_INVALID_KEY_SIZE = 0x086,
-    NVME_SC_KEY_NOT_THERE = 0x087, /* KV Key Does Not Exist */
+    NVME_SC_KEY_NOT_THERE = 0x087,  /* KV Key Does Not Exist */
     NVME_SC_KV_UNRECOVERED = 0x088, /* Unrecovered Error */
     NVME_SC_KEY_EXISTS = 0x089,
 

@@ -162,9 +162,9 @@ struct NvmeRequest {
     /* Of a request that is not in a queue: it has ended, and will be freed; or
      * NULL. */
     void (*done)(NvmeCtrl *ctrl, NvmeRequest *req);
-    void *job;            /* done()'s, until then; g_new */
-    /* Of a namespace of key-value pairs (kv-wait.c), or NULL; kv_end() is called
-     * before it completes, or goes. */
+    void *job; /* done()'s, until then; g_new */
+    /* Of a namespace of key-value pairs (kv-wait.c), or NULL; kv_end() is
+     * called before it completes, or goes. */
     struct NvmeKvOp *kv;
     void (*kv_end)(NvmeCtrl *ctrl, NvmeRequest *req);
     bool modelled;        /* complete_ns is set */
@@ -387,7 +387,7 @@ typedef struct NvmeCounts {
 
 struct NvmeCtrl {
     NvmeSubsys *sub;
-    unsigned index; /* of NvmeSubsys.ctrl */
+    unsigned index;           /* of NvmeSubsys.ctrl */
     NvmeSecondary *secondary; /* NULL: it is none */
     const NvmeMachine *machine;
     void *opaque;
@@ -458,8 +458,8 @@ struct NvmeSubsys {
     uint32_t n_reserved;           /* namespaces with a reservation */
     NvmeVirtualization virtualization;
     GPtrArray *kv_all; /* NvmeKv of namespaces of key-value pairs; NULL: none */
-    struct NvmeKvOp *kv_ready; /* the oldest first */
-    uint32_t kv_ops;           /* commands for them */
+    struct NvmeKvOp *kv_ready;         /* the oldest first */
+    uint32_t kv_ops;                   /* commands for them */
     void (*kv_after)(NvmeSubsys *sub); /* once they are committed; or NULL */
     NvmeUpkeep upkeep;
     NvmeLife life;

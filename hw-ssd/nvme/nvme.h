@@ -175,8 +175,8 @@ typedef struct NvmeConfig {
     const char *namespaces; /* NULL: one, of all blocks, for good; else the host
                                manages them, and a new drive has these:
                                nvme_namespaces_help */
-    uint64_t kv_cache; /* bytes of pages that the index of a namespace of
-                          key-value pairs has in the drive's memory */
+    uint64_t kv_cache;      /* bytes of pages that the index of a namespace of
+                               key-value pairs has in the drive's memory */
     bool namespaces_fixed;  /* with namespaces: the host does not manage them */
     uint64_t backlog;      /* bytes that may wait for the store */
     uint16_t controllers;  /* the most that the NVM subsystem may have at a
@@ -373,9 +373,9 @@ void nvme_retry(NvmeCtrl *ctrl);
  * Save a controller at rest, and the others of its subsystem, without the drive
  * (ssd_save()), or load them: into a new one, attached to the drive that was
  * saved with it, and not enabled, to which others with the same CNTLIDs were
- * added.  After a load that failed they can only be removed and freed.  Guest memory, and whether MSI-X is
- * on, are the machine's.  Loading checks every number. false: *error names in
- * one line the fault of "it", the stream.
+ * added.  After a load that failed they can only be removed and freed.  Guest
+ * memory, and whether MSI-X is on, are the machine's.  Loading checks every
+ * number. false: *error names in one line the fault of "it", the stream.
  */
 bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error);

@@ -52,7 +52,7 @@ static uint64_t cap(const NvmeCtrl *ctrl)
            timeout(ctrl) << 24 |                  /* TO */
            1ULL << 36 |                           /* NSSRS */
            1ULL << 37 |                           /* CSS: NVM command set */
-           (has_others(ctrl) ? 1ULL << 43 : 0) | /* and others */
+           (has_others(ctrl) ? 1ULL << 43 : 0) |  /* and others */
            nvme_cmb_cap(ctrl) | nvme_pmr_cap(ctrl) |
            (nvme_is_multi(ctrl) ? 3ULL << 46 | 1ULL << 58 : 0) | /* CPS, NSSS */
            1ULL << 59 | /* CRMS: ready with media */
@@ -134,8 +134,7 @@ static bool settings_ok(const NvmeCtrl *ctrl)
     uint64_t page = 1ULL << (NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS);
 
     return (NVME_CC_CSS(ctrl->regs.cc) == 0 ||
-            (NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL &&
-             has_others(ctrl))) &&
+            (NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL && has_others(ctrl))) &&
            NVME_CC_AMS(ctrl->regs.cc) <= NVME_AMS_WEIGHTED &&
            NVME_CC_MPS(ctrl->regs.cc) <= NVME_PAGE_BITS_MAX - NVME_PAGE_BITS &&
            asqs && acqs && !(ctrl->regs.asq & (page - 1)) &&

@@ -53,8 +53,7 @@ bool nvme_at_rest(const NvmeCtrl *ctrl)
     return !ctrl->sub->slots.in_use && !ctrl->sub->requests.starved_first &&
            !ctrl->sub->erase_req && !ctrl->sub->drive_lost &&
            ctrls_at_rest(ctrl->sub) && nvme_kv_at_rest(ctrl->sub) &&
-           payload_at_rest(ctrl->payload) &&
-           ssd_at_rest(ctrl->ssd);
+           payload_at_rest(ctrl->payload) && ssd_at_rest(ctrl->ssd);
 }
 
 NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns)

@@ -155,8 +155,7 @@ static void put(Index *x, const KvKey *key, uint32_t units, bool scattered)
     uint32_t n = 0, n_old;
 
     for (uint32_t left = units; left;) {
-        g_assert_true(
-            kv_space_take(&x->space, scattered ? 1 : left, &list[n]));
+        g_assert_true(kv_space_take(&x->space, scattered ? 1 : left, &list[n]));
         left -= list[n].n;
         if (scattered) { /* leave a hole */
             KvExtent hole;
@@ -383,8 +382,7 @@ static void test_random(void)
     commit(&x);
     units = check(&x, keys);
     g_assert_cmpuint(units, ==, x.tree.value_units);
-    g_assert_cmpuint(x.space.n_free, ==,
-                     N_UNITS - 1 - units - x.tree.n_pages);
+    g_assert_cmpuint(x.space.n_free, ==, N_UNITS - 1 - units - x.tree.n_pages);
     while (g_tree_nnodes(keys)) { /* and back to nothing */
         KvKey key = *(KvKey *)g_tree_node_key(g_tree_node_first(keys));
 
@@ -470,8 +468,8 @@ static void test_cuts(void)
                         g_assert_true(kv_space_mark(&x.space, list[k]));
                     }
                     if (v.list) {
-                        g_assert_true(kv_space_mark(
-                            &x.space, (KvExtent){v.list, 1}));
+                        g_assert_true(
+                            kv_space_mark(&x.space, (KvExtent){v.list, 1}));
                     }
                 }
                 from = next;

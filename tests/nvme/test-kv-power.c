@@ -2,10 +2,10 @@
 /*
  * test-kv-power.c - key-value namespaces and power cuts.
  *
- * instants: a Store and a Delete of two keys, and the Flush behind them, are cut
- * every 2 microseconds.  Each of the keys then has its old or its new state, as a
- * whole; with the Flush completed it has the new one.  All others are as they
- * were.
+ * instants: a Store and a Delete of two keys, and the Flush behind them, are
+ * cut every 2 microseconds.  Each of the keys then has its old or its new
+ * state, as a whole; with the Flush completed it has the new one.  All others
+ * are as they were.
  *
  * random: many keys, several commands at a time, cuts anywhere.  A key has the
  * state of its last durable command, or of a later one.
@@ -29,13 +29,17 @@ static const Mode modes[] = {
     {.name = "flush"},
     {.name = "slow-store", .slow = true},
     {.name = "protected", .set = "buffer.plp=on", .at_once = true},
-    {.name = "protected-kill", .set = "buffer.plp=on", .at_once = true,
-     .slow = true, .kill = true},
+    {.name = "protected-kill",
+     .set = "buffer.plp=on",
+     .at_once = true,
+     .slow = true,
+     .kill = true},
     {.name = "kill", .slow = true, .kill = true},
     {.name = "small-buffer", .set = "buffer.size=64KiB"},
     {.name = "scan", .set = "ftl.recovery=scan;ftl.op_percent=90%"},
-    {.name = "checkpoint", .set = "ftl.recovery=checkpoint;"
-     "ftl.checkpoint_interval=50;ftl.op_percent=90%"},
+    {.name = "checkpoint",
+     .set = "ftl.recovery=checkpoint;"
+            "ftl.checkpoint_interval=50;ftl.op_percent=90%"},
     {.name = "large-units", .set = "ftl.unit=16KiB;nand.blocks=128"},
 };
 
@@ -71,10 +75,10 @@ static char *name_of(uint32_t i)
 
 /* ---- each instant -------------------------------------------------------- */
 
-#define N_OTHERS 120
+#define N_OTHERS   120
 #define INSTANT_NS 2000
-#define OLD      7000
-#define NEW      9000
+#define OLD        7000
+#define NEW        9000
 
 /* One Flush of a namespace with N_OTHERS keys, and two more. */
 static Host *begin(const Mode *m)
@@ -191,7 +195,7 @@ typedef struct State {
 } State;
 
 typedef struct Key {
-    GArray *state; /* State: the durable one, and those since then */
+    GArray *state;  /* State: the durable one, and those since then */
     uint32_t acked; /* of them: the last that completed */
     bool busy;
 } Key;
@@ -224,8 +228,7 @@ static void send_change(Run *r, Op *op)
     op->key = (uint32_t)prng_below(&r->prng, N_KEYS);
     k = &r->key[op->key];
     if (k->busy ||
-        (deletes &&
-         !g_array_index(k->state, State, k->state->len - 1).seed)) {
+        (deletes && !g_array_index(k->state, State, k->state->len - 1).seed)) {
         return;
     }
     key = name_of(op->key);

@@ -17,7 +17,7 @@ static Host *simple(void)
 
 static void test_commands(void)
 {
-    static const uint32_t sizes[] = {0,    1,    511,  512,   513, 4096,
+    static const uint32_t sizes[] = {0,    1,    511,   512,    513,      4096,
                                      4097, 8192, 65535, 200000, 512 << 10};
     Host *h = simple();
 
@@ -55,17 +55,22 @@ static void test_keys(void)
         const char *key;
         uint8_t bytes;
     } keys[] = {
-        {"0123456789abcdef", 16}, {"0123456789abcdeg", 16},
-        {"0123456789abcde", 15},  {"x", 1},
-        {"x\0", 2},               {"x\0\0", 3},
-        {"\0", 1},                {"\0\0", 2},
-        {"x\0\0\0\0\0\0\0\0", 9}, {"\xff\xff\xff\xff\xff\xff\xff\xff", 8},
+        {"0123456789abcdef", 16},
+        {"0123456789abcdeg", 16},
+        {"0123456789abcde", 15},
+        {"x", 1},
+        {"x\0", 2},
+        {"x\0\0", 3},
+        {"\0", 1},
+        {"\0\0", 2},
+        {"x\0\0\0\0\0\0\0\0", 9},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff", 8},
     };
     Host *h = simple();
 
     for (unsigned i = 0; i < G_N_ELEMENTS(keys); i++) {
-        NvmeSqe sqe = kv_sqe(h, NSID, NVME_KV_STORE, keys[i].key,
-                             keys[i].bytes, 0, 100 + i, HOST_DATA);
+        NvmeSqe sqe = kv_sqe(h, NSID, NVME_KV_STORE, keys[i].key, keys[i].bytes,
+                             0, 100 + i, HOST_DATA);
 
         kv_fill(h, HOST_DATA, i, 100 + i);
         g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
@@ -88,26 +93,29 @@ static void test_options(void)
 {
     Host *h = simple();
 
-    g_assert_cmphex(kv_status(h, NSID, NVME_KV_STORE, "k",
-                              NVME_KV_STORE_MUST_EXIST, 10), ==,
-                    NVME_SC_KEY_NOT_THERE);
+    g_assert_cmphex(
+        kv_status(h, NSID, NVME_KV_STORE, "k", NVME_KV_STORE_MUST_EXIST, 10),
+        ==, NVME_SC_KEY_NOT_THERE);
     g_assert_cmphex(kv_status(h, NSID, NVME_KV_EXIST, "k", 0, 0), ==,
                     NVME_SC_KEY_NOT_THERE);
     kv_fill(h, HOST_DATA, 1, 10);
-    g_assert_cmphex(kv_status(h, NSID, NVME_KV_STORE, "k",
-                              NVME_KV_STORE_MUST_BE_NEW, 10), ==, 0);
+    g_assert_cmphex(
+        kv_status(h, NSID, NVME_KV_STORE, "k", NVME_KV_STORE_MUST_BE_NEW, 10),
+        ==, 0);
     kv_fill(h, HOST_DATA, 2, 10);
-    g_assert_cmphex(kv_status(h, NSID, NVME_KV_STORE, "k",
-                              NVME_KV_STORE_MUST_BE_NEW, 10), ==,
-                    NVME_SC_KEY_EXISTS);
+    g_assert_cmphex(
+        kv_status(h, NSID, NVME_KV_STORE, "k", NVME_KV_STORE_MUST_BE_NEW, 10),
+        ==, NVME_SC_KEY_EXISTS);
     g_assert_cmpuint(kv_retrieve(h, NSID, "k", 512), ==, 10);
     g_assert_true(kv_is(h, HOST_DATA, 1, 10));
     kv_fill(h, HOST_DATA, 3, 20);
     g_assert_cmphex(kv_status(h, NSID, NVME_KV_STORE, "k",
                               NVME_KV_STORE_MUST_EXIST | NVME_KV_STORE_PLAIN,
-                              20), ==, 0);
-    g_assert_cmphex(kv_status(h, NSID, NVME_KV_RETRIEVE, "k",
-                              NVME_KV_RETRIEVE_PLAIN, 512), ==, 0);
+                              20),
+                    ==, 0);
+    g_assert_cmphex(
+        kv_status(h, NSID, NVME_KV_RETRIEVE, "k", NVME_KV_RETRIEVE_PLAIN, 512),
+        ==, 0);
     g_assert_true(kv_is(h, HOST_DATA, 3, 20));
     host_free(h);
 }
@@ -293,7 +301,8 @@ static void test_identify(void)
     /* the effects of its commands */
     g_assert_cmphex(admin_status(h, NVME_ADM_GET_LOG_PAGE, 0,
                                  ADMIN_DW(5 | 1023U << 16, 0, 0, 0, 1U << 24),
-                                 4096), ==, 0);
+                                 4096),
+                    ==, 0);
     g_assert_cmphex(get_le32(p + 1024 + 4 * NVME_KV_STORE) & 3, ==, 3);
     g_assert_cmphex(get_le32(p + 1024 + 4 * NVME_KV_LIST) & 3, ==, 1);
     g_assert_cmphex(get_le32(p + 1024 + 4 * NVME_IO_COMPARE), ==, 0);
@@ -317,8 +326,7 @@ static void test_config(void)
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
 
-        g_assert_false(
-            host_try(&(HostOptions){.namespaces = bad[i]}, &error));
+        g_assert_false(host_try(&(HostOptions){.namespaces = bad[i]}, &error));
         g_assert_true(g_str_has_prefix(error->message, "namespaces="));
         g_assert_null(strchr(error->message, '\n'));
     }
@@ -326,8 +334,7 @@ static void test_config(void)
         g_autoptr(GError) error = NULL;
 
         g_assert_false(host_try(&(HostOptions){.namespaces = "8M:kv",
-                                               .kv_cache = i ? 1ULL << 40
-                                                             : 1},
+                                               .kv_cache = i ? 1ULL << 40 : 1},
                                 &error));
         g_assert_true(g_str_has_prefix(error->message, "kv_cache="));
     }
@@ -380,17 +387,16 @@ static void send_op(Run *r, Op *op)
     op->opcode = opcodes[prng_below(&r->prng, G_N_ELEMENTS(opcodes))];
     op->bytes = (uint32_t)prng_below(&r->prng, 3 * KV_UNIT);
     op->seed = ++r->seed;
-    op->options = op->opcode == NVME_KV_STORE
-                      ? (uint8_t)prng_below(&r->prng, 3)
-                      : 0;
+    op->options =
+        op->opcode == NVME_KV_STORE ? (uint8_t)prng_below(&r->prng, 3) : 0;
     if (op->opcode == NVME_KV_STORE) {
         kv_fill(r->h, addr, op->seed, op->bytes);
     } else {
         op->bytes = op->opcode == NVME_KV_RETRIEVE ? SLOT : 0;
     }
     key = g_strdup_printf("%u-key", op->key);
-    sqe = kv_sqe(r->h, NSID, op->opcode, key, (uint8_t)strlen(key),
-                 op->options, op->bytes, addr);
+    sqe = kv_sqe(r->h, NSID, op->opcode, key, (uint8_t)strlen(key), op->options,
+                 op->bytes, addr);
     if (sqe.dw[8] == HOST_LISTS) {
         uint64_t to = HOST_LISTS + (op - r->op + 1) * 4096;
 
@@ -497,9 +503,8 @@ static void play(Run *r, unsigned n)
     drain(r);
 }
 
-static const char *const modes[] = {"", "buffer.plp=on",
-                                    "host.complete_at=program",
-                                    "buffer.size=64KiB"};
+static const char *const modes[] = {
+    "", "buffer.plp=on", "host.complete_at=program", "buffer.size=64KiB"};
 
 static void test_random(gconstpointer mode)
 {
@@ -534,11 +539,11 @@ static uint64_t reads_of(Host *h, const char *key, uint32_t room)
 
 /*
  * Keys that ascend fill their leaves, so the size of the index is known: 192
- * leaves, 2 inner pages above them, a root.  The mount reads each page once, and
- * the head record.  With a third of the leaves in the cache, the first one has
- * left it again; the pages above have not.  So the first lookup there reads one
- * page, and a Retrieve of another key of that leaf reads only its value: one
- * read for each page of NAND that it is in.
+ * leaves, 2 inner pages above them, a root.  The mount reads each page once,
+ * and the head record.  With a third of the leaves in the cache, the first one
+ * has left it again; the pages above have not.  So the first lookup there reads
+ * one page, and a Retrieve of another key of that leaf reads only its value:
+ * one read for each page of NAND that it is in.
  */
 static void test_reads(void)
 {
@@ -625,8 +630,9 @@ static void test_full(void)
 
         g_assert_cmphex(kv_status(h, NSID, NVME_KV_DELETE, key, 0, 0), ==, 0);
     }
-    for (n = 0; kv_store(h, NSID, n % 2 ? "big1" : "big2", n, 400000) == 0 &&
-                n < 20; n++) {
+    for (n = 0;
+         kv_store(h, NSID, n % 2 ? "big1" : "big2", n, 400000) == 0 && n < 20;
+         n++) {
     }
     g_assert_cmpuint(n, ==, 20);
     g_assert_cmpuint(kv_retrieve(h, NSID, "big1", 512 << 10), ==, 400000);
@@ -705,8 +711,8 @@ static void test_delete_ns(void)
                      0, 4096, HOST_DATA);
         host_send(h, 1, &sqe);
     }
-    g_assert_cmphex(admin_status(h, NVME_ADM_NS_MANAGEMENT, NSID, ADMIN_DW(1),
-                                 0), ==, 0);
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_NS_MANAGEMENT, NSID, ADMIN_DW(1), 0), ==, 0);
     for (unsigned i = 0; i < 20; i++) {
         host_wait(h, 1);
     }
@@ -720,8 +726,9 @@ static void test_protect(void)
     Host *h = simple();
 
     g_assert_cmphex(kv_store(h, NSID, "k", 1, 100), ==, 0);
-    g_assert_cmphex(admin_status(h, NVME_ADM_SET_FEATURES, NSID,
-                                 ADMIN_DW(0x84, 1), 0), ==, 0);
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_SET_FEATURES, NSID, ADMIN_DW(0x84, 1), 0), ==,
+        0);
     g_assert_cmphex(kv_store(h, NSID, "k", 2, 100), ==, NVME_SC_NS_PROTECTED);
     g_assert_cmphex(kv_status(h, NSID, NVME_KV_DELETE, "k", 0, 0), ==,
                     NVME_SC_NS_PROTECTED);

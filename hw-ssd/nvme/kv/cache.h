@@ -77,7 +77,8 @@ void kv_cache_drop(KvCache *c);
 /* Why a page is not here. */
 typedef enum KvMiss {
     KV_MISS_NONE,
-    KV_MISS_PAGE,  /* it is being read: again when kv_cache_loaded() was called */
+    KV_MISS_PAGE,  /* it is being read: again when kv_cache_loaded() was called
+                    */
     KV_MISS_FRAME, /* all frames are in use: again after a read or a write */
     KV_MISS_BAD,
 } KvMiss;

@@ -2,8 +2,8 @@
 /*
  * format.h - what a key-value namespace has in its units.
  *
- * Unit 0 is the head record.  Every other unit is free, or part of a value, or a
- * page: of the tree (leaf, inner), or a list of extents.  Numbers are
+ * Unit 0 is the head record.  Every other unit is free, or part of a value, or
+ * a page: of the tree (leaf, inner), or a list of extents.  Numbers are
  * little-endian, units count from the beginning of the namespace, and 0 stands
  * for no unit.
  */

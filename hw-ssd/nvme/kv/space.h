@@ -18,9 +18,9 @@ typedef struct KvSpace {
     uint64_t *used; /* bits by unit */
     uint32_t n;
     uint32_t n_free;
-    uint32_t next;  /* where the search begins */
+    uint32_t next; /* where the search begins */
     uint32_t n_dead;
-    GArray *dead;   /* KvExtent, as dying */
+    GArray *dead; /* KvExtent, as dying */
     GArray *dying;
 } KvSpace;
 

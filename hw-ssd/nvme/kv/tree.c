@@ -117,8 +117,8 @@ static KvResult descend(KvTree *t, const KvKey *key, KvPath *path)
         }
         kv_cache_pin(page);
         path->page[path->n] = page;
-        path->at[path->n] = (uint16_t)(level ? child_of(page, key)
-                                             : lower_bound(page, 0, key));
+        path->at[path->n] =
+            (uint16_t)(level ? child_of(page, key) : lower_bound(page, 0, key));
         if (level) {
             unit = GUINT32_FROM_LE(inner(page, path->at[path->n])->child);
         }
@@ -190,8 +190,8 @@ static bool extents_ok(const KvTree *t, const KvExtent *list, uint32_t n,
         }
         units += list[i].n;
     }
-    return units == ((uint64_t)bytes + t->cache->unit_bytes - 1) /
-                        t->cache->unit_bytes;
+    return units ==
+           ((uint64_t)bytes + t->cache->unit_bytes - 1) / t->cache->unit_bytes;
 }
 
 KvResult kv_tree_extents(KvTree *t, const KvValue *v, KvPath *path,
@@ -233,8 +233,8 @@ uint32_t kv_tree_reserve(const KvTree *t)
 KvResult kv_tree_prepare(KvTree *t, const KvPath *path)
 {
     if (t->space->n_free < kv_tree_reserve(t) ||
-        (t->height == KV_HEIGHT && count_of(path->page[0]) ==
-                                       room_of(t, t->height - 1))) {
+        (t->height == KV_HEIGHT &&
+         count_of(path->page[0]) == room_of(t, t->height - 1))) {
         return KV_FULL;
     }
     return kv_cache_reserve(t->cache, t->height + 3) ? KV_OK : KV_WAIT_FRAME;

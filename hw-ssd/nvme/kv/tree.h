@@ -37,8 +37,8 @@ typedef struct KvTree {
 
 typedef enum KvResult {
     KV_OK,
-    KV_ABSENT,  /* there is no such key */
-    KV_WAIT_PAGE, /* again, when page KvPath.unit is read */
+    KV_ABSENT,     /* there is no such key */
+    KV_WAIT_PAGE,  /* again, when page KvPath.unit is read */
     KV_WAIT_FRAME, /* again, after a read or a write of pages */
     KV_DAMAGED,
     KV_FULL,
