@@ -64,7 +64,7 @@ static uint16_t take_source(const NvmeCtrl *ctrl, const NvmeRequest *req,
         !nvme_reservation_allows(ctrl, out->ns, false)) {
         return NVME_SC_RESERVATION_CONFLICT;
     }
-    if (!nvme_metadata_same(out->ns, req->ns)) {
+    if (out->ns->kv || !nvme_metadata_same(out->ns, req->ns)) {
         return NVME_SC_INCOMPATIBLE_NS;
     }
     if (out->nblocks > nvme_copy_most(ctrl, req->ns)) {

@@ -541,6 +541,7 @@ static const NvmeCommand kv_commands[] = {
      .name = "List",
      .run = list,
      .effects = NVME_EFFECT_SUPPORTED,
+     .work = NVME_WORK_READ,
      .help = "in the order of the keys' bytes, from a key on; key length 0: "
              "from the first"},
     {.opcode = NVME_KV_DELETE,
@@ -553,6 +554,7 @@ static const NvmeCommand kv_commands[] = {
      .name = "Exist",
      .run = exist,
      .effects = NVME_EFFECT_SUPPORTED,
+     .work = NVME_WORK_READ,
      .help = "of one key"},
     {.opcode = NVME_IO_RESERVATION_REGISTER,
      .name = "Reservation Register",

@@ -285,6 +285,29 @@ static bool has_sanitize_config(const NvmeCtrl *ctrl)
 
 /* ---- the table ---------------------------------------------------------- */
 
+/* ---- command sets ------------------------------------------------------- */
+
+#define PROFILE_BITS 0x1ff /* IOCSCI */
+
+static bool has_profiles(const NvmeCtrl *ctrl)
+{
+    return ctrl->sub->namespaces.any_kv;
+}
+
+/* CNS 1Ch lists one combination. */
+static uint16_t get_profile(NvmeCtrl *ctrl, NvmeRequest *req,
+                            const NvmeSqe *sqe, bool current)
+{
+    req->dw0 = 0;
+    return 0;
+}
+
+static uint16_t set_profile(NvmeCtrl *ctrl, NvmeRequest *req,
+                            const NvmeSqe *sqe)
+{
+    return sqe->dw[11] & PROFILE_BITS ? NVME_SC_COMMAND_SETS : 0;
+}
+
 static const Feature features[] = {
     {.id = 0x01,
      .name = "Arbitration",
@@ -424,6 +447,13 @@ static const Feature features[] = {
      .save = true,
      .there = has_sanitize_config,
      .help = "with sanitize_nodas=off: No-Deallocate Response Mode"},
+    {.id = 0x19,
+     .name = "I/O Command Set Profile",
+     .slot = NVME_FEAT_ELSEWHERE,
+     .get = get_profile,
+     .set = set_profile,
+     .help = "with key-value namespaces: combination 0",
+     .there = has_profiles},
     {.id = 0x1d,
      .name = "Flexible Data Placement",
      .slot = NVME_FEAT_ELSEWHERE,

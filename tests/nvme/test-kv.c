@@ -318,6 +318,22 @@ static void test_identify(void)
     host_free(h);
 }
 
+static void test_profile(void)
+{
+    Host *h = simple();
+    Host *plain = kv_host(&(HostOptions){.namespaces = "1"});
+
+    g_assert_cmphex(admin_get_feature(h, 0x19, 0, 0).status, ==, 0);
+    g_assert_cmphex(admin_get_feature(h, 0x19, 0, 0).dw0, ==, 0);
+    g_assert_cmphex(admin_set_feature(h, 0x19, false, 0, 0), ==, 0);
+    g_assert_cmphex(admin_set_feature(h, 0x19, false, 1, 0), ==,
+                    NVME_SC_COMMAND_SETS);
+    g_assert_cmphex(admin_set_feature(plain, 0x19, false, 0, 0), ==,
+                    NVME_SC_INVALID_FIELD);
+    host_free(plain);
+    host_free(h);
+}
+
 static void test_config(void)
 {
     static const char *const bad[] = {"1M:kv", "8M:kv:4096", "8M:kv+8",
@@ -819,6 +835,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/kv/other-sets", test_other_sets);
     g_test_add_func("/nvme/kv/list", test_list);
     g_test_add_func("/nvme/kv/identify", test_identify);
+    g_test_add_func("/nvme/kv/profile", test_profile);
     g_test_add_func("/nvme/kv/config", test_config);
     for (unsigned i = 0; i < G_N_ELEMENTS(modes); i++) {
         g_autofree char *path = g_strdup_printf("/nvme/kv/random/%u", i);
