@@ -419,7 +419,14 @@ static void test_cuts(void)
             change(&x, keys, 50);
             pump(&x);
         }
-        while (prng_below(&x.prng, 4)) {
+        for (uint32_t i = 0; i < x.cache.n; i++) { /* some of them go early */
+            KvPage *page = &x.cache.page[i];
+
+            if (page->dirty && !page->writing && prng_below(&x.prng, 2)) {
+                kv_cache_store(&x.cache, page);
+            }
+        }
+        while (prng_below(&x.prng, 20)) {
             pump(&x);
         }
         /* the cut: pages on their way are lost */
