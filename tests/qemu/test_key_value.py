@@ -86,17 +86,20 @@ def test_image(image: Path, end: str) -> None:
 
 
 def test_state(image: Path, tmp_path: Path) -> None:
-    """With one, also what no Flush has made durable."""
+    """With one, too; the drive loses its power when the machine ends."""
     args = drive_args("tiny", image, namespaces=SPACES,
                       state=str(tmp_path / "drive.state"))
     with Machine(*args) as machine:
         host = host_of(machine)
         for key in range(20):
             store(host, key, value(key))
+        host.check(host.io.run(OP_FLUSH, nsid=1))
+        store(host, 3, b"not durable")
         assert machine.quit() == 0
     with Machine(*args) as machine:
         host = host_of(machine)
-        for key in range(20):
+        assert retrieve(host, 3) in (value(3), b"not durable")
+        for key in range(4, 20):
             assert retrieve(host, key) == value(key)
         assert machine.quit() == 0
 
