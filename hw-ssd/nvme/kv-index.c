@@ -625,10 +625,7 @@ static void become_cold(NvmeKv *kv)
 
 static void forget(NvmeKv *kv, uint16_t status)
 {
-    for (NvmeKvOp *op = kv->waiting; op; op = op->next) {
-        op->taken = false;
-    }
-    nvme_kv_end_waiting(kv, status);
+    nvme_kv_end_all(kv, status);
     kv->state = NVME_KV_COLD;
     kv->reset = true;
     if (!kv->jobs) {

@@ -74,6 +74,8 @@ struct NvmeKv {
     uint64_t walk_keys;
     uint32_t sweep; /* the next unit to look at */
 
+    uint64_t lives;       /* how often what is in memory was lost */
+    uint16_t lost_status; /* of commands that began before the last time */
     uint64_t seq;
     uint32_t n_ops;
     NvmeKvOp *waiting; /* the oldest first */

@@ -46,6 +46,12 @@ void nvme_kv_leave_tree(NvmeKvOp *op)
     }
 }
 
+/* The index that it began with is gone. */
+static bool is_lost(const NvmeKvOp *op)
+{
+    return op->life != op->kv->lives;
+}
+
 /* NvmeRequest.kv_end: the request completes, or goes without. */
 static void end(NvmeCtrl *ctrl, NvmeRequest *req)
 {
@@ -60,7 +66,7 @@ static void end(NvmeCtrl *ctrl, NvmeRequest *req)
     }
     nvme_kv_leave_tree(op);
     leave_key(op);
-    for (uint32_t i = 0; op->taken && i < op->n; i++) {
+    for (uint32_t i = 0; op->taken && !is_lost(op) && i < op->n; i++) {
         kv_space_give_back(&op->kv->space, op->list[i]);
     }
     if (req->status == NVME_SC_UNRECOVERED_READ) {
@@ -81,6 +87,7 @@ NvmeKvOp *nvme_kv_op_new(NvmeKv *kv, NvmeRequest *req, const NvmeKvStage *stage)
     op->req = req;
     op->stage = stage;
     op->seq = ++kv->seq;
+    op->life = kv->lives;
     req->kv = op;
     req->kv_end = end;
     req->then = nvme_kv_go;
@@ -96,6 +103,9 @@ uint16_t nvme_kv_go(NvmeCtrl *ctrl, NvmeRequest *req)
     NvmeKvOp *op = req->kv;
 
     while (*op->stage) {
+        if (is_lost(op)) {
+            return op->kv->lost_status;
+        }
         switch ((*op->stage)(ctrl, op)) {
         case NVME_KV_NEXT:
             op->stage++;
@@ -180,15 +190,23 @@ void nvme_kv_wake(NvmeKv *kv, NvmeKvReason reason, uint32_t unit)
     }
 }
 
-void nvme_kv_end_waiting(NvmeKv *kv, uint16_t status)
+void nvme_kv_end_all(NvmeKv *kv, uint16_t status)
 {
+    NvmeSubsys *sub = kv->ctrl->sub;
+
+    kv->lives++;
+    kv->lost_status = status;
     while (kv->waiting) {
         NvmeKvOp *op = kv->waiting;
 
         kv->waiting = op->next;
-        kv_path_clear(&kv->tree, &op->path);
-        op->req->status = op->req->status ? op->req->status : status;
-        make_ready(kv->ctrl->sub, op);
+        make_ready(sub, op);
+    }
+    for (NvmeKvOp *op = sub->kv_ready; op; op = op->next) {
+        if (op->kv == kv) {
+            kv_path_clear(&kv->tree, &op->path);
+            op->req->status = op->req->status ? op->req->status : status;
+        }
     }
 }
 

@@ -41,6 +41,7 @@ struct NvmeKvOp {
     NvmeRequest *req;
     const NvmeKvStage *stage; /* ends with NULL */
     uint64_t seq;
+    uint64_t life; /* NvmeKv.lives when it began */
     uint8_t waits; /* NvmeKvReason */
     bool ready;    /* in NvmeSubsys.kv_ready */
     bool changes;  /* no other command may have the key meanwhile */
@@ -85,8 +86,9 @@ static inline NvmeKvGo nvme_kv_end(NvmeKvOp *op, uint16_t status)
  */
 void nvme_kv_wake(NvmeKv *kv, NvmeKvReason reason, uint32_t unit);
 
-/* All that wait end with the status. */
-void nvme_kv_end_waiting(NvmeKv *kv, uint16_t status);
+/* What is in memory is lost: all commands end with the status, those that work
+ * after their steps. */
+void nvme_kv_end_all(NvmeKv *kv, uint16_t status);
 
 /* Go on with those that were woken; true: there was one. */
 bool nvme_kv_run_ready(NvmeSubsys *sub);

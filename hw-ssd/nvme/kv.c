@@ -498,6 +498,7 @@ static NvmeKvGo stage_next_index(NvmeCtrl *ctrl, NvmeKvOp *op)
     op->kv->n_ops--;
     op->kv = g_ptr_array_index(all, op->n++);
     op->kv->n_ops++;
+    op->life = op->kv->lives;
     return NVME_KV_NEXT;
 }
 

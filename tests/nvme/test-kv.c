@@ -737,6 +737,32 @@ static void test_delete_ns(void)
     host_free(h);
 }
 
+/* The same at many instants of Stores and Deletes of several keys. */
+static void test_delete_ns_any_time(void)
+{
+    for (unsigned steps = 0; steps < 120; steps += 3) {
+        Host *h = simple();
+        NvmeSqe sqe;
+
+        for (unsigned i = 0; i < 20; i++) {
+            g_autofree char *key = g_strdup_printf("%u", i % 10);
+
+            sqe = kv_sqe(h, NSID, i % 4 == 3 ? NVME_KV_DELETE : NVME_KV_STORE,
+                         key, 1, 0, 8192, HOST_DATA);
+            host_send(h, 1, &sqe);
+        }
+        for (unsigned i = 0; i < steps && host_step(h); i++) {
+        }
+        g_assert_cmphex(
+            admin_status(h, NVME_ADM_NS_MANAGEMENT, NSID, ADMIN_DW(1), 0), ==,
+            0);
+        for (unsigned i = 0; i < 20; i++) {
+            host_wait(h, 1);
+        }
+        host_free(h);
+    }
+}
+
 static void test_protect(void)
 {
     Host *h = simple();
@@ -849,6 +875,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/kv/format", test_format);
     g_test_add_func("/nvme/kv/sanitize", test_sanitize);
     g_test_add_func("/nvme/kv/delete-ns", test_delete_ns);
+    g_test_add_func("/nvme/kv/delete-any-time", test_delete_ns_any_time);
     g_test_add_func("/nvme/kv/protect", test_protect);
     g_test_add_func("/nvme/kv/reset", test_reset);
     g_test_add_func("/nvme/kv/shutdown", test_shutdown);
