@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import lzma
 import subprocess
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -21,10 +20,10 @@ from vssd.paths import PROJECT
 venv.extra("figures")
 np = pytest.importorskip("numpy")
 from vssd.figures import buffer_input as fb  # noqa: E402
-from vssd.figures import lsm  # noqa: E402
+from vssd.figures import lsm, readers, standin  # noqa: E402
 from vssd.figures import traces as ft  # noqa: E402
 
-TABLE = ft.Table(0.3273, 14.74, 16.67, 0.15, 4096, 64 << 20)
+TABLE = standin.Table(0.3273, 14.74, 16.67, 0.15, 4096, 64 << 20)
 
 
 def vssd(*args: object) -> subprocess.CompletedProcess[str]:
@@ -32,28 +31,11 @@ def vssd(*args: object) -> subprocess.CompletedProcess[str]:
                           capture_output=True, text=True, check=False)
 
 
-def test_generated_fits_the_table() -> None:
-    """Shares, sizes and rate are those of the table."""
-    t = ft.generate("hm0", TABLE, 100_000, 1)
-    reads = t.nbytes[~t.write]
-    writes = t.nbytes[t.write]
-    assert reads.sum() / t.nbytes.sum() == pytest.approx(0.3273, rel=0.03)
-    assert reads.mean() / 512 == pytest.approx(14.74, rel=0.03)
-    assert writes.mean() / 512 == pytest.approx(16.67, rel=0.03)
-    assert t.at_ns[-1] / 1e9 / len(t) == pytest.approx(0.15, rel=0.03)
-    places, count = np.unique(t.offset // 4096, return_counts=True)
-    top = np.sort(count)[::-1][:(64 << 20) // 4096 // 100]
-    assert top.sum() / count.sum() == pytest.approx(0.7, abs=0.05)
-    assert ft.extent(t) <= TABLE.footprint
-    again = ft.generate("hm0", TABLE, 100_000, 1)
-    assert (again.offset == t.offset).all()
-
-
 @pytest.mark.parametrize("k", [1, 4, 64])
 def test_retime(k: int) -> None:
     """Reads keep their times, writes their addresses and mean rate; batches
     have 1..k writes, and N mean times follow a batch of N."""
-    t = ft.generate("hm0", TABLE, 20_000, 1)
+    t = standin.generate("hm0", TABLE, 20_000, 1)
     r = ft.retime(t, k, 5)
     assert (np.diff(r.at_ns) >= 0).all()
     assert (r.at_ns[~r.write] == t.at_ns[~t.write]).all()
@@ -88,23 +70,23 @@ def test_real_traces(tmp_path: Path) -> None:
 
     put("x_hm_0.csv.xz", "RRRW")
     put("y_hm_0.csv.xz", "RWWW")
-    near = ft.find(tmp_path, "hm0", 0.7)
+    near = readers.find(tmp_path, "hm0", 0.7)
     assert near and near.source == "y_hm_0.csv.xz" and len(near) == 4
     assert near.at_ns.tolist() == [0, 100, 200, 300]
     put("hm_0.csv.xz", "RR")
-    whole = ft.find(tmp_path, "hm0", 0.7)
+    whole = readers.find(tmp_path, "hm0", 0.7)
     assert whole and whole.source == "hm_0.csv.xz"
-    assert ft.find(tmp_path, "fin2", 0.5) is None
+    assert readers.find(tmp_path, "fin2", 0.5) is None
     (tmp_path / "Financial2.spc").write_text("0,1,512,W,x\n")
     with pytest.raises(UserError, match="Financial2.spc"):
-        ft.find(tmp_path, "fin2", 0.5)
+        readers.find(tmp_path, "fin2", 0.5)
 
 
 def test_round_trip(tmp_path: Path) -> None:
     """What is written as MSR CSV is read as it was."""
-    t = ft.generate("hm0", TABLE, 1000, 3)
+    t = standin.generate("hm0", TABLE, 1000, 3)
     ft.write_msr(t, tmp_path / "t.csv")
-    r = ft.read_msr(tmp_path / "t.csv")
+    r = readers.read_msr(tmp_path / "t.csv")
     assert (r.offset == t.offset).all() and (r.write == t.write).all()
     assert (abs(r.at_ns - (t.at_ns - t.at_ns[0])) <= 100).all()
 
@@ -203,31 +185,27 @@ def test_points() -> None:
     assert figures.distance(r) == "+33.3 %"
 
 
-def test_zones() -> None:
-    """What is given to vssd-sim sums to 100 exactly, whatever is rounded."""
-    for r in fb.TABLE.values():
-        for zones in filter(None, (r.zones, r.write_zones)):
-            pairs = [p.split("/") for p in
-                     fb.spread(zones).removeprefix("zoned:").split(":")]
-            assert len(pairs) <= 16
-            for i in (0, 1):
-                assert sum(Decimal(p[i]) for p in pairs) == 100
-    # The mix is that of its four: section 4.1's "merged by time".
+def test_mix_is_its_four() -> None:
+    """Section 4.1's "merged by time"."""
     whole = sum(fb.TABLE[n].requests() for n in fb.MIXED)
     assert fb.TABLE["mix"].requests() == pytest.approx(whole, rel=0.01)
 
 
-def test_saved_workload() -> None:
-    """Keywords and fit from what vssd-sim fit --save writes."""
-    words, fits = fb.parse_saved(
-        "# fit (synthetic): rw=randrw size=8192\n"
-        "#                 asked           made\n"
-        "#   read_gb      1.2500         1.2453    +0.03 %\n"
-        "#   top (%)      0.0000        59.8213\n"
-        "rw=randrw\nsize=8192\n")
-    assert words == "rw=randrw size=8192"
-    assert [(f.name, f.asked, f.made) for f in fits] == \
-        [("read_gb", 1.25, 1.2453)]
+def test_generated_inputs_of_buffer(tmp_path: Path) -> None:
+    """Means as in Table 1, addresses and requests scaled; the mix is as fast
+    as the table says, and its address spaces are side by side."""
+    ctx = figures.Context(None, None, tmp_path, 0.005)  # type: ignore[arg-type]
+    for name in ("hm0", "prxy0", "mix"):
+        one = fb.generate(ctx, name)
+        row = fb.TABLE[name]
+        assert not one.real and one.requests == pytest.approx(
+            0.005 * (fb.MOST_MIX if name == "mix" else fb.MOST), rel=0.01)
+        assert one.extent <= row.accessed_gb * 1e9 * 0.005 + 4 * fb.PAGE
+        for f in one.fit:
+            assert f.made == pytest.approx(f.asked, rel=0.1), (name, f)
+        t = readers.read(one.trace)
+        assert len(t) == one.requests and ft.extent(t) <= one.extent
+    assert t.at_ns[-1] / 1e9 / len(t) == pytest.approx(row.interval_s, rel=0.3)
 
 
 def test_beside() -> None:

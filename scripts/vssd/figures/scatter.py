@@ -13,8 +13,10 @@ from typing import Any
 
 from ..paths import find_profile
 from ..sim.run import Point, Result
+from . import readers, standin
 from . import traces as ft
 from .figure import Chart, Context, Panel, Row, band, row
+from .standin import Table
 
 TITLE = "Scattering write arrivals (Shin 2018)"
 KS = (1, 4, 16, 64)
@@ -35,11 +37,11 @@ SEED = 2018
 # with it, a drive of FLASH blocks per plane runs GC in every run.
 MIB = 1 << 20
 TABLE = {
-    "hm0": ft.Table(0.3273, 14.74, 16.67, 0.15, 4096, 1000 * MIB),
-    "proj0": ft.Table(0.0585, 35.68, 81.83, 0.14, 4096, 1000 * MIB),
-    "prn0": ft.Table(0.2221, 45.67, 23.31, 0.11, 4096, 1000 * MIB),
-    "fin1": ft.Table(0.154, 4.5, 7.45, 0.01, 512, 1000 * MIB),
-    "fin2": ft.Table(0.7846, 4.56, 5.84, 0.01, 512, 1000 * MIB),
+    "hm0": Table(0.3273, 14.74, 16.67, 0.15, 4096, 1000 * MIB),
+    "proj0": Table(0.0585, 35.68, 81.83, 0.14, 4096, 1000 * MIB),
+    "prn0": Table(0.2221, 45.67, 23.31, 0.11, 4096, 1000 * MIB),
+    "fin1": Table(0.154, 4.5, 7.45, 0.01, 512, 1000 * MIB),
+    "fin2": Table(0.7846, 4.56, 5.84, 0.01, 512, 1000 * MIB),
 }
 REQUESTS = {"hm0": 200_000, "proj0": 100_000, "prn0": 200_000,
             "fin1": 300_000, "fin2": 900_000}
@@ -52,10 +54,11 @@ Key = tuple[str, int, str]  # base, k, mode
 
 
 def _base(ctx: Context, name: str) -> ft.Trace:
-    trace = ft.find(ctx.traces, name, 1 - TABLE[name].read_count())
+    trace = readers.find(ctx.traces, name, 1 - TABLE[name].read_count())
     if trace is None:
-        trace = ft.generate(name, TABLE[name], ctx.length(REQUESTS[name]),
-                            SEED)
+        trace = standin.generate(name, TABLE[name],
+                                 ctx.length(REQUESTS[name]), SEED,
+                                 readers.frequencies(ctx.traces, name))
     return ft.compact(trace)
 
 
