@@ -41,7 +41,7 @@ class Excerpt:
     file: str
     begin: int = 0
     end: int = 0  # 0: the last
-    rounded: bool = False  # its sizes are not to be fitted
+    rounded: bool = False  # its sizes are not exact
 
     def text(self) -> str:
         """For the reader."""
@@ -64,6 +64,7 @@ class Recipe:
     fit: tuple[Excerpt, ...] = ()
     check: tuple[Excerpt, ...] = ()
     other: str = ""
+    sizes: bool = True  # False: they are the other volume's
     counts: str = ""  # volume of lba_freq: popularity of the writes
     footprint_mib: int = 1000  # of the check
 
@@ -79,7 +80,8 @@ RECIPES = {
                   counts="hm0", footprint_mib=2384),
     "proj0": Recipe((Excerpt("tupdateb_proj_0.csv", 0, 500),),
                     (Excerpt("tupdateb_proj_0.csv", 500, 1000),), "hm0",
-                    footprint_mib=3119),
+                    # Its largest, 24 KiB, is below the week's mean.
+                    sizes=False, footprint_mib=3119),
     "prn0": Recipe(blocks(PRN0, 96_568, False), blocks(PRN0, 96_568, True),
                    "hm0", footprint_mib=14210),
     "prxy0": Recipe(other="hm0", counts="prxy0"),
@@ -286,7 +288,11 @@ def fit(folder: Path, recipe: Recipe, done: dict[str, Shape]) -> Shape:
     other = done.get(recipe.other)
     # WebSearch hardly writes: its writes are like its reads.
     read = _kind(traces, False, other.read if other else None)
-    shape = Shape(read, _kind(traces, True, other.write if other else read))
+    write = _kind(traces, True, other.write if other else read)
+    if other and not recipe.sizes:
+        read = replace(read, sizes=other.read.sizes)
+        write = replace(write, sizes=other.write.sizes)
+    shape = Shape(read, write)
     counts = readers.frequencies(folder, recipe.counts)
     if counts is None:
         return shape
