@@ -168,6 +168,22 @@ def test_a_mean_that_no_size_has() -> None:
         standin.generate("web1", replace(WEB, read_sectors=100.0), 1000, 1)
 
 
+@pytest.mark.parametrize("name,table", [
+    ("hm0", standin.Table(0.33, 14.7, 16.7, 0.15, 4096, 2_500_000_000)),
+    ("prxy0", standin.Table(0.054, 16.7, 9.3, 0.05, 4096, 960_000_000)),
+    ("web0", standin.Table(0.6, 60.0, 17.2, 0.3, 4096, 7_300_000_000))])
+def test_hot_places_stay_hot(name: str, table: standin.Table) -> None:
+    """The hottest hundredth of the written places has the share that the
+    week's histogram gives it, though each request only draws a stack
+    distance.  (An LRU stack without popularity has less than half.)"""
+    t = standin.generate(name, table, 60_000, 1)
+    zones = shapes.load()[name].write.reuse.zones
+    hot = int(sum(z[0] for z in zones[:5]))  # CUTS: to 1 %
+    share = sum(z[1] for z in zones[:5])
+    count = np.sort(np.unique(t.offset[t.write], return_counts=True)[1])[::-1]
+    assert count[:hot].sum() / count.sum() == pytest.approx(share, abs=0.15)
+
+
 def test_poisson_is_a_bias_of_a_half() -> None:
     """The b-model's end points, by the estimator of the entropy plot."""
     rng = np.random.default_rng(1)
@@ -189,6 +205,7 @@ def test_the_fit_finds_what_was_made() -> None:
     """A stand-in's own requests, fitted, have the parameters that made it."""
     kind = shapes.load()["hm0"].write
     kind = replace(kind, arrivals=replace(kind.arrivals, bias=0.75),
+                   reuse=replace(kind.reuse, zones=((1e5, 0.9),)),
                    runs=shapes.Runs(0.3, 0.5, 0.999, 2, ""),
                    sizes=shapes.Sizes(((8, 0.7), (16, 0.3)), 0.0, ""))
     table = standin.Table(0.0, 8, 10.4, 0.01, 4096, 4 << 30)

@@ -11,7 +11,10 @@ knows no files.  Needs numpy.
 
 from __future__ import annotations
 
+import random
+from bisect import bisect_right
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ from .traces import NS, SECTOR, Trace
 LARGEST = 1 << 20  # bytes of a request
 # Zones end at these shares of the places, hottest first.
 CUTS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
+CANDIDATES = 16  # places of a range of distances that one is drawn from
 TRIES = 32  # draws of a place that is not in the stack
 
 
@@ -108,29 +112,26 @@ def _popular(rng: Any, n: int, given: Pairs) -> Any:
     return (begin + rng.random(n) * (end[zone] - begin)).astype("i8")
 
 
-def _distances(rng: Any, n: int, near: tuple[float, ...]) -> Any:
-    """n stack distances; 0: beyond the depth."""
-    bound = np.cumsum(near)
-    k = np.searchsorted(bound, rng.random(n), "right")
-    high = 1 << np.minimum(k, len(near) - 1)
-    low = np.where(k == 0, 0, high // 2)
-    drawn = low + 1 + (rng.random(n) * (high - low)).astype("i8")
-    return np.where(k < len(near), drawn, 0)
+class _Popularity:
+    """The places of reads or of writes by how often they are used.  Reads
+    count places from the other end, so that their hot places are not the
+    writes'."""
 
-
-class _Far:
-    """Places beyond the stack, drawn in bulk.  Reads count places from the
-    other end, so that their hot places are not the writes'."""
-
-    def __init__(self, rng: Any, given: Pairs, last: int | None) -> None:
+    def __init__(self, rng: Any, given: Pairs, universe: int,
+                 reverse: bool) -> None:
         self._rng = rng
-        self._zones = given
-        self._last = last
+        self._zones = fitting(given, universe)
+        self._last = universe - 1 if reverse else None
         self._drawn: list[int] = []
+        count, share = np.array(self._zones).T
+        zone = np.searchsorted(np.cumsum(count), np.arange(universe), "right")
+        density = share / np.maximum(count, 1e-9)
+        weight = density[np.minimum(zone, len(density) - 1)] + 1e-12
+        self.weight: list[float] = (weight[::-1] if reverse
+                                    else weight).tolist()
 
     def outside(self, held: set[int]) -> int:
-        """A place that the stack does not hold.  With independent references
-        this is exactly what misses a stack of that depth."""
+        """A place that the stack does not hold."""
         place = 0
         for _ in range(TRIES):
             if not self._drawn:
@@ -144,19 +145,38 @@ class _Far:
 
 
 class _Stack:
-    """The places last used, the last at the end."""
+    """The places last used, the last at the end.
 
-    def __init__(self, depth: int) -> None:
+    A request first draws a range of stack distances, by the fitted shares, and
+    then one of the places in that range, or of those beyond the stack, by
+    popularity.  With independent references this is exactly the distribution
+    of places given the distance; an LRU stack alone would lose the few places
+    that are hot all the time."""
+
+    def __init__(self, rng: Any, depth: int) -> None:
         self._depth = depth
+        self._random = random.Random(int(rng.integers(1 << 62))).random
         self._list: list[int] = []
         self._held: set[int] = set()
 
-    def use(self, distance: int, far: _Far) -> int:
-        """The place at that distance, or one beyond; it is now the last."""
-        if 0 < distance <= len(self._list):
-            place = self._list.pop(-distance)
+    def _index(self, high: int, weight: list[float]) -> int:
+        """Of a place at distance high/2 + 1..high, or of some of them."""
+        low = high // 2
+        begin, n = len(self._list) - high, high - low
+        if n == 1:
+            return begin
+        some = range(begin, begin + n) if n <= CANDIDATES else [
+            begin + int(self._random() * n) for _ in range(CANDIDATES)]
+        bound = list(accumulate([weight[self._list[i]] for i in some]))
+        return some[min(bisect_right(bound, self._random() * bound[-1]),
+                        len(some) - 1)]
+
+    def use(self, high: int, popularity: _Popularity) -> int:
+        """A place at up to that distance, or beyond; it is now the last."""
+        if 0 < high <= len(self._list):
+            place = self._list.pop(self._index(high, popularity.weight))
         else:
-            place = far.outside(self._held)
+            place = popularity.outside(self._held)
             if place in self._held:
                 self._list.remove(place)
             self._held.add(place)
@@ -166,15 +186,22 @@ class _Stack:
         return place
 
 
+def _distances(rng: Any, n: int, near: tuple[float, ...]) -> Any:
+    """n ends of ranges of stack distances, 1, 2, 4, ...; 0: beyond."""
+    k = np.searchsorted(np.cumsum(near), rng.random(n), "right")
+    return np.where(k < len(near), 1 << np.minimum(k, len(near) - 1), 0)
+
+
 class _Runs:
     """The runs of reads or of writes that are under way."""
 
-    def __init__(self, rng: Any, n: int, kind: Kind, far: _Far,
-                 universe: int) -> None:
+    def __init__(self, rng: Any, n: int, kind: Kind, universe: int,
+                 reverse: bool) -> None:
         self.length = lengths(rng, universe, kind)
         self._distance = iter(_distances(rng, n, kind.reuse.near).tolist())
         self._chance = iter(rng.random(n).tolist())
-        self._far = far
+        self._popularity = _Popularity(rng, kind.reuse.zones, universe,
+                                       reverse)
         self._runs = kind.runs
         self._last: tuple[int, int] | None = None  # place, requests so far
         self._open: list[tuple[int, int]] = []
@@ -193,7 +220,7 @@ class _Runs:
             if chance * self._runs.lag < len(self._open):
                 place, step = self._open.pop(0)
             else:
-                place = stack.use(next(self._distance), self._far)
+                place = stack.use(next(self._distance), self._popularity)
                 step = 0
         more = step + 1 < self.length[place]
         self._last = (place, step + 1) if more else None
@@ -206,12 +233,10 @@ def places(rng: Any, write: Any, shape: Shape, universe: int) \
     requests of the run came before it; and the requests of the runs of each
     place.  Reads and writes share the stack, each with distances of its own."""
     n = len(write)
-    runs = []
-    for kind, last in ((shape.read, universe - 1), (shape.write, None)):
-        far = _Far(rng, fitting(kind.reuse.zones, universe), last)
-        runs.append(_Runs(rng, n, kind, far, universe))
+    runs = [_Runs(rng, n, shape.read, universe, True),
+            _Runs(rng, n, shape.write, universe, False)]
     depth = max(shape.read.reuse.depth(), shape.write.reuse.depth())
-    stack = _Stack(max(min(depth, universe // 2), 1))
+    stack = _Stack(rng, max(min(depth, universe // 2), 1))
     place, step = np.empty(n, "i8"), np.empty(n, "i8")
     for i, kind_of in enumerate(write.astype("i8").tolist()):
         place[i], step[i] = runs[kind_of].next(stack)
