@@ -189,7 +189,7 @@ def test_poisson_is_a_bias_of_a_half() -> None:
     rng = np.random.default_rng(1)
     seen = []
     for b in (0.5, 0.7, 0.9):
-        a = shapes.Arrivals(b, 1, 0, "")
+        a = shapes.Arrivals(b, 1, 0, (), "")
         at = standin.arrivals(rng, 20_000, 10**12, a)
         assert len(at) == 20_000 and at.min() >= 0 and at.max() < 10**12
         seen.append(measure.bias(at))
@@ -201,6 +201,21 @@ def test_poisson_is_a_bias_of_a_half() -> None:
     assert variance[:8] == pytest.approx([1.0] * 8, rel=0.25)
 
 
+def test_peaks_limit_the_rate() -> None:
+    """No k requests in less time; order and span stay."""
+    at = np.concatenate([np.zeros(5000), np.full(5000, 1e9 - 1)])
+    out = standin.limited(at, ((16, 1e4), (256, 1e6)), 10**9)
+    assert (np.diff(out) >= 0).all() and (out >= at).all()
+    assert (out[16:] - out[:-16]).min() >= 1e4 - 1
+    assert (out[256:] - out[:-256]).min() >= 1e6 - 1
+    a = shapes.load()["hm0"].read.arrivals
+    assert a.peaks
+    got = standin.arrivals(np.random.default_rng(1), 100_000, 10**13, a)
+    assert (np.diff(got) >= 0).all() and got[0] >= 0 and got[-1] < 10**13
+    for k, ns in a.peaks:
+        assert (got[int(k):] - got[:-int(k)]).min() >= 0.5 * ns, k
+
+
 def test_the_fit_finds_what_was_made() -> None:
     """A stand-in's own requests, fitted, have the parameters that made it."""
     kind = shapes.load()["hm0"].write
@@ -210,7 +225,7 @@ def test_the_fit_finds_what_was_made() -> None:
                    sizes=shapes.Sizes(((8, 0.7), (16, 0.3)), 0.0, ""))
     table = standin.Table(0.0, 8, 10.4, 0.01, 4096, 4 << 30)
     t = standin.made("", shapes.Shape(kind, kind), table, 20_000, 1)
-    assert fit_inputs.fit_arrivals([t]).bias == pytest.approx(0.75, abs=0.04)
+    assert fit_inputs.fit_arrivals([t], []).bias == pytest.approx(0.75, abs=0.04)
     runs = fit_inputs.fit_runs([t])
     assert runs.start == pytest.approx(0.3, abs=0.05)
     assert runs.go_on == pytest.approx(0.5, abs=0.05)

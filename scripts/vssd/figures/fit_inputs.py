@@ -22,7 +22,7 @@ import numpy as np
 from ..errors import UserError
 from ..paths import PROJECT
 from . import measure, readers
-from .shapes import Arrivals, Kind, Reuse, Runs, Shape, Sizes, save
+from .shapes import Arrivals, Kind, Pairs, Reuse, Runs, Shape, Sizes, save
 from .standin import Table, arrivals, counted, made, zones
 from .traces import PAGE, SECTOR, Trace, part
 
@@ -30,6 +30,8 @@ HELD_OUT = PROJECT / "tests/scripts/inputs_heldout.json"
 BLOCK = 10_000  # requests
 DEEPEST = 4096  # of the stack
 SEEDS = 6  # of the b-models that b is found by
+PEAK_LEAST = 16  # requests
+PEAK_WINDOWS = 8  # of so many requests, in an excerpt
 FEWEST = 200  # requests of a kind that a part is fitted to
 MOST_SIZES, LEAST_SHARE = 48, 1e-4  # the most frequent ones
 
@@ -65,19 +67,23 @@ class Recipe:
     check: tuple[Excerpt, ...] = ()
     other: str = ""
     sizes: bool = True  # False: they are the other volume's
+    busiest: tuple[Excerpt, ...] = ()  # a week's: peaks of the rate only
     counts: str = ""  # volume of lba_freq: popularity of the writes
     footprint_mib: int = 1000  # of the check
 
 
 HM0_20_80 = "heimdall_msr.cut.per_10k.rw_20_80.105.trace"
 HM0_40_60 = "heimdall_msr.cut.per_10k.rw_40_60.1370.trace"
+# Which 10,000 requests of the week come fastest, as a third party chose.
+HM0_BUSIEST = "heimdall_msr.cut.per_10k.most_thpt_rand_iops.1006.trace"
 HM0_FIRST = "caffeine_msr-cambridge1-sample.csv"
 FIN1, WEB1 = "leokang_fin1.trace", "leokang_web1.trace"
 PRN0 = "szu_prn_0_mangled.csv"
 RECIPES = {
     "hm0": Recipe((Excerpt("tupdateb_hm_0.csv"), Excerpt(HM0_20_80)),
                   (Excerpt(HM0_40_60), Excerpt(HM0_FIRST)),
-                  counts="hm0", footprint_mib=2384),
+                  busiest=(Excerpt(HM0_BUSIEST),), counts="hm0",
+                  footprint_mib=2384),
     "proj0": Recipe((Excerpt("tupdateb_proj_0.csv", 0, 500),),
                     (Excerpt("tupdateb_proj_0.csv", 500, 1000),), "hm0",
                     # Its largest, 24 KiB, is below the week's mean.
@@ -125,12 +131,27 @@ def _source(traces: list[Trace]) -> str:
 # ---- parts -----------------------------------------------------------------------
 
 
-def _bias(wanted: float, n: int, span: int, finest_ns: int) -> float:
+def fit_peaks(traces: list[Trace], busiest: list[Trace]) -> Pairs:
+    """The least time of 16, 64, ... requests.  An excerpt that is not the
+    busiest of a week tells only of few requests."""
+    out: list[tuple[float, float]] = []
+    k = PEAK_LEAST
+    while True:
+        good = [t for t in traces if len(t) >= PEAK_WINDOWS * k] \
+            + [t for t in busiest if len(t) > k]
+        if not good:
+            return tuple(out)
+        out.append((float(k), float(min(
+            int((t.at_ns[k:] - t.at_ns[:-k]).min()) for t in good))))
+        k *= 4
+
+
+def _bias(wanted: float, n: int, span: int, given: Arrivals) -> float:
     """The b of a b-model whose entropy plot measures as the excerpt's."""
     low, high = 0.5, 0.99
     for _ in range(12):
         b = (low + high) / 2
-        model = Arrivals(b, finest_ns, 0, "")
+        model = replace(given, bias=b)
         got = np.mean([measure.bias(arrivals(np.random.default_rng(s), n,
                                              span, model))
                        for s in range(SEEDS)])
@@ -138,24 +159,28 @@ def _bias(wanted: float, n: int, span: int, finest_ns: int) -> float:
     return round((low + high) / 2, 3)
 
 
-def fit_arrivals(traces: list[Trace]) -> Arrivals | None:
-    """The mean over the excerpts, by their requests."""
+def fit_arrivals(traces: list[Trace], busiest: list[Trace]) \
+        -> Arrivals | None:
+    """The mean over the excerpts, by their requests; the peaks of the busiest
+    excerpts, too."""
     good = [t for t in traces if "times" not in t.lacks
             and len(t) >= FEWEST]
     if not good:
         return None
     measured, fitted, finest = [], [], []
+    peaks = fit_peaks(good, busiest)
     for t in good:
         gap = np.diff(t.at_ns)
         finest.append(max(int(np.quantile(gap[gap > 0], 0.05)), 1))
         measured.append(measure.bias(t.at_ns))
         fitted.append(_bias(measured[-1], len(t),
-                            int(t.at_ns[-1] - t.at_ns[0]), finest[-1]))
+                            int(t.at_ns[-1] - t.at_ns[0]),
+                            Arrivals(0.5, finest[-1], 0, peaks, "")))
     weight = [len(t) for t in good]
     return Arrivals(round(float(np.average(fitted, weights=weight)), 3),
                     min(finest),
                     round(float(np.average(measured, weights=weight)), 3),
-                    _source(good))
+                    peaks, _source(good))
 
 
 def fit_sizes(traces: list[Trace]) -> Sizes | None:
@@ -269,11 +294,16 @@ def fit_reuse(traces: list[Trace], write: bool) -> Reuse | None:
 # ---- volumes ---------------------------------------------------------------------
 
 
-def _kind(traces: list[Trace], write: bool, other: Kind | None) -> Kind:
+def _kind(traces: list[Trace], busiest: list[Trace], write: bool,
+          other: Kind | None) -> Kind:
     """A kind of a volume; parts without an excerpt are the other's."""
     mine = [_mine(t, write) for t in traces]
-    a, s = fit_arrivals(mine), fit_sizes(mine)
+    a = fit_arrivals(mine, [_mine(t, write) for t in busiest])
+    s = fit_sizes(mine)
     r, u = fit_runs(mine), fit_reuse(traces, write)
+    if a and other:
+        more = other.arrivals.peaks[len(a.peaks):]
+        a = replace(a, peaks=a.peaks + more)
     if other:
         a, s = a or other.arrivals, s or other.sizes
         r, u = r or other.runs, u or other.reuse
@@ -285,10 +315,12 @@ def _kind(traces: list[Trace], write: bool, other: Kind | None) -> Kind:
 def fit(folder: Path, recipe: Recipe, done: dict[str, Shape]) -> Shape:
     """The shape of a volume."""
     traces = [excerpt(folder, e) for e in recipe.fit]
+    busiest = [excerpt(folder, e) for e in recipe.busiest]
     other = done.get(recipe.other)
     # WebSearch hardly writes: its writes are like its reads.
-    read = _kind(traces, False, other.read if other else None)
-    write = _kind(traces, True, other.write if other else read)
+    read = _kind(traces, busiest, False, other.read if other else None)
+    write = _kind(traces, busiest, True,
+                  other.write if other else read)
     if other and not recipe.sizes:
         read = replace(read, sizes=other.read.sizes)
         write = replace(write, sizes=other.write.sizes)

@@ -25,6 +25,8 @@ class Arrivals:
     bias: float  # share of the busier half, 0.5 (Poisson) to 1
     finest_ns: int  # parts of the time are not split below this
     measured: float  # b of the excerpt's entropy plot
+    # Requests and the least ns in which so many come; none: no limit.
+    peaks: Pairs
     source: str
 
 
@@ -87,9 +89,9 @@ def _pairs(raw: list[list[float]]) -> Pairs:
 
 
 def _kind(raw: dict[str, Any]) -> Kind:
-    sizes, reuse = raw["sizes"], raw["reuse"]
+    arrivals, sizes, reuse = raw["arrivals"], raw["sizes"], raw["reuse"]
     return Kind(
-        Arrivals(**raw["arrivals"]),
+        Arrivals(**arrivals | {"peaks": _pairs(arrivals["peaks"])}),
         Sizes(**sizes | {"sectors": _pairs(sizes["sectors"])}),
         Runs(**raw["runs"]),
         Reuse(**reuse | {"near": tuple(reuse["near"]),
