@@ -238,6 +238,20 @@ def test_the_fit_finds_what_was_made() -> None:
     assert near[:n] == pytest.approx(asked[:n], abs=0.06)
 
 
+def test_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line a file; a folder that is not there is refused."""
+    (tmp_path / "a.spc").write_text("0,8,4096,W,0.5\n0,8,4096,r,0.75\n")
+    (tmp_path / "b_mangled.csv").write_text("t,k,o\n1E+17,Write,4096\n")
+    (tmp_path / "NOTES.md").write_text("no trace")
+    fit_inputs.main([str(tmp_path), "--list"])
+    assert capsys.readouterr().out.splitlines() == [
+        "a.spc: 2 requests, 0.2 s, 50 % writes, 0.50 new pages per page",
+        "b_mangled.csv: 1 requests, 100 % writes, 1.00 new pages per page,"
+        " no times, no sizes"]
+    with pytest.raises(UserError, match="no such folder"):
+        fit_inputs.main([str(tmp_path / "x")])
+
+
 def test_stack_distances() -> None:
     """By hand, and against a list."""
     assert measure.stack_distances(np.array([1, 1, 2, 3, 1, 2])).tolist() == \

@@ -2,10 +2,11 @@
 """Fit the shapes of volumes to excerpts, and keep the curves of other excerpts
 that they are checked on:
 
-    cd scripts && python -m vssd.figures.fit_inputs DIR
+    cd scripts && python -m vssd.figures.fit_inputs DIR [--list]
 
 DIR is a folder of traces as of --traces.  Writes shapes.json and, for the
-tests, tests/scripts/inputs_heldout.json.  Needs numpy.
+tests, tests/scripts/inputs_heldout.json; with --list, only describes each file
+of DIR.  Needs numpy.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ SEEDS = 6  # of the b-models that b is found by
 PEAK_LEAST = 16  # requests
 PEAK_WINDOWS = 8  # of so many requests, in an excerpt
 FEWEST = 200  # requests of a kind that a part is fitted to
+MOST_LISTED = 20_000  # requests that --list counts pages of
+COARSE_S = 300
 MOST_SIZES, LEAST_SHARE = 48, 1e-4  # the most frequent ones
 
 
@@ -374,12 +377,27 @@ def _short(value: Any) -> Any:
     return [_short(v) for v in value] if isinstance(value, list) else value
 
 
-def main() -> None:
-    """python -m vssd.figures.fit_inputs"""
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0]
-                                if __doc__ else "")
-    p.add_argument("traces", type=Path, metavar="DIR")
-    folder = p.parse_args().traces
+def described(path: Path) -> str:
+    """One line about a file of traces."""
+    t = readers.read(path)
+    words = [f"{len(t)} requests", f"{100 * float(t.write.mean()):.0f} % writes",
+             f"{measure.working_set(measure.pages(t, MOST_LISTED), 1)[0]:.2f}"
+             " new pages per page"]
+    if "times" not in t.lacks:
+        words.insert(1, f"{float(t.at_ns[-1]) / 1e9:.1f} s")
+        for name, write in (("reads", False), ("writes", True)):
+            mine = t.at_ns[t.write == write]
+            if len(mine) >= FEWEST:
+                words.append(f"b of {name} {measure.bias(mine):.2f}")
+        coarse = measure.bias_above(t.at_ns, COARSE_S)
+        if coarse:
+            words.append(f"b over {COARSE_S} s and more {coarse:.2f}")
+    words += [f"no {name}" for name in t.lacks]
+    return f"{readers.plain_name(path)}: " + ", ".join(words)
+
+
+def fit_all(folder: Path) -> None:
+    """Write both files."""
     shapes: dict[str, Shape] = {}
     checks = {}
     for name, recipe in RECIPES.items():
@@ -389,6 +407,22 @@ def main() -> None:
         print(f"{name}: fitted", flush=True)
     save(shapes)
     HELD_OUT.write_text(json.dumps(checks, indent=1) + "\n", encoding="ascii")
+
+
+def main(argv: list[str] | None = None) -> None:
+    """python -m vssd.figures.fit_inputs"""
+    p = argparse.ArgumentParser(prog="fit_inputs")
+    p.add_argument("traces", type=Path, metavar="DIR")
+    p.add_argument("--list", action="store_true",
+                   help="describe each file, and write nothing")
+    args = p.parse_args(argv)
+    if not args.traces.is_dir():
+        raise UserError(f"{args.traces}: no such folder")
+    if args.list:
+        for path in readers.files(args.traces):
+            print(described(path), flush=True)
+    else:
+        fit_all(args.traces)
 
 
 if __name__ == "__main__":

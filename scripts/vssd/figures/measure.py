@@ -63,6 +63,14 @@ def bias(at_ns: Any) -> float:
     return bias_of(min(max(slope, 0.0), 1.0))
 
 
+def bias_above(at_ns: Any, least_s: float) -> float | None:
+    """b from the entropy over parts of at least so many seconds; None: fewer
+    than eight such parts."""
+    level = int(np.log2(max(float(at_ns[-1] - at_ns[0]) / 1e9 / least_s, 1)))
+    plot = entropy_plot(at_ns)[:level]
+    return bias_of(min(plot[-1] / len(plot), 1.0)) if len(plot) >= 3 else None
+
+
 def interval_variance(at_ns: Any) -> list[float]:
     """The squared coefficient of variation of sums of 1, 2, 4, ... successive
     inter-arrival times, times their number: 1 at each scale for Poisson."""
