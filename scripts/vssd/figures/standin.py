@@ -242,11 +242,12 @@ class _Runs:
         if self._last and chance < self._runs.at_once:
             place, step = self._last
         else:
+            waiting = len(self._open)  # without the last one
             if self._last:
                 self._open.append(self._last)
                 chance = (chance - self._runs.at_once) / (
                     1 - self._runs.at_once)
-            if chance * self._runs.lag < len(self._open):
+            if chance * self._runs.lag < waiting:
                 place, step = self._open.pop(0)
             else:
                 place = stack.use(next(self._distance), self._popularity)
