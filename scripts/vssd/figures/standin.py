@@ -27,6 +27,7 @@ LARGEST = 1 << 20  # bytes of a request
 # Zones end at these shares of the places, hottest first.
 CUTS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
 CANDIDATES = 16  # places of a range of distances that one is drawn from
+DRAWS, CLOSE = 20, 0.01  # of sizes, until their mean is so close
 TRIES = 32  # draws of a place that is not in the stack
 
 
@@ -322,6 +323,23 @@ def tilted(sizes: Sizes, rank: Any, weight: Any, mean: float, grain: int) \
     return out.astype("i8")
 
 
+def _sized(rng: Any, sizes: Sizes, weight: Any, mean: float, grain: int) \
+        -> Any:
+    """Sizes with that weighted mean.  The size of a hot place changes the mean
+    in a step: if the mean is within one, the ranks are drawn again."""
+    total = float(weight.sum())
+    best, least = weight, np.inf
+    for _ in range(DRAWS):
+        rank = _ranks(rng, len(weight), sizes.stay)
+        nbytes = tilted(sizes, rank, weight, mean, grain)
+        off = abs(float((nbytes * weight).sum()) / max(total, 1) / mean - 1)
+        if off < least:
+            best, least = nbytes, off
+        if least < CLOSE or not total:
+            break
+    return best
+
+
 def _begins(rng: Any, used: Any, run_bytes: Any, universe: int,
             table: Table) -> Any:
     """Where the run of each used place begins: places in any order, one behind
@@ -360,8 +378,7 @@ def _requests(rng: Any, write: Any, shape: Shape, table: Table) \
     size, ahead, room = [], [], np.zeros(len(used), "i8")
     for kind, mean, k in zip((False, True), means, kinds):
         weight = np.bincount(slot[write == kind], minlength=slots)
-        nbytes = tilted(k.sizes, _ranks(rng, slots, k.sizes.stay), weight,
-                        mean, table.grain)
+        nbytes = _sized(rng, k.sizes, weight, mean, table.grain)
         size.append(np.minimum(nbytes, table.footprint))
         ahead.append(np.concatenate([[0], np.cumsum(size[-1])]))
         room = np.maximum(room, ahead[-1][end] - ahead[-1][end - length])
