@@ -8,16 +8,18 @@
 #include "invariant.h"
 
 #include <glib.h>
+#include <stdlib.h>
 
 #define ARITY 4
 
-/* Without a branch: which of two events is earlier cannot be foretold. */
+/* Without a branch: which of two events is earlier cannot be foretold.  As one
+ * number of 128 bits, the instant above the sequence number. */
 static inline bool before(const Event *a, const Event *b)
 {
-    int sooner = (int32_t)(a->seq - b->seq) < 0;
+    unsigned __int128 key_a = (unsigned __int128)a->at_ps << 64 | a->seq;
+    unsigned __int128 key_b = (unsigned __int128)b->at_ps << 64 | b->seq;
 
-    /* a < b + 1 is a <= b; no instant is the last one of 64 bits. */
-    return a->at_ps < b->at_ps + (uint64_t)sooner;
+    return key_a < key_b;
 }
 
 void eventq_init(EventQueue *q)
@@ -46,21 +48,26 @@ static void sift_up(EventQueue *q, size_t i, Event e)
     q->heap[i] = e;
 }
 
+/* Of the four children of an event, the earliest. */
+static inline size_t earliest_of_four(const Event *h, size_t first)
+{
+    size_t left = first + before(&h[first + 1], &h[first]);
+    size_t right = first + 2 + before(&h[first + 3], &h[first + 2]);
+
+    return before(&h[right], &h[left]) ? right : left;
+}
+
 /* Of the children of i, which are there in part at least, the earliest. */
 static inline size_t earliest_child(const EventQueue *q, size_t i)
 {
-    const Event *h = q->heap;
     size_t first = i * ARITY + 1;
     size_t least = first;
 
     if (G_LIKELY(first + ARITY <= q->n)) {
-        size_t left = first + before(&h[first + 1], &h[first]);
-        size_t right = first + 2 + before(&h[first + 3], &h[first + 2]);
-
-        return before(&h[right], &h[left]) ? right : left;
+        return earliest_of_four(q->heap, first);
     }
     for (size_t c = first + 1; c < q->n; c++) {
-        least = before(&h[c], &h[least]) ? c : least;
+        least = before(&q->heap[c], &q->heap[least]) ? c : least;
     }
     return least;
 }
@@ -79,13 +86,38 @@ static void sift_down(EventQueue *q, size_t i, Event e)
     q->heap[i] = e;
 }
 
+static int by_key(const void *a, const void *b)
+{
+    return before(a, b) ? -1 : before(b, a);
+}
+
+/* Number the events again, in their order.  All of the 2^32 numbers before
+ * next_seq are older than it, and a sorted array is a heap. */
+static void renumber(EventQueue *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        q->heap[i].seq -= q->next_seq;
+    }
+    qsort(q->heap, q->n, sizeof(*q->heap), by_key);
+    for (size_t i = 0; i < q->n; i++) {
+        q->heap[i].seq = (uint32_t)i;
+    }
+    q->next_seq = (uint32_t)q->n;
+}
+
+void eventq_loaded(EventQueue *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        if (q->heap[i].seq >= q->next_seq) {
+            renumber(q);
+            return;
+        }
+    }
+}
+
 void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
 {
-    Event e = {
-        .at_ps = at_ps,
-        .seq = q->next_seq++,
-        .what = index << EVENT_KIND_BITS | kind,
-    };
+    Event e;
 
     invariant(at_ps < SIM_NEVER);
     invariant(kind < 1U << EVENT_KIND_BITS && index <= EVENT_INDEX_MAX);
@@ -93,6 +125,14 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
         q->capacity *= 2;
         q->heap = g_renew(Event, q->heap, q->capacity);
     }
+    if (G_UNLIKELY(q->next_seq == UINT32_MAX)) {
+        renumber(q);
+    }
+    e = (Event){
+        .at_ps = at_ps,
+        .seq = q->next_seq++,
+        .what = index << EVENT_KIND_BITS | kind,
+    };
     sift_up(q, q->n++, e);
 }
 
@@ -103,20 +143,28 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
  */
 Event eventq_pop(EventQueue *q)
 {
-    Event top;
-    Event last;
+    Event *h = q->heap;
+    Event top = h[0];
+    size_t n = q->n - 1;
     size_t i = 0;
+    size_t child = 1;
 
     invariant(q->n > 0);
-    top = q->heap[0];
-    last = q->heap[--q->n];
-    while (i * ARITY + 1 < q->n) {
+    q->n = n;
+    while (child + ARITY <= n) {
+        size_t least = earliest_of_four(h, child);
+
+        h[i] = h[least];
+        i = least;
+        child = i * ARITY + 1;
+    }
+    if (child < n) {
         size_t least = earliest_child(q, i);
 
-        q->heap[i] = q->heap[least];
+        h[i] = h[least];
         i = least;
     }
-    sift_up(q, i, last);
+    sift_up(q, i, h[n]);
     return top;
 }
 

@@ -22,7 +22,7 @@
 
 typedef struct Event {
     uint64_t at_ps;
-    uint32_t seq;  /* order of insertion; wraps, compared as a difference */
+    uint32_t seq;  /* order of insertion: the later event has the larger one */
     uint32_t what; /* kind in the low EVENT_KIND_BITS, index above */
 } Event;
 
@@ -48,6 +48,10 @@ Event eventq_pop(EventQueue *q);
 /* Drop every event whose filter(opaque, event) is false; order is kept. */
 void eventq_filter(EventQueue *q, bool (*keep)(void *opaque, const Event *e),
                    void *opaque);
+
+/* The queue was filled from a saved one: its sequence numbers may be of a
+ * version in which they wrapped. */
+void eventq_loaded(EventQueue *q);
 
 /* The instant of the earliest event, or SIM_NEVER. */
 static inline uint64_t eventq_next_ps(const EventQueue *q)

@@ -583,6 +583,7 @@ static bool walk_events(State *s, EventQueue *q)
     if (s->loading) {
         q->capacity = MAX(q->n, 64);
         q->heap = g_renew(Event, q->heap, q->capacity);
+        eventq_loaded(q);
     }
     return true;
 }
