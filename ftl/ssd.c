@@ -197,6 +197,14 @@ static void look_again(Ssd *ssd)
     }
 }
 
+/* Has one of those something to check? */
+static inline bool must_look_again(const Ssd *ssd)
+{
+    return ssd->placement->alloc_waits_for != NONE || ssd->media->may_fail ||
+           ssd->media->cut_due ||
+           (ssd->commands.running == 0 && ssd->buffer->policy->early);
+}
+
 /* A page that was read for a copy has been through the controller. */
 static void copy_ready(Ssd *ssd, uint32_t copy)
 {
@@ -263,7 +271,9 @@ static void dispatch(Ssd *ssd, const Event *e)
     if (ssd->work.any) {
         ssd_settle(ssd);
     }
-    look_again(ssd);
+    if (G_UNLIKELY(must_look_again(ssd))) {
+        look_again(ssd);
+    }
 }
 
 static inline void run_next(Ssd *ssd)

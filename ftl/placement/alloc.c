@@ -65,9 +65,13 @@ static bool is_full(const Ssd *ssd, uint32_t group)
 
 uint32_t alloc_overflow(const Ssd *ssd, uint32_t stream)
 {
-    uint32_t own = stream_group(ssd, stream);
+    uint32_t own;
 
-    if (ssd->l.n_groups == 1 || !is_full(ssd, own)) {
+    if (ssd->l.n_groups == 1) {
+        return NONE;
+    }
+    own = stream_group(ssd, stream);
+    if (!is_full(ssd, own)) {
         return NONE;
     }
     for (uint32_t i = 1; i < ssd->l.n_groups; i++) {
