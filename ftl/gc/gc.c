@@ -457,7 +457,8 @@ static void give_credit(Ssd *ssd, uint32_t plane)
     load->credit = MIN(load->credit, most);
 }
 
-/* Read the next page of the victim that holds something; false: none left. */
+/* Read the next page of the victim that holds something; false: none left, or
+ * it has been copied inside the array. */
 static bool read_next(Ssd *ssd, uint32_t plane)
 {
     GcPlane *g = &ssd->gc->plane[plane];
@@ -481,7 +482,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
         if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
             op.cause != NAND_CAUSE_REFRESH && of_one_class(ssd, page) &&
             copy_back(ssd, plane, page)) {
-            return true;
+            return false;
         }
         if (n > 0) {
             block_pend(ssd, victim, 1);
@@ -547,6 +548,7 @@ static void step(Ssd *ssd, uint32_t plane)
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
     bool more = !ssd->media->given_up;
+    bool changed = true; /* since no page could be programmed */
 
     if (hold_keeps(ssd, plane)) {
         return;
@@ -559,13 +561,17 @@ static void step(Ssd *ssd, uint32_t plane)
         g->folding = true;
     }
     while (more && !yields(ssd, plane)) {
-        more = try_redo(ssd, plane) || try_program(ssd, plane);
+        more = changed && (try_redo(ssd, plane) || try_program(ssd, plane));
+        changed = more;
         if (has_enough(ssd, plane)) {
             continue;
         }
-        if (g->victim != NONE ? !paused(ssd, plane) : pick_victim(ssd, plane)) {
-            read_next(ssd, plane);
+        if (g->victim != NONE && !paused(ssd, plane)) {
+            changed |= !read_next(ssd, plane); /* a read brings units later */
             more = true;
+        } else if (g->victim == NONE && pick_victim(ssd, plane)) {
+            read_next(ssd, plane);
+            changed = more = true;
         }
     }
     while (!ssd->media->given_up && copies_are_last(ssd, plane) &&
