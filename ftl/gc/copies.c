@@ -91,7 +91,7 @@ void copies_drop_stale(Ssd *ssd, uint32_t plane)
     g->n_staged = kept;
 }
 
-bool copies_are_last(const Ssd *ssd, uint32_t plane)
+bool copies_end_with_padding(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
     const GcLoad *load = &ssd->placement->plane[plane].gc;
@@ -100,9 +100,8 @@ bool copies_are_last(const Ssd *ssd, uint32_t plane)
                      : !load->active && g->redo.head == NONE;
 
     invariant(plane < ssd->l.n_planes);
-    return (ssd->l.rain || purge_is_on(ssd)) && rests && g->n_staged > 0 &&
-           g->victim == NONE && g->next == NONE && load->reads == 0 &&
-           (ssd->l.rain || purge_is_last(ssd, plane));
+    return rests && g->n_staged > 0 && g->victim == NONE && g->next == NONE &&
+           load->reads == 0 && (ssd->l.rain || purge_is_last(ssd, plane));
 }
 
 /* Program a job's units to the page. */

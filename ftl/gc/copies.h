@@ -12,6 +12,7 @@
 
 #include "gc/gc-internal.h"
 #include "gc/gc-unit.h"
+#include "gc/purge.h"
 #include "ssd-internal.h"
 
 /* Do copies leave their plane? */
@@ -29,7 +30,14 @@ void copies_try_erase(Ssd *ssd, uint32_t block);
  * Then its last units make a page with padding, since the blocks where they are
  * keep others from being erased.  A victim that gains a page (gc_gains()) still
  * does. */
-bool copies_are_last(const Ssd *ssd, uint32_t plane);
+bool copies_end_with_padding(const Ssd *ssd, uint32_t plane);
+
+/* The same; false without either. */
+static inline bool copies_are_last(const Ssd *ssd, uint32_t plane)
+{
+    return (ssd->l.rain || purge_is_on(ssd)) &&
+           copies_end_with_padding(ssd, plane);
+}
 
 /* A read or a copy of the victim's has ended. */
 void copies_ended(Ssd *ssd, uint32_t block);

@@ -61,7 +61,8 @@ void copy_rows_power_lost(Ssd *ssd)
     row_waits_init(ssd->gc->row_wait, ssd->l.n_planes);
 }
 
-static uint32_t pages_of(const Ssd *ssd, uint32_t plane, uint32_t class)
+/* Units for pages of the class, padding included. */
+static uint32_t units_of(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     uint32_t units = ssd->gc->plane[plane].staged_of[class];
 
@@ -69,7 +70,12 @@ static uint32_t pages_of(const Ssd *ssd, uint32_t plane, uint32_t class)
         copies_are_last(ssd, plane)) {
         units += ssd->l.units_per_program - 1;
     }
-    return units / ssd->l.units_per_program;
+    return units;
+}
+
+static bool has_page(const Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    return units_of(ssd, plane, class) >= ssd->l.units_per_program;
 }
 
 bool copy_rows_full(const Ssd *ssd, uint32_t plane)
@@ -99,64 +105,21 @@ static bool collects(const Ssd *ssd, uint32_t plane)
     return g->victim != NONE || load->reads > 0 || load->active;
 }
 
-static bool is_busy(const Ssd *ssd, const CopyRow *r)
+static bool is_busy(const Ssd *ssd, uint32_t plane)
 {
-    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        if (r->behind >> i & 1 &&
-            ssd->placement->plane[r->plane[i]].gc.programs ==
-                GC_PROGRAMS_PER_PLANE) {
-            return true;
-        }
-    }
-    return false;
+    return ssd->placement->plane[plane].gc.programs == GC_PROGRAMS_PER_PLANE;
 }
 
 /* The plane of the row with most pages; NONE: there is none. */
-static uint32_t richest(const Ssd *ssd, const uint32_t *pages)
+static uint32_t richest(const Ssd *ssd, const uint32_t *units)
 {
+    uint32_t n = ssd->l.units_per_program;
     uint32_t best = 0;
 
     for (uint32_t i = 1; i < ssd->l.row_planes; i++) {
-        best = pages[i] > pages[best] ? i : best;
+        best = units[i] / n > units[best] / n ? i : best;
     }
-    return pages[best] > 0 ? best : NONE;
-}
-
-/* Which page goes where. */
-static CopyRow plan(const Ssd *ssd, uint32_t plane, uint32_t class)
-{
-    CopyRow r = {.plane = rows_of(ssd, plane)};
-    uint32_t pages[MOST_PLANES];
-
-    r.behind = rows_behind(ssd, r.plane, open_index(ssd, OPEN_GC, class));
-    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        pages[i] = pages_of(ssd, r.plane[i], class);
-        r.from[i] = NONE;
-        if (r.behind >> i & 1 && pages[i] > 0) {
-            r.from[i] = r.plane[i];
-            pages[i]--;
-        }
-    }
-    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        uint32_t k = NONE;
-
-        if (!(r.behind >> i & 1) || r.from[i] != NONE) {
-            continue;
-        }
-        if (unit_takes_guest(ssd, r.plane[i], class)) {
-            k = richest(ssd, pages);
-        } else if (!collects(ssd, r.plane[i])) {
-            r.behind &= ~(1U << i);
-            continue;
-        }
-        if (k == NONE) {
-            r.missing |= 1U << i;
-        } else {
-            r.from[i] = r.plane[k];
-            pages[k]--;
-        }
-    }
-    return r;
+    return units[best] >= n ? best : NONE;
 }
 
 /* A page of the plane's has gone. */
@@ -235,15 +198,18 @@ static bool send_alone(Ssd *ssd, uint32_t plane, uint32_t class)
     return true;
 }
 
+/* Is there time to wait for pages of other planes? */
+static bool can_wait(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->gc->row_wait[plane].late == 0 && !copy_rows_full(ssd, plane);
+}
+
 /* Can no other page be waited for?  A plane that has read as much as it may
  * does not bring one. */
 static bool must_go(const Ssd *ssd, const CopyRow *r, uint32_t plane)
 {
     if (ssd->gc->row_wait[plane].late > 0) {
         return true;
-    }
-    if (!copy_rows_full(ssd, plane)) {
-        return false;
     }
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
         if (r->missing >> i & 1 && collects(ssd, r->plane[i]) &&
@@ -252,6 +218,62 @@ static bool must_go(const Ssd *ssd, const CopyRow *r, uint32_t plane)
         }
     }
     return true;
+}
+
+/* Planes that are behind program pages of their own.  false: one of them has
+ * as many programs under way as it may. */
+static bool plan_own(const Ssd *ssd, uint32_t class, CopyRow *r,
+                     uint32_t *units)
+{
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        units[i] = units_of(ssd, r->plane[i], class);
+        r->from[i] = NONE;
+        if (r->behind >> i & 1 && units[i] >= ssd->l.units_per_program) {
+            if (is_busy(ssd, r->plane[i])) {
+                return false;
+            }
+            r->from[i] = r->plane[i];
+            units[i] -= ssd->l.units_per_program;
+        }
+    }
+    return true;
+}
+
+/* Which page goes where.  false: the plane waits, for a page or for the end of
+ * a program. */
+static bool plan(const Ssd *ssd, uint32_t plane, uint32_t class, CopyRow *r)
+{
+    bool waits = can_wait(ssd, plane);
+    uint32_t units[MOST_PLANES];
+
+    r->plane = rows_of(ssd, plane);
+    r->behind = rows_behind(ssd, r->plane, open_index(ssd, OPEN_GC, class));
+    r->missing = 0;
+    if (!plan_own(ssd, class, r, units)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        uint32_t k = NONE;
+
+        if (!(r->behind >> i & 1) || r->from[i] != NONE) {
+            continue;
+        }
+        if (unit_takes_guest(ssd, r->plane[i], class)) {
+            k = richest(ssd, units);
+        } else if (!collects(ssd, r->plane[i])) {
+            r->behind &= ~(1U << i);
+            continue;
+        }
+        if (k != NONE) {
+            r->from[i] = r->plane[k];
+            units[k] -= ssd->l.units_per_program;
+        } else if (waits || is_busy(ssd, r->plane[i])) {
+            return false;
+        } else {
+            r->missing |= 1U << i;
+        }
+    }
+    return !r->missing || must_go(ssd, r, plane);
 }
 
 /* true: some of what is to go has been overwritten meanwhile. */
@@ -277,17 +299,16 @@ static bool try_class(Ssd *ssd, uint32_t plane, uint32_t class)
 
     if (class >= ssd->l.n_stream_classes) {
         copies_drop_stale(ssd, plane);
-        return pages_of(ssd, plane, class) > 0 && send_alone(ssd, plane, class);
+        return has_page(ssd, plane, class) && send_alone(ssd, plane, class);
     }
     do {
-        r = plan(ssd, plane, class);
-        if (is_busy(ssd, &r) || (r.missing && !must_go(ssd, &r, plane))) {
+        if (!plan(ssd, plane, class, &r)) {
             row_wait_begin(ssd, &ssd->gc->row_wait[plane],
                            ssd->l.n_streams + plane);
             return false;
         }
     } while (drop_stale(ssd, &r));
-    if (pages_of(ssd, plane, class) == 0) {
+    if (!has_page(ssd, plane, class)) {
         return false; /* what made the row was stale */
     }
     if (send_row(ssd, &r, class, plane)) {
@@ -311,7 +332,7 @@ bool copy_rows_program(Ssd *ssd, uint32_t plane)
         return false;
     }
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
-        if (pages_of(ssd, plane, k) > 0 && try_class(ssd, plane, k)) {
+        if (has_page(ssd, plane, k) && try_class(ssd, plane, k)) {
             return true;
         }
     }
@@ -333,7 +354,7 @@ bool copy_rows_event(Ssd *ssd, uint32_t plane)
         return false;
     }
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
-        w->late += pages_of(ssd, plane, k);
+        w->late += units_of(ssd, plane, k) / ssd->l.units_per_program;
     }
     if (w->late == 0) { /* overwritten meanwhile */
         row_wait_end(ssd, w);

@@ -95,10 +95,16 @@ bool slc_opens(const Ssd *ssd, uint32_t plane, uint32_t stream)
 
 bool slc_wants_fold(const Ssd *ssd, const Plane *p)
 {
-    uint32_t limit = slc_limit(ssd);
-    uint64_t all = ssd->geo->slc_blocks + limit;
-    uint64_t left = p->slc_free.n + dynamic_left(ssd, p, limit);
+    uint32_t limit;
+    uint64_t all;
+    uint64_t left;
 
+    if (ssd->cfg->slc_fold_at_ppm == 0) {
+        return false;
+    }
+    limit = slc_limit(ssd);
+    all = ssd->geo->slc_blocks + limit;
+    left = p->slc_free.n + dynamic_left(ssd, p, limit);
     return left * 1000000 < all * ssd->cfg->slc_fold_at_ppm;
 }
 

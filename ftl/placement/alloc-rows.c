@@ -78,30 +78,31 @@ typedef struct Row {
 uint32_t rows_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
 {
     uint32_t pages = ssd->geo->pages_per_block;
+    uint32_t n = ssd->l.row_planes;
+    uint32_t page[SSD_MOST_ROW_PLANES];
     uint32_t highest = 0;
     uint32_t lowest = UINT32_MAX;
     uint32_t bits = 0;
 
-    for (uint32_t i = 0; ssd->l.superpages && i < ssd->l.row_planes; i++) {
-        if (!rain_plane_lost(ssd, plane[i])) {
-            highest = MAX(highest, rows_page(ssd, plane[i], open));
-        }
-    }
-    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        uint32_t page = rows_page(ssd, plane[i], open);
+    for (uint32_t i = 0; i < n; i++) {
+        bool lost = rain_plane_lost(ssd, plane[i]);
 
-        if (rain_plane_lost(ssd, plane[i])) {
-            continue;
-        }
-        /* One that has filled its block first is ahead, not behind. */
-        page += highest > pages / 2 && page < highest - pages / 2 ? pages : 0;
-        if (page < lowest) {
-            lowest = page;
-            bits = 0;
-        }
-        bits |= page == lowest ? 1U << i : 0;
+        page[i] = lost ? UINT32_MAX : rows_page(ssd, plane[i], open);
+        highest = lost ? highest : MAX(highest, page[i]);
+        lowest = MIN(lowest, page[i]);
     }
-    return bits;
+    if (ssd->l.superpages && lowest + pages / 2 < highest) {
+        /* One that has filled its block first is ahead, not behind. */
+        lowest = UINT32_MAX;
+        for (uint32_t i = 0; i < n; i++) {
+            page[i] += page[i] < highest - pages / 2 ? pages : 0;
+            lowest = MIN(lowest, page[i]);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        bits |= (uint32_t)(page[i] == lowest) << i;
+    }
+    return lowest == UINT32_MAX ? 0 : bits;
 }
 
 /* Is it worth while to wait for the plane?  In order, and for a superpage: for
