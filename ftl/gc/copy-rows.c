@@ -114,12 +114,16 @@ static bool is_busy(const Ssd *ssd, uint32_t plane)
 static uint32_t richest(const Ssd *ssd, const uint32_t *units)
 {
     uint32_t n = ssd->l.units_per_program;
-    uint32_t best = 0;
+    uint32_t more = n; /* units of a plane with one page more than the best */
+    uint32_t best = NONE;
 
-    for (uint32_t i = 1; i < ssd->l.row_planes; i++) {
-        best = units[i] / n > units[best] / n ? i : best;
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        if (units[i] >= more) {
+            best = i;
+            more = (units[i] / n + 1) * n;
+        }
     }
-    return units[best] >= n ? best : NONE;
+    return best;
 }
 
 /* A page of the plane's has gone. */
@@ -245,6 +249,7 @@ static bool plan(const Ssd *ssd, uint32_t plane, uint32_t class, CopyRow *r)
 {
     bool waits = can_wait(ssd, plane);
     uint32_t units[MOST_PLANES];
+    uint32_t k;
 
     r->plane = rows_of(ssd, plane);
     r->behind = rows_behind(ssd, r->plane, open_index(ssd, OPEN_GC, class));
@@ -252,21 +257,18 @@ static bool plan(const Ssd *ssd, uint32_t plane, uint32_t class, CopyRow *r)
     if (!plan_own(ssd, class, r, units)) {
         return false;
     }
+    k = richest(ssd, units);
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        uint32_t k = NONE;
-
         if (!(r->behind >> i & 1) || r->from[i] != NONE) {
             continue;
         }
-        if (unit_takes_guest(ssd, r->plane[i], class)) {
-            k = richest(ssd, units);
-        } else if (!collects(ssd, r->plane[i])) {
-            r->behind &= ~(1U << i);
-            continue;
-        }
-        if (k != NONE) {
+        if (k != NONE && unit_takes_guest(ssd, r->plane[i], class)) {
             r->from[i] = r->plane[k];
             units[k] -= ssd->l.units_per_program;
+            k = richest(ssd, units);
+        } else if (!collects(ssd, r->plane[i]) &&
+                   !unit_takes_guest(ssd, r->plane[i], class)) {
+            r->behind &= ~(1U << i);
         } else if (waits || is_busy(ssd, r->plane[i])) {
             return false;
         } else {

@@ -115,9 +115,9 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     if (ssd->l.superpages) {
         return copy_rows_program(ssd, plane);
     }
-    if (copies_next_class(ssd, plane) == NONE ||
-        (gc_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE &&
-         !unit_goes_by_die(ssd))) {
+    if ((gc_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE &&
+         !unit_goes_by_die(ssd)) ||
+        copies_next_class(ssd, plane) == NONE) {
         return false;
     }
     copies_drop_stale(ssd, plane);

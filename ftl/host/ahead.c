@@ -127,7 +127,11 @@ static void drop_range(Ssd *ssd, uint32_t stream, uint64_t first, uint64_t end)
 void ahead_drop(Ssd *ssd, uint64_t first, uint64_t last)
 {
     for (uint32_t i = 0; i < ssd->host->ahead.n_streams; i++) {
-        drop_range(ssd, i, first, last + 1);
+        const AheadStream *s = &ssd->host->ahead.stream[i];
+
+        if (first < s->end && last >= s->first) {
+            drop_range(ssd, i, first, last + 1);
+        }
     }
 }
 
