@@ -70,7 +70,7 @@ static void host_op_read(Ssd *ssd, const NandOp *op)
 }
 
 /* Data has been read, or rebuilt. */
-static void data_read(Ssd *ssd, const NandOp *op)
+static inline void data_read(Ssd *ssd, const NandOp *op)
 {
     if (op->cause == NAND_CAUSE_META) {
         recovery_read_done(ssd, op);

@@ -400,7 +400,7 @@ void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
 }
 
 /* The next page (the pages of one program) of the open block. */
-static uint64_t next_page(Ssd *ssd, uint32_t plane, uint32_t open)
+static inline uint64_t next_page(Ssd *ssd, uint32_t plane, uint32_t open)
 {
     Open *o = &ssd->media->plane[plane].open[open];
     uint64_t page = nand_block_page(ssd->geo, o->block) + o->next_page;
@@ -415,7 +415,7 @@ static uint64_t next_page(Ssd *ssd, uint32_t plane, uint32_t open)
 }
 
 /* Nothing, or nothing but parity, goes into the open block any more. */
-static void close_full(Ssd *ssd, uint32_t plane, uint32_t open)
+static inline void close_full(Ssd *ssd, uint32_t plane, uint32_t open)
 {
     const Open *o = &ssd->media->plane[plane].open[open];
 
@@ -514,7 +514,7 @@ void block_page_done(Ssd *ssd, uint32_t block)
     }
 }
 
-static void change_valid(Ssd *ssd, uint32_t block, int by)
+static inline void change_valid(Ssd *ssd, uint32_t block, int by)
 {
     Block *b = &ssd->media->block[block];
 
