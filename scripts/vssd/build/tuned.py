@@ -3,8 +3,8 @@
 profile (profile-guided and link-time optimisation).
 
 It computes the same, faster; building takes about three times as long, so only
-./vssd bench asks for it.  Once it is there and up to date every other command
-takes it, too.
+./vssd setup and ./vssd bench ask for it.  Once it is there and up to date every
+other command takes it, too.
 """
 
 from __future__ import annotations

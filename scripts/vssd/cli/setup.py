@@ -60,10 +60,10 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _rest(args: argparse.Namespace, qemu: qemu_build.Qemu) -> int:
-    from ..build import model
+    from ..build import tuned
     from ..guest import image, kvm
 
-    model.sim()
+    tuned.sim()
     if not args.no_image:
         image.ensure(args.mirror)
     accel = kvm.accelerator(qemu)
