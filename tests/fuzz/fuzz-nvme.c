@@ -41,7 +41,7 @@ static void (*const actions[FUZZ_N_OPS])(Guest *g, const FuzzAction *x) = {
 static bool is_hostile(unsigned op)
 {
     return op == FUZZ_IDLE || (op >= FUZZ_PATCH && op <= FUZZ_MEMORY) ||
-           op == FUZZ_PEER || op == FUZZ_RESERVE;
+           op == FUZZ_PEER || op == FUZZ_RESERVE || op == FUZZ_KEY;
 }
 
 static char namespaces[32]; /* HostOptions.namespaces */
@@ -63,7 +63,8 @@ static void choose_namespaces(const Host *h)
 static void prepare(Host *h, void *opaque)
 {
     const uint8_t *head = opaque;
-    unsigned how = h->info->zones.n ? 0 : head[HEAD_CONTENT] & 7;
+    bool empty = h->info->zones.n || fuzz_drive(head).kv;
+    unsigned how = empty ? 0 : head[HEAD_CONTENT] & 7;
     uint32_t unit = h->info->unit_bytes / h->info->block_bytes;
     uint32_t nunits = (uint32_t)(h->drive_blocks / unit);
     g_autofree uint64_t *order = g_new(uint64_t, nunits + 1);
@@ -126,10 +127,10 @@ static void begin(Guest *g, const uint8_t *head)
     g->memory = guest_memory();
     g->page_bits = 12;
     g->powered = true;
-    g->honest = flags & FUZZ_HOST_HONEST && !g->drive.zoned;
+    g->honest = flags & FUZZ_HOST_HONEST && !g->drive.zoned && !g->drive.kv;
     g->shadow = flags & FUZZ_HOST_SHADOW;
   protected
-    = head[HEAD_CONTENT] & 16 && !g->drive.zoned;
+    = head[HEAD_CONTENT] & 16 && !g->drive.zoned && !g->drive.kv;
     g->o = (HostOptions){
         .config = g->drive.config,
         .n_queues = nqueues[shape >> 2 & 3],
@@ -142,6 +143,7 @@ static void begin(Guest *g, const uint8_t *head)
         .metadata = protected ? METADATA : 0,
         .pi = protected ? 1 : 0,
         .cmb_bytes = g->drive.cmb ? CMB_BYTES : 0,
+        .kv_cache = NVME_KV_CACHE_MIN,
         .controllers = head[HEAD_CONTENT] & 64 && g->drive.shared ? 2 : 0,
         .no_preload = true,
         .lent = memory,
@@ -155,6 +157,10 @@ static void begin(Guest *g, const uint8_t *head)
                                            : nblocks;
     g->o.namespaces =
         head[HEAD_CONTENT] & 8 && !g->drive.zoned ? namespaces : NULL;
+    if (g->drive.kv) { /* the least that such a namespace may have */
+        g->o.nblocks = nblocks;
+        g->o.namespaces = "4M:kv";
+    }
     if (head[HEAD_CONTENT] & 32 && g->drive.shared) {
         g->o.controllers = 0;
         g->o.secondaries = FUZZ_VFS;
@@ -165,7 +171,7 @@ static void begin(Guest *g, const uint8_t *head)
     for (uint16_t i = 0; i < g->o.secondaries; i++) {
         g->vf[i] = host_add_secondary(g->h, FUZZ_VF_CNTLID + i, i + 1, NULL);
     }
-    if (!g->drive.zoned) {
+    if (!g->drive.zoned && !g->drive.kv) {
         nvme_preloaded(g->h->ctrl, 0, g->h->drive_blocks);
     }
     guest_watch(g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * nvme-act-more.c - actions: commands whose data stays in the drive, pairs of
- * commands, Cancel.
+ * commands, Cancel, commands with keys.
  */
 #include "nvme-act.h"
 
@@ -216,5 +216,28 @@ void act_cancel(Guest *g, const FuzzAction *x)
     }
     sqe.dw[10] = queue | (all ? 0xffffU : meant->cid) << 16;
     sqe.dw[11] = all;
+    guest_send(g, s, queue, &sqe, true);
+}
+
+/* ---- key-value pairs ----------------------------------------------------- */
+
+/* Few keys, so that commands meet; some are longer than a key may be. */
+void act_key(Guest *g, const FuzzAction *x)
+{
+    static const uint8_t opcode[] = {
+        NVME_KV_STORE,  NVME_KV_STORE, NVME_KV_STORE, NVME_KV_RETRIEVE,
+        NVME_KV_DELETE, NVME_KV_EXIST, NVME_KV_LIST,  NVME_IO_FLUSH};
+    unsigned queue = act_io_queue(g, x->k >> 3);
+    NvmeSqe sqe = {.dw = {opcode[x->k & 7], 1}};
+    Sent *s = queue ? guest_slot(g, SENT_OTHER, 0) : NULL;
+    uint32_t bytes = (x->b & 0xffffff) % (GUEST_SLOT_BYTES + 2);
+
+    if (!s) {
+        return;
+    }
+    sqe.dw[2] = x->a & 0x1ff;
+    sqe.dw[10] = bytes;
+    sqe.dw[11] = ((x->k >> 5) + 2 + (x->a >> 12)) | x->b >> 24 << 8;
+    guest_map(g, s, &sqe, bytes);
     guest_send(g, s, queue, &sqe, true);
 }

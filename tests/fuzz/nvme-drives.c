@@ -70,25 +70,26 @@ static const char *const drives[] = {
 };
 
 /* The last values of HEAD_DRIVE, so that inputs made before keep their drives.
- * cmb: the host's controller memory buffer. */
+ * cmb: the host's controller memory buffer; kv: a key-value namespace. */
 static const struct {
     const char *options;
-    bool cmb;
+    bool cmb, kv;
 } later[] = {
-    {"nand.blocks=40;latency.window=5ms;latency.free=20%", false},
+    {"nand.pages=64;nand.blocks=16;ftl.capacity=4MiB", .kv = true},
+    {"nand.blocks=40;latency.window=5ms;latency.free=20%", .cmb = false},
     {"nand.blocks=40;buffer.flush_interval=1ms;ftl.gc_soft=15%;ftl.idle=50us;"
      "latency.window=1ms;latency.free=20%",
-     true},
+     .cmb = true},
     {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
      "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2",
-     false},
+     .cmb = false},
     {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
      "zones.enabled=on;buffer.size=96KiB;zones.zrwa=8KiB;"
      "zones.zrwa_granularity=4KiB;zones.max_active=4;zones.max_zrwa=2",
-     true},
+     .cmb = true},
     {"nand.blocks=26;ftl.op_percent=150%;fdp.ruhs=2;fdp.groups=2;"
      "fdp.isolation=initial;fdp.handles=0/1",
-     true},
+     .cmb = true},
 };
 
 #define LATER (256 - G_N_ELEMENTS(later))
@@ -373,6 +374,7 @@ static Kept *make_kept(const uint8_t *head)
     k->drive.zoned = is_on(k->config, "zones.enabled");
     k->drive.shared = !k->drive.zoned && !has_streams(k->config);
     k->drive.cmb = drive_of(head) >= LATER && later[drive_of(head) - LATER].cmb;
+    k->drive.kv = drive_of(head) >= LATER && later[drive_of(head) - LATER].kv;
     return k;
 }
 

@@ -80,6 +80,9 @@ const char *guest_unreached(void)
         NVME_IO_RESERVATION_REPORT,
         NVME_IO_RESERVATION_ACQUIRE,
         NVME_IO_RESERVATION_RELEASE,
+        NVME_KV_LIST,
+        NVME_KV_DELETE,
+        NVME_KV_EXIST,
     };
     static const uint8_t admin[] = {
         NVME_ADM_DELETE_SQ,       NVME_ADM_CREATE_SQ,

@@ -182,7 +182,7 @@ const char *guest_unreached(void);
 /* CC.CSS: all command sets, of a drive that has several. */
 static inline uint32_t guest_sets(const Guest *g)
 {
-    return g->drive.zoned ? 0x60 : 0;
+    return g->drive.zoned || g->drive.kv ? 0x60 : 0;
 }
 
 #endif

@@ -107,7 +107,9 @@ typedef struct FuzzAction {
     X(CANCEL, cancel)       /* k: queue, action; a: of those in flight */      \
     X(PEER, peer)           /* - another controller; k: what, opcode; a: NSID; \
                                b: CDW10, CC */                                 \
-    X(RESERVE, reserve)     /* - k: opcode, NSID, by whom; a: keys; b: CDW10 */
+    X(RESERVE, reserve)     /* - k: opcode, NSID, who; a: keys; b: CDW10 */    \
+    X(KEY, key)             /* - k: opcode, queue, key length; a: the key;     \
+                               b: bytes, options */
 
 #define FUZZ_ENUM(name, fn) FUZZ_##name,
 typedef enum FuzzOp { FUZZ_OPS(FUZZ_ENUM) FUZZ_N_OPS } FuzzOp;

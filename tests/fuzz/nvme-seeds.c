@@ -489,7 +489,7 @@ static void write_namespaces(const char *dir, unsigned first, unsigned n)
 
 static void write_later(const char *dir, unsigned first, unsigned n)
 {
-    unsigned n_later = 5; /* of nvme-drives.c */
+    unsigned n_later = 5; /* of nvme-drives.c, without the first */
 
     for (unsigned i = 0; i < n; i++) {
         unsigned drive = i % n_later;
@@ -510,6 +510,57 @@ static void write_later(const char *dir, unsigned first, unsigned n)
             } else {
                 placement(&l);
             }
+            look(&l);
+        }
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
+/* Values of a unit and of many, of few keys; what loses them. */
+static void keys(Life *l)
+{
+    for (unsigned i = 0; i < 30; i++) {
+        uint32_t bytes = below(l, 3) ? below(l, 5000) : below(l, 100000);
+        uint32_t option = below(l, 4) ? 0 : below(l, 4) << 24;
+
+        add(l, FUZZ_KEY, below(l, 256), below(l, 40), bytes | option);
+        if (below(l, 2)) {
+            add(l, FUZZ_STEPS, below(l, 64), 0, 0);
+        }
+    }
+    add(l, FUZZ_KEY, 7, 0, 0); /* Flush */
+    add(l, FUZZ_KEY, 6, 0, 4096);
+    add(l, FUZZ_SLEEP, 24, 1, 0);
+}
+
+static void write_keys(const char *dir, unsigned first, unsigned n)
+{
+    unsigned n_later = 6;
+
+    for (unsigned i = 0; i < n; i++) {
+        Life l = {.bytes = g_byte_array_new(), .honest = false};
+
+        prng_seed(&l.rng, i, 0x4b5e);
+        add_head(&l, 256 - n_later, i % 4);
+        l.bytes->data[HEAD_HOST] &=
+            (uint8_t)~(FUZZ_HOST_COLD | FUZZ_HOST_HONEST);
+        for (unsigned k = 0; k < 2; k++) {
+            keys(&l);
+            switch (below(&l, 4)) {
+            case 0:
+                power_and_resets(&l);
+                break;
+            case 1:
+                erase(&l);
+                break;
+            case 2:
+                bad_store(&l);
+                break;
+            default:
+                namespaces(&l);
+            }
+            keys(&l);
             look(&l);
         }
         write_input(dir, first + i, &l);
@@ -625,5 +676,6 @@ int main(int argc, char **argv)
     write_later(argv[1], 2 * n, n / 4);
     write_reservations(argv[1], 2 * n + n / 4, n / 8);
     write_secondaries(argv[1], 2 * n + n / 4 + n / 8, n / 12);
+    write_keys(argv[1], 2 * n + n / 4 + n / 8 + n / 12, n / 12);
     return 0;
 }
