@@ -21,8 +21,17 @@ from .inputs import INPUTS
 
 LOG = f"model-{model.TUNED}"
 
+# Parts of a drive that are off by default.
+PARTS = [
+    "media.errors=on", "media.retry_levels=on", "media.retry_memory=block",
+    "media.block_sigma=0.2", "ftl.superpage=4", "ftl.recovery=checkpoint",
+    "host.cores=4", "host.firmware_unit=100ns", "host.pcie_gen=4",
+    "host.read_ahead=128KiB", "nand.async_reads=on", "thermal.resistance=5",
+    "power.active=2000",
+]
 # The runs to profile: profile, fill, workload, options.  Reads, fresh writes and
-# GC, page by page and in larger requests, with a write buffer and a cache.
+# GC, page by page and in larger requests, with a write buffer and a cache, and
+# with those parts.
 TRAINING = [
     ("c64", "preload", "rw=randread bs=4k size=40g number_ios=300000"
      " interval=10us", []),
@@ -35,6 +44,7 @@ TRAINING = [
      " number_ios=50000", []),
     ("tlc-generic", "seq", "rw=randrw bs=4k iodepth=32 number_ios=100000"
      " random_distribution=zipf:1.1", ["buffer.policy=lru"]),
+    ("980-pro", "random", "rw=randrw bs=4k iodepth=8 number_ios=200000", PARTS),
 ]
 TRACE_REQUESTS = 200_000
 
