@@ -49,6 +49,15 @@ def test_blktests_says_pass_fail_and_skip() -> None:
         == [("skip", "nvme0n1 does not support hybrid polling")]
 
 
+def test_blktests_skips_before_it_takes_a_device() -> None:
+    """No device is named then."""
+    row, = blktests.rows("md/003", (
+        "md/003 (test md atomic writes for NVMe drives)           [not run]\n"
+        "    Kernel version is older than 6.14.0\n"))
+    assert (row.name, row.result, row.reason) == (
+        "md/003", "skip", "Kernel version is older than 6.14.0")
+
+
 def test_blktests_with_two_conditions_has_two_rows() -> None:
     """A failure of the second is not lost behind the first."""
     rows = blktests.rows("nvme/033", (

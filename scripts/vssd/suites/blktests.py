@@ -10,12 +10,14 @@ from .suite import BAD, GOOD, HERE, SKIPPED, Form, Row, Suite, short, silent
 # The tests that take a device.
 PLAIN = (
     *(f"nvme/{n:03d}" for n in (
-        *range(32, 38), 39, 46, 49, 50, 53, 59, 64, 66, 67)),
-    *(f"block/{n:03d}" for n in (3, 4, 5, 7, 8, 11, 12, 19, 36, 41, 42, 43)),
+        *range(32, 38), 39, 46, 49, 50, 53, 59, 66, 67)),
+    *(f"block/{n:03d}" for n in (3, 4, 5, 7, 8, 11, 12, 19, 36, 41, 42)),
     "dm/001", "dm/002", "md/003")
+METADATA = ("nvme/064", "block/043")
 ZONED = tuple(f"zbd/{n:03d}" for n in range(1, 8))
 STATUS = re.compile(
-    r"^(\S+) => \S+(?: \(tr=(\w+)\))?.*\[(passed|failed|not run)\]$", re.M)
+    r"^(\S+/\S+)(?: => \S+)?(?: \(tr=(\w+)\))?.*\[(passed|failed|not run)\]$",
+    re.M)
 # The suite compares versions of the kernel as numbers; Debian's has a "+deb13"
 # in its release, which is none.  uname(1) shows it as "-deb13".
 PREPARE = """
@@ -60,6 +62,9 @@ def rows(test: str, text: str) -> list[Row]:
 SUITES = (
     Suite("blktests", "Linux's block-layer tests", "", "check",
           lambda _folder: list(PLAIN), PREPARE, _command, rows, 1200),
+    Suite("blktests-metadata", "the same, of drives with metadata", "",
+          "check", lambda _folder: list(METADATA), PREPARE, _command, rows,
+          1200, Form(ours={"metadata": 8}, space={"ms": 8})),
     Suite("blktests-zbd", "Linux's tests of zoned devices", "", "check",
           lambda _folder: list(ZONED), PREPARE, _command, rows, 1200,
           # 64 zones of 16 MiB, a superblock each.
