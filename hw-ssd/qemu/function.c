@@ -193,6 +193,21 @@ void vssd_function_part(VssdFunction *f)
     f->ctrl = NULL;
 }
 
+void vssd_function_leave(VssdFunction *f)
+{
+    VssdDev *s = f->drive;
+
+    vssd_lock(s);
+    nvme_remove_controller(f->ctrl);
+    vssd_function_part(f);
+    if (s->online) {
+        vssd_run_later(s);
+    }
+    vssd_unlock(s);
+    f->drive = NULL;
+    object_unref(OBJECT(s));
+}
+
 char *vssd_function_path(VssdFunction *f)
 {
     return qdev_get_dev_path(DEVICE(f));

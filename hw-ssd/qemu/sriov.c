@@ -118,24 +118,8 @@ static void vf_realize(PCIDevice *pci, Error **errp)
     }
     pci_config_set_interrupt_pin(pci->config, 0);
     pcie_ari_init(pci, VSSD_PCI_ARI_OFFSET);
-    object_ref(OBJECT(f->drive)); /* until vf_end() */
+    object_ref(OBJECT(f->drive)); /* until vssd_function_leave() */
     join_drive(f);
-}
-
-/* VssdFunctionClass.end */
-static void vf_end(VssdFunction *f)
-{
-    VssdDev *s = f->drive;
-
-    vssd_lock(s);
-    nvme_remove_controller(f->ctrl);
-    vssd_function_part(f);
-    if (s->online) {
-        vssd_run_later(s);
-    }
-    vssd_unlock(s);
-    f->drive = NULL;
-    object_unref(OBJECT(s));
 }
 
 void vssd_sriov_reset(VssdFunction *f)
@@ -155,7 +139,7 @@ static void vf_class_init(ObjectClass *klass, VssdClassData data)
     DeviceClass *dc = DEVICE_CLASS(klass);
 
     PCI_DEVICE_CLASS(klass)->realize = vf_realize;
-    VSSD_FUNCTION_CLASS(klass)->end = vf_end;
+    VSSD_FUNCTION_CLASS(klass)->end = vssd_function_leave;
     dc->desc = "virtual function of a modelled NVMe SSD";
     dc->user_creatable = false;
 }

@@ -107,20 +107,11 @@ static void ctrl_realize(PCIDevice *pci, Error **errp)
 static void ctrl_end(VssdFunction *f)
 {
     VssdCtrlDev *c = VSSD_CTRL(f);
-    VssdDev *s = f->drive;
 
-    vssd_lock(s);
-    nvme_remove_controller(f->ctrl);
-    vssd_function_part(f);
-    if (s->online) {
-        vssd_run_later(s);
-    }
-    vssd_unlock(s);
-    qdev_del_unplug_blocker(DEVICE(s), c->unplug_blocker);
+    qdev_del_unplug_blocker(DEVICE(f->drive), c->unplug_blocker);
     error_free(c->unplug_blocker);
     c->unplug_blocker = NULL;
-    f->drive = NULL;
-    object_unref(OBJECT(s));
+    vssd_function_leave(f);
 }
 
 /* ---- class --------------------------------------------------------------- */

@@ -332,6 +332,10 @@ void vssd_function_take_back(VssdFunction *f);
 void vssd_function_join(VssdFunction *f, NvmeCtrl *ctrl);
 void vssd_function_part(VssdFunction *f);
 
+/* BQL: a further controller is removed, and with it the function's reference to
+ * the drive. */
+void vssd_function_leave(VssdFunction *f);
+
 /* The place in the PCI tree, as QEMU writes it; g_free().  And the controller
  * identifier that follows from it. */
 char *vssd_function_path(VssdFunction *f);
