@@ -442,8 +442,11 @@ static void read_ahead(NvmeKv *kv, const KvPath *path)
     for (uint32_t i = first; i < n && kv->cache.n > 4 * PAGES_AHEAD; i++) {
         const KvInnerEntry *e =
             (const KvInnerEntry *)(above->data + sizeof(KvPageHead)) + i;
+        uint32_t unit = GUINT32_FROM_LE(e->child);
 
-        kv_cache_prefetch(&kv->cache, GUINT32_FROM_LE(e->child));
+        if (unit && unit < kv->n_units) {
+            kv_cache_prefetch(&kv->cache, unit);
+        }
     }
 }
 
@@ -463,6 +466,16 @@ static KvResult mark_value(NvmeKv *kv, const KvLeafEntry *e)
     return r;
 }
 
+/* A page with the right checksum may be forged. */
+static bool is_in_order(const KvPath *path, uint32_t i)
+{
+    const KvKey *key = &kv_leaf_entry(path, i)->key;
+
+    return kv_key_ok(key) &&
+           (i == 0 ||
+            kv_key_compare(&kv_leaf_entry(path, i - 1)->key, key) < 0);
+}
+
 /* The entries of a leaf; walk_key: the one that it has come to. */
 static KvResult walk_leaf(NvmeKv *kv)
 {
@@ -474,6 +487,9 @@ static KvResult walk_leaf(NvmeKv *kv)
          i++) {
         const KvLeafEntry *e = kv_leaf_entry(&kv->walk, i);
 
+        if (!is_in_order(&kv->walk, i)) {
+            return KV_DAMAGED;
+        }
         kv->walk_key = e->key;
         r = mark_value(kv, e);
         kv->walk_keys += r == KV_OK;
@@ -510,6 +526,7 @@ static void walk(NvmeKv *kv)
             r = walk_leaf(kv);
         }
         if (r == KV_OK && next.bytes) {
+            r = kv_key_compare(&kv->walk_key, &next) < 0 ? KV_OK : KV_DAMAGED;
             kv->walk_key = next;
         }
     } while (r == KV_OK && next.bytes);

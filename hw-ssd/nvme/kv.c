@@ -408,7 +408,12 @@ static NvmeKvGo stage_list(NvmeCtrl *ctrl, NvmeKvOp *op)
         }
         for (uint32_t i = r ? 0 : op->path.at[op->path.n - 1];
              !r && room && i < kv_leaf_entries(&op->path); i++) {
-            room = put_key(op, &kv_leaf_entry(&op->path, i)->key);
+            const KvKey *key = &kv_leaf_entry(&op->path, i)->key;
+
+            if (!kv_key_ok(key)) {
+                return nvme_kv_as(op, KV_DAMAGED);
+            }
+            room = put_key(op, key);
         }
         op->key = next;
     } while (room && next.bytes);

@@ -6,6 +6,8 @@
  */
 #include "key-value.h"
 
+#include "kv/cache.h"
+
 #define NSID 1
 
 static Host *simple(void)
@@ -35,9 +37,10 @@ static void test_commands(void)
             g_assert_cmphex(h->ram[HOST_DATA + sizes[i]], ==, 0xee);
         }
         /* a buffer that is too small, and none */
+        *host_ram(h, HOST_DATA + 100, 1) = 0xa5;
         g_assert_cmpuint(kv_retrieve(h, NSID, "a", 100), ==, sizes[i]);
         g_assert_true(kv_is(h, HOST_DATA, i, MIN(100, sizes[i])));
-        g_assert_cmphex(h->ram[HOST_DATA + 100], !=, 0x1ee);
+        g_assert_cmphex(h->ram[HOST_DATA + 100], ==, 0xa5);
         g_assert_cmpuint(kv_do(h, NSID, NVME_KV_RETRIEVE, "a", 0, 0).dw0, ==,
                          sizes[i]);
     }
@@ -823,6 +826,129 @@ static void test_shutdown(void)
     host_free(h);
 }
 
+/* ---- an image that was changed ------------------------------------------- */
+
+#define N_FORGED 200 /* keys: a root and several leaves */
+
+typedef struct Forged {
+    const char *name;
+    void (*forge)(uint8_t *page);
+    bool leaf;      /* the first one; else the root */
+    bool keeps_crc; /* the checksum is not made right */
+} Forged;
+
+static KvLeafEntry *entry_of(uint8_t *page, unsigned i)
+{
+    return (KvLeafEntry *)(page + sizeof(KvPageHead)) + i;
+}
+
+static KvInnerEntry *child_of(uint8_t *page, unsigned i)
+{
+    return (KvInnerEntry *)(page + sizeof(KvPageHead)) + i;
+}
+
+static void forge_nothing(uint8_t *page)
+{
+}
+
+static void forge_byte(uint8_t *page)
+{
+    page[100] ^= 1;
+}
+
+static void forge_long_key(uint8_t *page)
+{
+    entry_of(page, 0)->key.bytes = 200;
+}
+
+static void forge_order(uint8_t *page)
+{
+    KvLeafEntry first = *entry_of(page, 0);
+
+    *entry_of(page, 0) = *entry_of(page, 1);
+    *entry_of(page, 1) = first;
+}
+
+static void forge_value(uint8_t *page)
+{
+    entry_of(page, 0)->value.extent[0].unit = GUINT32_TO_LE(UINT32_MAX);
+}
+
+static void forge_child(uint8_t *page)
+{
+    child_of(page, 1)->child = GUINT32_TO_LE(UINT32_MAX);
+}
+
+static void forge_back(uint8_t *page)
+{
+    child_of(page, 1)->key = child_of(page, 0)->key;
+}
+
+static uint8_t *unit_of(uint8_t *disk, uint32_t unit)
+{
+    return disk + (size_t)GUINT32_FROM_LE(unit) * KV_UNIT;
+}
+
+static void forge(uint8_t *disk, const Forged *f)
+{
+    uint8_t *page = unit_of(disk, ((KvHead *)disk)->root);
+    KvPageHead *head;
+
+    if (f->leaf) {
+        page = unit_of(disk, child_of(page, 0)->child);
+    }
+    head = (KvPageHead *)page;
+    g_assert_cmpuint(GUINT16_FROM_LE(head->level), ==, !f->leaf);
+    f->forge(page);
+    if (!f->keeps_crc) {
+        head->crc =
+            GUINT64_TO_LE(kv_crc(page, KV_UNIT, offsetof(KvPageHead, crc)));
+    }
+}
+
+/* All commands end, with an error; a Format makes it an empty namespace. */
+static void test_forged(void)
+{
+    static const Forged all[] = {
+        {"nothing", forge_nothing, false, false},
+        {"checksum", forge_byte, false, true},
+        {"leaf's checksum", forge_byte, true, true},
+        {"long key", forge_long_key, true, false},
+        {"order", forge_order, true, false},
+        {"value", forge_value, true, false},
+        {"child", forge_child, false, false},
+        {"back", forge_back, false, false},
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(all); i++) {
+        uint16_t want = i ? NVME_SC_KV_UNRECOVERED : 0;
+        HostOptions o = {.namespaces = "8M:kv;rest"};
+        Host *h = kv_host(&o);
+
+        for (unsigned k = 0; k < N_FORGED; k++) {
+            g_autofree char *key = g_strdup_printf("%03u", k);
+
+            g_assert_cmphex(kv_store(h, NSID, key, k, 100), ==, 0);
+        }
+        kv_flush(h, NSID);
+        o.disk = g_memdup2(h->disk, h->disk_bytes);
+        host_free(h);
+        g_test_message("%s", all[i].name);
+        forge(o.disk, &all[i]);
+        h = kv_host(&o);
+        g_assert_cmphex(kv_status(h, NSID, NVME_KV_RETRIEVE, "000", 0, 512), ==,
+                        want);
+        g_assert_cmphex(kv_status(h, NSID, NVME_KV_LIST, "", 0, 4096), ==,
+                        want);
+        g_assert_cmphex(kv_status(h, NSID, NVME_KV_STORE, "x", 0, 512), ==,
+                        want);
+        g_assert_cmphex(format(h, NSID, 0), ==, 0);
+        g_assert_cmphex(kv_store(h, NSID, "000", 7, 512), ==, 0);
+        g_assert_cmpuint(kv_retrieve(h, NSID, "000", 512), ==, 512);
+        host_free(h);
+    }
+}
+
 /* Saved and loaded: with what no Flush has made durable. */
 static void test_state(void)
 {
@@ -879,6 +1005,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/kv/protect", test_protect);
     g_test_add_func("/nvme/kv/reset", test_reset);
     g_test_add_func("/nvme/kv/shutdown", test_shutdown);
+    g_test_add_func("/nvme/kv/forged", test_forged);
     g_test_add_func("/nvme/kv/state", test_state);
     return g_test_run();
 }

@@ -10,6 +10,7 @@
 #ifndef VSSD_NVME_KV_FORMAT_H
 #define VSSD_NVME_KV_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <glib.h>
@@ -28,6 +29,11 @@ _Static_assert(sizeof(KvKey) == 17, "KvKey");
 static inline int kv_key_compare(const void *a, const void *b)
 {
     return memcmp(a, b, sizeof(KvKey));
+}
+
+static inline bool kv_key_ok(const KvKey *key)
+{
+    return key->bytes >= 1 && key->bytes <= KV_KEY_BYTES;
 }
 
 /* Units that follow each other. */

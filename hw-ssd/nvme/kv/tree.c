@@ -62,6 +62,9 @@ static KvResult get(KvTree *t, uint32_t unit, uint32_t level, KvPath *path,
 {
     KvMiss miss;
 
+    if (!unit || unit >= t->space->n) {
+        return KV_DAMAGED;
+    }
     path->unit = unit;
     *page = kv_cache_get(t->cache, unit, &miss);
     if (!*page) {
@@ -173,6 +176,9 @@ KvResult kv_tree_seek(KvTree *t, const KvKey *key, KvPath *path, KvKey *next)
         if (at < count_of(above)) {
             *next = inner(above, at)->key;
         }
+    }
+    if (!r && next->bytes && kv_key_compare(next, key) <= 0) {
+        return KV_DAMAGED; /* a walk would not come to an end */
     }
     return r;
 }
