@@ -176,6 +176,9 @@ void guest_end(Guest *g, bool at_rest);
 
 /* ---- what was reached ---------------------------------------------------- */
 
+/* The command has ended without an error. */
+void guest_reached(const Sent *s);
+
 /* NULL, or what no completion without an error was seen of, so far. */
 const char *guest_unreached(void);
 

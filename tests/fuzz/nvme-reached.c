@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvme-reached.c - the commands, log pages, features and Identify structures
+ * that all inputs so far have reached without an error.
+ */
+#include "nvme-guest.h"
+
+static uint64_t reached_command[2][256];  /* I/O, admin; by opcode */
+static uint64_t reached_detail[256][256]; /* admin opcode, detail */
+
+void guest_reached(const Sent *s)
+{
+    bool admin = s->sqid == 0;
+
+    reached_command[admin][s->opcode]++;
+    if (admin) {
+        reached_detail[s->opcode][s->detail]++;
+    }
+}
+
+const char *guest_unreached(void)
+{
+    static const uint8_t io[] = {
+        NVME_IO_FLUSH,
+        NVME_IO_WRITE,
+        NVME_IO_READ,
+        NVME_IO_COMPARE,
+        NVME_IO_WRITE_ZEROES,
+        NVME_IO_DSM,
+        NVME_IO_MGMT_RECEIVE,
+        NVME_IO_MGMT_SEND,
+        NVME_IO_VERIFY,
+        NVME_IO_WRITE_UNCORRECTABLE,
+        NVME_IO_COPY,
+        NVME_IO_CANCEL,
+        NVME_IO_ZONE_SEND,
+        NVME_IO_ZONE_RECEIVE,
+        NVME_IO_ZONE_APPEND,
+        NVME_IO_RESERVATION_REGISTER,
+        NVME_IO_RESERVATION_REPORT,
+        NVME_IO_RESERVATION_ACQUIRE,
+        NVME_IO_RESERVATION_RELEASE,
+        NVME_KV_LIST,
+        NVME_KV_DELETE,
+        NVME_KV_EXIST,
+    };
+    static const uint8_t admin[] = {
+        NVME_ADM_DELETE_SQ,       NVME_ADM_CREATE_SQ,
+        NVME_ADM_GET_LOG_PAGE,    NVME_ADM_DELETE_CQ,
+        NVME_ADM_CREATE_CQ,       NVME_ADM_IDENTIFY,
+        NVME_ADM_ABORT,           NVME_ADM_SET_FEATURES,
+        NVME_ADM_GET_FEATURES,    NVME_ADM_ASYNC_EVENT,
+        NVME_ADM_DIRECTIVE_SEND,  NVME_ADM_DIRECTIVE_RECEIVE,
+        NVME_ADM_DOORBELL_BUFFER, NVME_ADM_NS_MANAGEMENT,
+        NVME_ADM_NS_ATTACHMENT,   NVME_ADM_FORMAT,
+        NVME_ADM_SANITIZE,        NVME_ADM_GET_LBA_STATUS,
+        NVME_ADM_VIRTUALIZATION,
+    };
+    static const uint8_t logs[] = {0x01, 0x02, 0x03, 0x04, 0x05,
+                                   0x09, 0x0a, 0x0b, 0x20, 0x21,
+                                   0x22, 0x23, 0xc0, 0xc1, 0xc2};
+    static const uint8_t get[] = {0x01, 0x02, 0x04, 0x05, 0x06, 0x07,
+                                  0x08, 0x09, 0x0a, 0x0b, 0x0e, 0x13,
+                                  0x14, 0x1d, 0x1e, 0x81};
+    static const uint8_t set[] = {0x01, 0x02, 0x04, 0x05, 0x06,
+                                  0x07, 0x08, 0x09, 0x0a, 0x0b,
+                                  0x0e, 0x13, 0x14, 0x1e, 0x81};
+    static const uint8_t cns[] = {0x00, 0x01, 0x02, 0x03, 0x10,
+                                  0x11, 0x12, 0x13, 0x19};
+    static const struct {
+        const char *what;
+        const uint64_t *count;
+        const uint8_t *list;
+        size_t n;
+    } lists[] = {
+        {"I/O command", reached_command[0], io, sizeof(io)},
+        {"admin command", reached_command[1], admin, sizeof(admin)},
+        {"log page", reached_detail[NVME_ADM_GET_LOG_PAGE], logs, sizeof(logs)},
+        {"Get Features", reached_detail[NVME_ADM_GET_FEATURES], get,
+         sizeof(get)},
+        {"Set Features", reached_detail[NVME_ADM_SET_FEATURES], set,
+         sizeof(set)},
+        {"Identify", reached_detail[NVME_ADM_IDENTIFY], cns, sizeof(cns)},
+    };
+    static char text[64];
+
+    for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+        for (size_t k = 0; k < lists[i].n; k++) {
+            if (!lists[i].count[lists[i].list[k]]) {
+                g_snprintf(text, sizeof(text), "%s %02Xh", lists[i].what,
+                           lists[i].list[k]);
+                return text;
+            }
+        }
+    }
+    return NULL;
+}
