@@ -154,18 +154,20 @@ def test_lsm_full() -> None:
 
 def test_bands_and_verdicts() -> None:
     """Both ends, open ends, and what is not judged."""
-    assert figures.band("p", "x", 5, 3.7, 9.1)["holds"] is True
+    assert figures.band("p", "x", 5, 3.7, 9.1)["verdict"] == "holds"
     over = figures.band("p", "over", 18.2, 3.7, 9.1, "reasons")
     under = figures.band("p", "under", 1.85, 3.7, None)
-    assert over["holds"] is False and figures.distance(over) == "+100.0 %"
-    assert under["holds"] is False and figures.distance(under) == "-50.0 %"
+    assert over["verdict"] == "deviates" and figures.distance(over) == "+100.0 %"
+    assert under["verdict"] == "deviates" and figures.distance(under) == "-50.0 %"
     none = figures.band("p", "none", None, 0, 1)
-    assert none["holds"] is None
+    assert none["verdict"] is None
     good = figures.Panel("p", "", [], [figures.band("p", "x", 5, 3, 9), none])
-    assert figures.verdict(good) == "holds (1 of 1)"
+    assert figures.verdict(good) == \
+        "1 of 2 statements hold; 1 not judged"
     bad = figures.Panel("p", "", [], [over, none])
     assert figures.verdict(bad) == \
-        "deviates (0 of 1 hold): over by +100.0 %, because reasons"
+        "0 of 2 statements hold; 1 deviate; 1 not judged;" \
+        " over deviates (+100.0 %), because reasons"
 
 
 def test_plain_rows_become_a_panel() -> None:
@@ -239,12 +241,12 @@ def test_excerpt_scales_the_buffer(tmp_path: Path) -> None:
                                         - set(cmd_figures.LONG)))
 def test_short_run(name: str, tmp_path: Path) -> None:
     """Each figure makes rows, pictures and the page."""
-    done = vssd("figures", name, "--scale", "0.01", "--out", tmp_path / "o",
-                "--json")
+    done = vssd("figures", name, "--quick", "--scale", "0.01", "--out",
+                tmp_path / "o", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
-    assert {"panel", "point", "ours", "paper", "holds"} <= set(rows[0])
-    assert any(r["holds"] is not None for r in rows)
+    assert {"panel", "point", "ours", "paper", "verdict"} <= set(rows[0])
+    assert any(r["verdict"] for r in rows)
     panels = {r["panel"] for r in rows}
     for end, magic in ((".svg", b"<?xml"), (".png", b"\x89PNG")):
         files = list((tmp_path / "o").glob(f"{name}-*{end}"))

@@ -144,7 +144,7 @@ def test_judging() -> None:
             1 + runs[fs.OFF].samples[-1].copied / 20000)
         rows = (fs.throughput(found, 20, []).rows + fs.copies(found, 20, []).rows
                 + fs.tails(found, [], "").rows)
-        return [r["holds"] for r in rows if r["holds"] is not None]
+        return [r["verdict"] == "holds" for r in rows if r["verdict"]]
     assert judged(good) and all(judged(good))
     panel = sg.explain(fs.copies(sg.series(good, 20), 20, []), good[fs.DATA])
     assert not any("stream 4" in r["why"] for r in panel.rows)
@@ -158,7 +158,8 @@ def test_not_among_all() -> None:
     """It takes too long, and must be asked for."""
     def names(*given: str) -> list[str]:
         return cmd_figures._check(argparse.Namespace(
-            names=list(given), traces="", scale=1.0, jobs=0))
+            names=list(given), traces="", scale=1.0, jobs=0, seeds=None,
+            quick=False))
     for name in ("streams-guest", "streams-cassandra"):
         assert name not in names("all")
         assert names("all", name)[-1] == name

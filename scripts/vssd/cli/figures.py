@@ -16,6 +16,7 @@ from typing import Any
 
 from ..build import model, venv
 from ..errors import UserError
+from ..figures.figure import QUICK_SCALE, SEEDS
 from ..sim import run as simrun
 from ..ui import Stage, table
 
@@ -52,9 +53,15 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " does not have, traces are generated")
     p.add_argument("--out", default=OUT, metavar="DIR",
                    help=f"where pictures and report go (default: {OUT})")
-    p.add_argument("--scale", type=float, default=1.0, metavar="X",
+    p.add_argument("--scale", type=float, default=None, metavar="X",
                    help="make generated inputs so much longer or shorter"
-                   " (default: 1)")
+                   " (default: 1; with --quick 0.1)")
+    p.add_argument("--seeds", type=int, default=None, metavar="N",
+                   help="inputs generated for each point (default: 5; with"
+                   " --quick 1)")
+    p.add_argument("--quick", action="store_true",
+                   help="a short form: one seed, short inputs, no sweeps;"
+                   " minutes")
     p.add_argument("--jobs", type=int, default=0, metavar="N",
                    help="runs at a time (default: the cores)")
     p.add_argument("--json", action="store_true",
@@ -76,8 +83,14 @@ def _check(args: argparse.Namespace) -> list[str]:
                             + ", ".join(FIGURES))
     if args.traces and not Path(args.traces).is_dir():
         raise UserError(f"--traces {args.traces}: no such folder")
+    if args.scale is None:
+        args.scale = QUICK_SCALE if args.quick else 1.0
     if not 0.001 <= args.scale <= 1000:
         raise UserError("--scale: allowed 0.001 to 1000")
+    if args.seeds is None:
+        args.seeds = 1 if args.quick else SEEDS
+    if not 1 <= args.seeds <= 100:
+        raise UserError("--seeds: allowed 1 to 100")
     if args.jobs < 0:
         raise UserError("--jobs: 1 or more")
     return list(dict.fromkeys(names))
@@ -96,37 +109,43 @@ def _make(args: argparse.Namespace, names: list[str], out: Path) \
     from ..figures import figure as figures
     from ..figures import report as figures_report
 
-    rows: list[dict[str, Any]] = []
     pages = []
     runner = simrun.Runner(model.sim(), args.jobs)
     with tempfile.TemporaryDirectory(prefix="vssd-figures-") as scratch:
-        ctx = figures.Context(
-            runner, Path(args.traces).absolute() if args.traces else None,
-            Path(scratch), args.scale)
         for name in names:
+            ctx = figures.Context(
+                runner, Path(args.traces).absolute() if args.traces else None,
+                Path(scratch), args.scale, args.seeds, args.quick, out)
             module = _module(name)
-            panels = []
+            page = figures_report.Figure(name, module.TITLE, args.seeds)
             for panel in figures.collect(module.panels(ctx)):
-                panels.append((panel, _picture(panel, name, out)))
-                rows += [{"figure": name, **r} for r in panel.rows]
+                page.panels.append((panel, _picture(panel, name, out)))
                 _say(args, panel)
-            pages.append((module.TITLE, panels))
+            page.runs = [(title, label, point.command("vssd-sim"), result)
+                         for title, label, point, result in ctx.runs]
+            pages.append(page)
+            print(page.total(), file=_stream(args), flush=True)
     how = shlex.join(["./vssd", *sys.argv[1:]])
-    figures_report.write(out / "index.html", pages, how)
-    (out / "rows.json").write_text(json.dumps(rows, indent=2) + "\n")
+    figures_report.write(out, pages, how)
+    rows = [{"figure": p.name, **r} for p in pages for r in p.rows()]
+    (out / "rows.json").write_text(json.dumps(rows, indent=2, default=str)
+                                   + "\n")
     return rows
+
+
+def _stream(args: argparse.Namespace) -> Any:
+    return sys.stderr if args.json else sys.stdout
 
 
 def _say(args: argparse.Namespace, panel: Any) -> None:
     from ..figures.figure import verdict
-    from ..figures.report import judgement, number
+    from ..figures.report import judgement, measured
 
-    stream = sys.stderr if args.json else sys.stdout
     if not args.json:
-        table(panel.title, ["point", "ours", "paper", "holds"],
-              [[str(r["point"]), number(r["ours"]), str(r["paper"]),
-                judgement(r["holds"])] for r in panel.rows])
-    print(f"{panel.name}: {verdict(panel)}", file=stream, flush=True)
+        table(panel.title, ["point", "ours", "paper", "verdict"],
+              [[str(r["point"]), measured(r), str(r["paper"]), judgement(r)]
+               for r in panel.rows])
+    print(f"{panel.name}: {verdict(panel)}", file=_stream(args), flush=True)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -141,7 +160,7 @@ def main(args: argparse.Namespace) -> int:
     with Stage("figures: " + ", ".join(names)):
         rows = _make(args, names, out)
     if args.json:
-        json.dump(rows, sys.stdout, indent=2)
+        json.dump(rows, sys.stdout, indent=2, default=str)
         print()
     else:
         print(f"report: {out / 'index.html'}")

@@ -15,14 +15,18 @@ from typing import Any
 
 from ..sim.run import Estimate, Point, Result, Runner
 from ..ui import Stage
+from . import judge
+from .judge import Row as Row  # panels are of rows: one import for both
 
-Row = dict[str, Any]
+SEEDS = 5  # of each point
+QUICK_SCALE = 0.1
 Curves = dict[str, list[float | None]]  # by name; by x, None: no point
 
 
 @dataclass
 class Chart:
-    """Curves over named points, with the paper's band behind them."""
+    """Curves over named points; the paper's bands behind them, its points on
+    them."""
 
     x: list[str]
     series: Curves
@@ -31,6 +35,9 @@ class Chart:
     log: bool = False
     low: list[float | None] = field(default_factory=list)  # by x: the band
     high: list[float | None] = field(default_factory=list)
+    paper: Curves = field(default_factory=dict)  # points read off its figures
+    reading: float = 0  # the error of these, in units of y
+    errors: Curves = field(default_factory=dict)  # half of ours' intervals
 
 
 @dataclass
@@ -46,36 +53,28 @@ class Panel:
 
 def row(panel: str, point: str, ours: float | None, paper: str,
         holds: bool | None, why: str = "") -> Row:
-    """One statement of the paper and our result. holds is None where there is
-    nothing to judge; why says why, or why it deviates."""
-    return {"panel": panel, "point": point, "ours": ours, "paper": paper,
-            "holds": holds, "why": why}
+    """A claim of one run that the caller judged; None: shown."""
+    out = judge.shown(panel, point, ours, why, paper)
+    if holds is not None:
+        out |= {"kind": "claim",
+                "verdict": judge.HOLDS if holds else judge.DEVIATES}
+    return out
 
 
 def band(panel: str, point: str, ours: float | None, low: float | None,
          high: float | None, why: str = "") -> Row:
-    """A row whose paper's value is a range; either end may be open."""
-    if low is None:
-        text = f"below {high:g}"
-    elif high is None:
-        text = f"above {low:g}"
-    else:
-        text = f"{low:g} to {high:g}"
-    if ours is None:
-        return row(panel, point, None, text, None, why) | {
-            "low": low, "high": high}
-    holds = (low is None or ours >= low) and (high is None or ours <= high)
-    return row(panel, point, ours, text, holds, "" if holds else why) | {
-        "low": low, "high": high}
+    """A claim of one run with a range."""
+    return judge.claim(panel, point, [] if ours is None else [ours], low,
+                       high, source="", why=why)
 
 
 def distance(r: Row) -> str:
-    """By how much a row deviates from its band: "+17 %"; in points, if the
-    row says so."""
+    """By how much a row is beyond its range: "+17 %"; in points, if the row
+    says so."""
     ours = r["ours"]
     if ours is None:
         return ""
-    for end, beyond in ((r.get("low"), -1), (r.get("high"), 1)):
+    for end, beyond in ((r["low"], -1), (r["high"], 1)):
         if end is not None and (ours - end) * beyond > 0:
             if r.get("points"):
                 return f"{ours - end:+.1f} points"
@@ -85,33 +84,39 @@ def distance(r: Row) -> str:
 
 
 def verdict(panel: Panel) -> str:
-    """The panel's line: holds, or deviates: by how much, why."""
-    judged = [r for r in panel.rows if r["holds"] is not None]
-    if not judged:
+    """The panel's line: the totals, and what does not hold and why."""
+    if not any(r["verdict"] for r in panel.rows):
         return "nothing to judge"
     parts = []
-    for r in judged:
-        if not r["holds"]:
+    for r in panel.rows:
+        if r["verdict"] in (judge.DEVIATES, judge.UNSTABLE):
             much = distance(r)
             if not much and r["ours"] is not None:
                 much = f"{r['ours']:.3g}, the paper has {r['paper']}"
             why = f", because {r['why']}" if r["why"] else ""
-            parts.append(f"{r['point']} by {much or r['paper']}{why}")
-    if not parts:
-        return f"holds ({len(judged)} of {len(judged)})"
-    good = len(judged) - len(parts)
-    return (f"deviates ({good} of {len(judged)} hold): " + "; ".join(parts))
+            parts.append(f"{r['point']} {r['verdict']}"
+                         f" ({much or r['paper']}){why}")
+    return "; ".join([judge.total_text(panel.rows), *parts])
 
 
 class Context:
     """The resources of a figure."""
 
     def __init__(self, runner: Runner, traces: Path | None, scratch: Path,
-                 scale: float = 1.0) -> None:
+                 scale: float = 1.0, seeds: int = SEEDS, quick: bool = False,
+                 out: Path | None = None) -> None:
         self.runner = runner
         self.traces = traces  # the folder of --traces
         self.scratch = scratch  # for files that the runs read
         self.scale = scale  # of the length of generated inputs
+        self.count = seeds
+        self.quick = quick  # one seed, short, no sweeps
+        self.out = out  # where the report goes, and what is kept for it
+        self.runs: list[tuple[str, Any, Point, Result]] = []
+
+    def seeds(self, first: int) -> list[int]:
+        """The seeds of each point: `first` and those after it."""
+        return [first + i for i in range(self.count)]
 
     def length(self, n: int) -> int:
         """So many requests, scaled."""
@@ -127,6 +132,7 @@ class Context:
 
             def done(label: Any, result: Result) -> None:
                 results[label] = result
+                self.runs.append((title, label, points[label], result))
                 stage.note(estimate.add())
 
             self.runner.each(call, points, done)
@@ -135,11 +141,12 @@ class Context:
 
 def _from_rows(name: str, rows: list[Row]) -> Panel:
     """The panel of plain rows: ours as bars, the bands behind."""
-    shown = [r for r in rows if r["ours"] is not None]
-    chart = Chart([r["point"] for r in shown],
-                  {"ours": [r["ours"] for r in shown]}, "",
-                  low=[r.get("low") for r in shown],
-                  high=[r.get("high") for r in shown]) if shown else None
+    seen = [r for r in rows if r["ours"] is not None]
+    chart = Chart([r["point"] for r in seen],
+                  {"ours": [r["ours"] for r in seen]}, "",
+                  low=[r["low"] for r in seen], high=[r["high"] for r in seen],
+                  errors={"ours": [r["interval"][1] - r["ours"]
+                                   for r in seen]}) if seen else None
     inputs = list(dict.fromkeys(r["input"] for r in rows if r.get("input")))
     return Panel(name, name, inputs, rows, chart)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from ..paths import find_profile
 from ..sim.run import Point, Result
+from . import judge
 from . import traces as ft
 from .figure import Chart, Context, Panel, Row, band
 
@@ -197,10 +198,9 @@ def _why_fall(runs: Runs, name: str, policy: str) -> str:
 
 def _beside(runs: Runs, panel: str, kind: str, names: tuple[str, ...],
             degree: int) -> list[Row]:
-    return [{"panel": panel, "point": f"{n}, nothing cleaned",
-             "ours": runs.ratio(kind, n, degree, ROOMY), "paper": "",
-             "holds": None, "why": f"{ROOM}: shown beside it"} for n in names
-            if _untouched(runs, n, degree)]
+    return [judge.shown(panel, f"{n}, nothing cleaned",
+                        runs.ratio(kind, n, degree, ROOMY), ROOM)
+            for n in names if _untouched(runs, n, degree)]
 
 
 def _chart(runs: Runs, kind: str, names: tuple[str, ...], degree: int) \

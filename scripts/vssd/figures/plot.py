@@ -41,20 +41,42 @@ def _bands(ax: Any, chart: Chart) -> None:
         named = True
 
 
+def _numbers(values: list[float | None]) -> list[float]:
+    return [float("nan") if v is None else v for v in values]
+
+
+def _errors(ax: Any, chart: Chart, name: str, at: list[float],
+            values: list[float]) -> None:
+    """Half of the confidence interval on each side."""
+    if name in chart.errors:
+        ax.errorbar(at, values, _numbers(chart.errors[name]), fmt="none",
+                    ecolor="#333", capsize=2, linewidth=0.8, zorder=3)
+
+
+def _points(ax: Any, chart: Chart) -> None:
+    """The paper's points, with the error of reading them."""
+    for name, values in chart.paper.items():
+        at = list(range(len(values)))
+        label = f"paper, {name}" if len(chart.paper) > 1 else "paper"
+        ax.errorbar(at, _numbers(values), chart.reading or None, fmt="x",
+                    color="black", capsize=3, label=label, zorder=4)
+
+
 def _bars(ax: Any, chart: Chart) -> None:
     width = 0.8 / max(len(chart.series), 1)
     for n, (name, values) in enumerate(chart.series.items()):
         at = [i - 0.4 + width * (n + 0.5) for i in range(len(values))]
-        ax.bar(at, [float("nan") if v is None else v for v in values],
-               width * 0.92, label=name, zorder=2)
+        ax.bar(at, _numbers(values), width * 0.92, label=name, zorder=2)
+        _errors(ax, chart, name, at, _numbers(values))
 
 
 def _lines(ax: Any, chart: Chart) -> None:
     for name, values in chart.series.items():
-        ax.plot(range(len(values)),
-                [float("nan") if v is None else v for v in values],
+        at = [float(i) for i in range(len(values))]
+        ax.plot(at, _numbers(values),
                 marker="o" if len(values) <= MANY else None, label=name,
                 zorder=2)
+        _errors(ax, chart, name, at, _numbers(values))
 
 
 def _width(chart: Chart) -> float:
@@ -87,6 +109,7 @@ def draw(panel: Panel, stem: Path) -> list[Path]:
     if chart.log:
         ax.set_yscale("log")
     _bands(ax, chart)
+    _points(ax, chart)
     _ticks(ax, chart)
     ax.set_title(panel.title, fontsize=10)
     ax.set_ylabel(chart.ylabel)
