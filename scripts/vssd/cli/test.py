@@ -8,7 +8,7 @@ Groups, in the order in which they run:
                tests; gcc's build watches memory (address sanitizer), clang's
                what C leaves undefined; with --long each both
   release      the model as users get it: many requests, compared with formulas,
-               data sheets and the operation log
+               data sheets and the operation log; drives of up to 256 TiB
   scripts      the vssd command, the sources' rules
   qemu         the device, through QEMU's test interface
   guest        Linux guests, through firmware and directly, kernels of other
@@ -129,10 +129,11 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
 
 
 def run_release(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
-    """The statistical tests, on the build that users get."""
+    """The statistical and the large tests, on the build that users get."""
     if not long:  # --long has them in the other builds
         _run_meson(kind, ["statistical-tests"],
-                   ["--setup", "quick", "--suite", "statistical"], parts,
+                   ["--setup", "quick", "--suite", "statistical", "--suite",
+                    "large"], parts,
                    tally, long)
 
 
@@ -168,7 +169,7 @@ def _run_meson(kind: str, targets: list[str], which: list[str],
         if m and m["name"] not in seen:
             seen.add(m["name"])
             name = m["name"].removeprefix("vssd:").replace(" / ", "/")
-            name = name.replace("+statistical/", "/")
+            name = name.replace("+statistical/", "/").replace("+large/", "/")
             tally.note(f"{kind}: {name}", m["result"], f" ({m['time']} s)")
         elif end is None and seen and line.strip():
             print(f"     | {line}")
