@@ -22,7 +22,8 @@
 #define SSD_DESC(type, ctype, field, key, min, max, def, names, help)          \
     {key, OPT_##type, offsetof(SsdConfig, field), min, max, def, names, help},
 
-static const OptDesc ssd_options[] = {SSD_OPTIONS(SSD_DESC)};
+const OptDesc ssd_options[] = {SSD_OPTIONS(SSD_DESC)};
+const size_t ssd_n_options = G_N_ELEMENTS(ssd_options);
 
 #define fail(error, ...) opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)
 
@@ -86,7 +87,7 @@ SsdConfig *ssd_config_new(void)
     cfg->trim_group_shift = 10;
     cfg->trim_step = 16;
     nand_config_defaults(&cfg->nand);
-    opt_set_defaults(cfg, ssd_options, G_N_ELEMENTS(ssd_options));
+    opt_set_defaults(cfg, ssd_options, ssd_n_options);
     return cfg;
 }
 
@@ -94,7 +95,7 @@ void ssd_config_free(SsdConfig *cfg)
 {
     if (cfg) {
         opt_clear(&cfg->nand, nand_options, nand_n_options);
-        opt_clear(cfg, ssd_options, G_N_ELEMENTS(ssd_options));
+        opt_clear(cfg, ssd_options, ssd_n_options);
         g_free(cfg->profile);
         g_free(cfg);
     }
@@ -151,7 +152,7 @@ static bool set_one(SsdConfig *cfg, const char *key, const char *value,
     if (d) {
         return nand_config_set(&cfg->nand, d, value, error);
     }
-    d = opt_find(ssd_options, G_N_ELEMENTS(ssd_options), key);
+    d = opt_find(ssd_options, ssd_n_options, key);
     if (d) {
         return set_own(cfg, d, value, error);
     }
@@ -165,7 +166,7 @@ bool ssd_config_is_time(const char *key)
     const OptDesc *d = opt_find(nand_options, nand_n_options, key);
 
     if (!d) {
-        d = opt_find(ssd_options, G_N_ELEMENTS(ssd_options), key);
+        d = opt_find(ssd_options, ssd_n_options, key);
     }
     return d && d->type == OPT_TIME;
 }
@@ -254,7 +255,7 @@ char *ssd_config_get(const SsdConfig *cfg, const char *key)
     if (d) {
         return opt_get(&cfg->nand, d);
     }
-    d = opt_find(ssd_options, G_N_ELEMENTS(ssd_options), key);
+    d = opt_find(ssd_options, ssd_n_options, key);
     return d ? opt_get(cfg, d) : NULL;
 }
 
@@ -911,44 +912,4 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
            check_pcie(cfg, error) && check_read_ahead(cfg, error) &&
            check_dram(cfg, error) && check_hmb(cfg, error) &&
            ssd_layout(cfg, &layout, error) && check_faults(cfg, &layout, error);
-}
-
-/* ---- documentation ------------------------------------------------------- */
-
-static void document_table(GString *out, const OptDesc *table, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        g_autofree char *range = opt_range(&table[i]);
-
-        g_string_append_printf(out, "| `%s` | %s | %s | %s |\n", table[i].key,
-                               table[i].def ? table[i].def : "0", range,
-                               table[i].help);
-    }
-}
-
-void ssd_config_document(GString *out)
-{
-    g_string_append(out, "| option | default | allowed | meaning |\n"
-                         "|---|---|---|---|\n");
-    document_table(out, ssd_options, G_N_ELEMENTS(ssd_options));
-    document_table(out, nand_options, nand_n_options);
-}
-
-static void print_table(GString *out, const void *base, const OptDesc *table,
-                        size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        g_autofree char *value = opt_get(base, &table[i]);
-
-        g_string_append(out, table[i].key);
-        g_string_append_c(out, '=');
-        g_string_append(out, value);
-        g_string_append_c(out, '\n');
-    }
-}
-
-void ssd_config_print(const SsdConfig *cfg, GString *out)
-{
-    print_table(out, cfg, ssd_options, G_N_ELEMENTS(ssd_options));
-    print_table(out, &cfg->nand, nand_options, nand_n_options);
 }

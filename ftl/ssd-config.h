@@ -4,6 +4,7 @@
 #define VSSD_SSD_CONFIG_H
 
 #include "nand.h"
+#include "options.h"
 #include "ssd-options.h"
 #include "ssd.h"
 
@@ -20,6 +21,9 @@ struct SsdConfig {
     SSD_OPTIONS(SSD_FIELD)
 #undef SSD_FIELD
 };
+
+extern const OptDesc ssd_options[]; /* of SsdConfig, without those of nand */
+extern const size_t ssd_n_options;
 
 typedef enum SsdStreamsGc {
     SSD_STREAMS_GC_SEPARATE,

@@ -18,6 +18,11 @@ void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
  * an object that is open; for a front end that measures latency itself. */
 void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);
 
+/* Append the options that differ from their defaults, whether a profile or the
+ * caller set them, as members: numbers and switches as such, others as a user
+ * types them. */
+void ssd_options_json(const Ssd *ssd, JsonWriter *w);
+
 /* The tables of both, for docs/results.md: the members that ssd_stats_json()
  * has in addition, those of the drive, and those that a map adds to "map", by
  * index of ftl.map.  NULL: it adds none; *name is NULL, too: there is no such

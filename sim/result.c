@@ -7,6 +7,7 @@
  */
 #include "result.h"
 
+#include "about.h"
 #include "json.h"
 #include "run-stats.h"
 #include "simtime.h"
@@ -102,6 +103,11 @@ static void source_part(const void *ctx, JsonWriter *w)
 static void series_part(const void *ctx, JsonWriter *w)
 {
     record_json(ctx, w);
+}
+
+static void options_part(const void *ctx, JsonWriter *w)
+{
+    ssd_options_json(ctx, w);
 }
 
 static void drive_part(const void *ctx, JsonWriter *w)

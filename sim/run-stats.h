@@ -18,6 +18,11 @@
       "name of the profile, as given")                                         \
     V(U64, seed, "seed", "", NULL, v->run->seed,                               \
       "seed of the drive and of the workload")                                 \
+    V(PART, about, "+", "", NULL, ((StatPart){about_write, NULL}),             \
+      "of vssd and the machine")                                               \
+    V(PART, options, "options.+", "", NULL,                                    \
+      ((StatPart){options_part, array_drive(v->run->array, 0)}),               \
+      "of the options")                                                        \
     V(PART, source, "+", "", NULL, ((StatPart){source_part, v->run->source}),  \
       "of the source")                                                         \
     V(STRING, fill, "fill", "", NULL, v->run->fill,                            \

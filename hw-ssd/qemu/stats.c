@@ -18,6 +18,7 @@
 #include "qobject/qjson.h"
 #include "system/block-backend.h"
 
+#include "about.h"
 #include "json.h"
 #include "ssd-report.h"
 #include "vssd.h"
@@ -77,12 +78,25 @@ static bool join(QDict *dict, const GString *text, Error **errp)
     return true;
 }
 
+/* Which vssd, which machine, which options. */
+static void write_origin(const VssdDev *s, JsonWriter *w)
+{
+    json_open(w, NULL, '{');
+    about_write(NULL, w);
+    json_open(w, "options", '{');
+    ssd_options_json(s->ssd, w);
+    json_close(w, '}');
+    json_close(w, '}');
+}
+
 static QDict *stats_new(VssdDev *s, Error **errp)
 {
     g_autoptr(GString) drive = g_string_new(NULL);
     g_autoptr(GString) ctrl = g_string_new(NULL);
+    g_autoptr(GString) origin = g_string_new(NULL);
     JsonWriter w_drive = { .out = drive };
     JsonWriter w_ctrl = { .out = ctrl };
+    JsonWriter w_origin = {.out = origin};
     QDict *dict = qdict_new();
 
     if (!vssd_lock(s)) {
@@ -92,10 +106,11 @@ static QDict *stats_new(VssdDev *s, Error **errp)
     }
     ssd_stats_json(s->ssd, &w_drive, NULL);
     nvme_stats_json(s->ctrl, &w_ctrl, NULL);
+    write_origin(s, &w_origin);
     vssd_unlock(s);
 
-    
-    if (!join(dict, drive, errp) || !join(dict, ctrl, errp)) {
+    if (!join(dict, drive, errp) || !join(dict, ctrl, errp) ||
+        !join(dict, origin, errp)) {
         qobject_unref(dict);
         return NULL;
     }

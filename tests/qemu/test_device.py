@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import results_page
+import schema
 
 from machine import LIMIT_S, PROFILES, Machine, drive_args
 from nvme_host import BAR0, BUFFER, CC, CSTS, CSTS_RDY, MSI_TARGET, OP_READ, OP_WRITE, VS, NvmeHost
@@ -449,8 +450,12 @@ def test_statistics(image: Path) -> None:
         assert stats["latency_ns"]["write"]["count"] == 10
         assert stats["latency_ns"]["read"]["count"] == 1
         assert stats["host_bytes_written"] == 40960
+        assert schema.faults("device", stats) == []
+        assert stats["options"]["nand.channels"] == 2
+        options = {p for p in results_page.paths(stats)
+                   if p.startswith("options.")}
         without_row, without_member = results_page.differences(
-            results_page.paths(stats), "qemu", "drive")
+            results_page.paths(stats) - options, "qemu", "about", "drive")
         assert without_row == []
         # Of what this drive has switched off.
         off = ("recovery.", "thermal.", "power.", "slc.", "counters.")

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "about.h"
 #include "nvme.h"
 #include "record.h"
 #include "result.h"
@@ -29,6 +30,7 @@ static const Section sections[] = {
     {"run", "", {&result_stats, &source_stats}},
     {"series", "", {&series_stats}},
     {"histogram", "<histogram>.", {&hist_stats}},
+    {"about", "", {&about_stats}},
     {"drive", "", {&ssd_stats}},
     {"qemu", "", {&ssd_head_stats, &nvme_stats}},
     {"info", "", {&result_info_stats}},

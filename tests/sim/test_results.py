@@ -57,7 +57,25 @@ class Pages(unittest.TestCase):
 
     def test_run(self) -> None:
         self.assertGreater(len(of_all_runs()), 300)
-        self.compare(of_all_runs(), "run", "series", "drive", "maps")
+        self.compare({m for m in of_all_runs()
+                      if not m.startswith("options.")},
+                     "run", "about", "series", "drive", "maps")
+
+    def test_options(self) -> None:
+        """The options that differ from their defaults, and no others."""
+        listed = (ROOT / "docs/options.md").read_text()
+        shown = {m.removeprefix("options.") for m in of_all_runs()
+                 if m.startswith("options.")}
+        for name in shown:
+            self.assertIn(f"| `{name}` |", listed)
+        self.assertLessEqual({"ftl.map", "power.states", "nand.cell",
+                              "ftl.recovery"}, shown)
+        of_one = members(*WORKLOAD, "--json", "--set", "ftl.map=dftl",
+                         "--set", "ftl.op_percent=100")
+        other = members(*WORKLOAD, "--json", "--set", "ftl.map=page",
+                        "--set", "ftl.op_percent=100")
+        self.assertEqual({m for m in of_one ^ other
+                          if m.startswith("options.")}, {"options.ftl.map"})
 
     def test_info(self) -> None:
         self.compare(members("info"), "info")

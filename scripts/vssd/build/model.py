@@ -99,11 +99,13 @@ def ensure(kind: str, *targets: str) -> Path:
 
 def configured(kind: str) -> Path:
     """The build directory, with the commands that compile the sources as they
-    are now (compile_commands.json); nothing is compiled."""
+    are now (compile_commands.json); nothing is compiled, but headers that the
+    build makes are there."""
     with locked(f"model-{kind}"):
         configure(kind)
         build = build_dir(kind)
-        run_logged(["ninja", "-C", build, "build.ninja"], f"model-{kind}",
+        run_logged(["ninja", "-C", build, "build.ninja",
+                    "core/about-commit.h"], f"model-{kind}",
                    f"configuring the model ({kind})", env=venv.path_env())
     return build
 
