@@ -204,7 +204,7 @@ def test_compare(tmp_path: Path) -> None:
     b = result(tmp_path / "b.json", iops=150.0, gc={"victims": 2})
     done = vssd("compare", a, b, "--json")
     assert done.returncode == 0, done.stderr
-    got = {r["name"]: r for r in json.loads(done.stdout)}
+    got = {r["name"]: r for r in json.loads(done.stdout)["rows"]}
     assert got["iops"] == {"name": "iops", "a": 100.0, "b": 150.0,
                            "ratio": 1.5}
     assert got["waf"]["ratio"] is None
@@ -212,6 +212,44 @@ def test_compare(tmp_path: Path) -> None:
     assert got["gc.victims"]["a"] is None
     shown = vssd("compare", a, b)
     assert shown.returncode == 0 and "1.5" in shown.stdout
+
+
+def test_compare_lists_what_differs(tmp_path: Path) -> None:
+    """Two real runs: the option that was given, and no other."""
+    run = ("sim", "run", "--profile", "tiny", "--workload",
+           "rw=randwrite number_ios=200", "--json")
+    names = []
+    for name, more in (("a", ()), ("b", ("--set", "ftl.gc=fifo"))):
+        done = vssd(*run, *more)
+        assert done.returncode == 0, done.stderr
+        (tmp_path / name).write_text(done.stdout)
+        names.append(tmp_path / name)
+    got = json.loads(vssd("compare", *names, "--json").stdout)
+    assert got["differs"] == [{"name": "options.ftl.gc", "a": None,
+                               "b": "fifo"}]
+    assert not any(r["name"].startswith(("options.", "host.", "vssd."))
+                   for r in got["rows"])
+    shown = vssd("compare", *names).stdout
+    assert "options.ftl.gc" in shown and "default" in shown
+    assert "vssd.commit" not in shown
+    assert json.loads(vssd("compare", names[0], names[0],
+                           "--json").stdout)["differs"] == []
+
+
+def test_values_have_types(tmp_path: Path) -> None:
+    """A number is a number in the table; what is of several types is text."""
+    file = tmp_path / "t.toml"
+    file.write_text('profiles = ["tiny"]\nseeds = [1, 2]\n[options]\n'
+                    '"ftl.gc_d" = [2, 3]\n"buffer.plp" = [true, false]\n'
+                    '"ftl.op_percent" = [40, "50%"]\n'
+                    '[workloads]\nw = "number_ios=10"\n')
+    jobs = sweep.read(file).jobs
+    assert {type(j.axes["seed"]) for j in jobs} == {int}
+    assert {type(j.axes["ftl.gc_d"]) for j in jobs} == {int}
+    assert {type(j.axes["buffer.plp"]) for j in jobs} == {bool}
+    assert {j.axes["ftl.op_percent"] for j in jobs} == {"40", "50%"}
+    assert any("buffer.plp=off" in j.point.sets for j in jobs)
+    assert jobs[0].point.args[-2:] == ("--seed", "1")
 
 
 def test_compare_refuses(tmp_path: Path) -> None:

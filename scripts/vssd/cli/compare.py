@@ -14,6 +14,9 @@ from ..sim.run import flat
 
 OF_THE_RUN = ("profile", "workload", "trace", "fill", "seed",
               "capacity_bytes")
+# What made the result; shown where it differs.
+ORIGIN = ("vssd.", "host.", "options.", "remap", "retime", "stream_map",
+          "time_scale", "warm_up", "block_bytes")
 MAIN = ("requests", "errors", "sim_ns", "iops", "bytes_per_s.", "latency_ns.",
         "waf", "nand.reads", "nand.programs", "nand.erases",
         "nand.by_cause.", "gc.", "buffer.", "lateness_ns.")
@@ -25,13 +28,14 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p = sub.add_parser(
         "compare", help="show two results side by side, with ratios",
         description="Compares two results, as vssd-sim run --json and"
-        " ./vssd run --stats write them.  The ratio is B / A.")
+        " ./vssd run --stats write them, and lists the options and origins in"
+        " which they differ.  The ratio is B / A.")
     p.add_argument("a", metavar="A.json")
     p.add_argument("b", metavar="B.json")
     p.add_argument("--all", action="store_true",
                    help="every number, also those that are equal or zero")
     p.add_argument("--json", action="store_true",
-                   help="rows as JSON on standard output")
+                   help="JSON on standard output: differs, and rows")
     p.set_defaults(call=main)
 
 
@@ -56,6 +60,21 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def _of_origin(name: str) -> bool:
+    return any(name == o or o[-1] == "." and name.startswith(o)
+               for o in ORIGIN)
+
+
+def origins(a: dict[str, Any], b: dict[str, Any]) -> list[dict[str, Any]]:
+    """What made the two results, where it differs: version, machine, options,
+    input.  None: the result does not have it; for an option that is its
+    default."""
+    fa, fb = flat(a), flat(b)
+    names = [n for n in dict.fromkeys([*fa, *fb])
+             if (_of_origin(n) or n in OF_THE_RUN) and fa.get(n) != fb.get(n)]
+    return [{"name": n, "a": fa.get(n), "b": fb.get(n)} for n in names]
+
+
 def rows(a: dict[str, Any], b: dict[str, Any]) -> list[dict[str, Any]]:
     """A row for each number that either has; ratio is None where A has none,
     or zero."""
@@ -63,7 +82,7 @@ def rows(a: dict[str, Any], b: dict[str, Any]) -> list[dict[str, Any]]:
     out = []
     for name in [*fa, *(n for n in fb if n not in fa)]:
         x, y = fa.get(name), fb.get(name)
-        if name in ("schema_version", *OF_THE_RUN) or \
+        if name in ("schema_version", *OF_THE_RUN) or _of_origin(name) or \
                 not (_number(x) or _number(y)):
             continue
         x, y = (x if _number(x) else None), (y if _number(y) else None)
@@ -86,6 +105,12 @@ def _cell(value: Any) -> str:
     return f"{value:,.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
 
 
+def _origin(name: str, value: Any) -> str:
+    if value is None:
+        return "default" if name.startswith("options.") else "-"
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
 def _print(a: dict[str, Any], b: dict[str, Any], names: tuple[str, str],
            every: bool) -> None:
     from ..ui import table
@@ -94,6 +119,11 @@ def _print(a: dict[str, Any], b: dict[str, Any], names: tuple[str, str],
         x, y = a.get(what), b.get(what)
         if x is not None or y is not None:
             print(f"{what}: {x}" if x == y else f"{what}: {x} | {y}")
+    differ = [r for r in origins(a, b) if r["name"] not in OF_THE_RUN]
+    if differ:
+        table("differs", ["origin", *names],
+              [[r["name"], *(_origin(r["name"], r[n]) for n in ("a", "b"))]
+               for r in differ])
     table("", ["what", *names, "B / A"],
           [[r["name"], _cell(r["a"]), _cell(r["b"]),
             "=" if r["a"] == r["b"] else _cell(r["ratio"])]
@@ -109,7 +139,9 @@ def main(args: argparse.Namespace) -> int:
             f" {b['schema_version']}: their members differ in meaning; make"
             " both with one vssd")
     if args.json:
-        json.dump(rows(a, b), sys.stdout, indent=2)
+        json.dump({"schema_version": a["schema_version"],
+                   "differs": origins(a, b), "rows": rows(a, b)},
+                  sys.stdout, indent=2)
         print()
         return 0
     _print(a, b, ("A", "B"), args.all)

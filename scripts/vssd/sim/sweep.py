@@ -27,7 +27,7 @@ DOC = "docs/sweeps.md"
 class Job:
     """A point and its coordinates: column -> value."""
 
-    axes: dict[str, str]
+    axes: dict[str, Any]  # as the file has them: a text, a number, a switch
     point: Point
 
 
@@ -43,26 +43,37 @@ def _bad(name: str, text: str) -> UserError:
     return UserError(f"{name}: {text} ({DOC})")
 
 
-def _values(name: str, key: str, value: Any) -> list[str]:
-    """A value, or a list of them, as vssd-sim takes them."""
-    out = []
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, bool):
-            one = "on" if one else "off"
-        if not isinstance(one, (str, int, float)):
-            raise _bad(name, f"{key}: allowed a text, a number, true, false,"
-                       " or a list of them")
-        out.append(str(one))
+def _text(value: Any) -> str:
+    """As vssd-sim takes it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _values(name: str, key: str, value: Any) -> list[Any]:
+    """A value, or a list of them.  They become a column of the table, which has
+    one type: values of several types become texts."""
+    out = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, (str, int, float)) for one in out):
+        raise _bad(name, f"{key}: allowed a text, a number, true, false,"
+                   " or a list of them")
     if not out:
         raise _bad(name, f"{key}: the list is empty")
-    return out
+    if {type(one) for one in out} == {int, float}:
+        return [float(one) for one in out]
+    return out if len({type(one) for one in out}) == 1 else \
+        [_text(one) for one in out]
 
 
-def _options(name: str, table: Any) -> dict[str, list[str]]:
+def _texts(name: str, key: str, value: Any) -> list[str]:
+    return [_text(one) for one in _values(name, key, value)]
+
+
+def _options(name: str, table: Any) -> dict[str, list[Any]]:
     """[options], whether a key stands in quotes or as nested tables."""
     if not isinstance(table, dict):
         raise _bad(name, "options: allowed a table of option = values")
-    out: dict[str, list[str]] = {}
+    out: dict[str, list[Any]] = {}
     for key, value in table.items():
         if isinstance(value, dict):
             for inner, values in _options(name, value).items():
@@ -118,7 +129,7 @@ def read(path: Path) -> Sweep:
     _known(name, "run", run, RUN)
     if "profiles" not in data:
         raise _bad(name, "profiles is missing: a list of profiles")
-    profiles = _values(name, "profiles", data["profiles"])
+    profiles = _texts(name, "profiles", data["profiles"])
     inputs = _inputs(name, folder, data)
     options = _options(name, data.get("options", {}))
     seeds = _values(name, "seeds", data.get("seeds", ""))
@@ -132,10 +143,10 @@ def read(path: Path) -> Sweep:
     for (profile, given, seed), chosen in itertools.product(
             itertools.product(profiles, inputs, seeds),
             itertools.product(*options.values())):
-        sets = tuple(f"{k}={v}" for k, v in zip(options, chosen))
-        more = ("--seed", seed) if seed else ()
+        sets = tuple(f"{k}={_text(v)}" for k, v in zip(options, chosen))
+        more = ("--seed", _text(seed)) if seed != "" else ()
         axes = {"profile": profile, "workload": given[0],
-                **({"seed": seed} if seed else {}), **dict(zip(options, chosen))}
+                **({"seed": seed} if seed != "" else {}), **dict(zip(options, chosen))}
         jobs.append(Job(axes, Point(_profile(profile, folder), given[1],
                                     given[2], sets, args + more)))
     return Sweep(jobs, _columns(name, run))
