@@ -345,10 +345,13 @@ static void abort_commands(const NvmeRegistrant *r, NvmeRequest *req)
     }
 }
 
-/* All registrants with the key, or all (key 0), but for `own`, lose their
- * registration; how many have that key, `own` included. */
+/*
+ * All registrants with the key, or all (key 0), but for `kept`, lose their
+ * registration; how many have that key, `kept` included.  The host of the
+ * command is not told: it knows.
+ */
 static unsigned unregister_all(NvmeCtrl *ctrl, NvmeRequest *req,
-                               const NvmeRegistrant *own, uint64_t key,
+                               const NvmeRegistrant *kept, uint64_t key,
                                bool aborts)
 {
     NvmeReservation *res = of(ctrl, req->ns);
@@ -361,13 +364,16 @@ static unsigned unregister_all(NvmeCtrl *ctrl, NvmeRequest *req,
             continue;
         }
         n++;
-        if (r != own) {
-            notify(ctrl, req->ns, r, REGISTRATION_PREEMPTED);
-            if (aborts) {
-                abort_commands(r, req);
-            }
-            r->used = false;
+        if (r == kept) {
+            continue;
         }
+        if (!is_host_of(r, ctrl)) {
+            notify(ctrl, req->ns, r, REGISTRATION_PREEMPTED);
+        }
+        if (aborts) {
+            abort_commands(r, req);
+        }
+        r->used = false;
     }
     return n;
 }
@@ -389,6 +395,12 @@ static bool names_holder(const NvmeReservation *res, uint64_t key)
     return false;
 }
 
+/*
+ * Base 2.0, Preempting a Reservation or Registration: only a host that takes
+ * the reservation, be it from itself, keeps its registration.  Where the key is
+ * not the holder's, all registrants with that key are unregistered, the host of
+ * the command among them.
+ */
 static uint16_t preempt(NvmeCtrl *ctrl, NvmeRequest *req, NvmeRegistrant *own,
                         uint64_t key, uint8_t type, bool aborts)
 {
@@ -399,7 +411,7 @@ static uint16_t preempt(NvmeCtrl *ctrl, NvmeRequest *req, NvmeRegistrant *own,
     if (!key && !of_all_registrants(old)) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (!unregister_all(ctrl, req, own, key, aborts)) {
+    if (!unregister_all(ctrl, req, takes ? own : NULL, key, aborts)) {
         return NVME_SC_RESERVATION_CONFLICT;
     }
     if (takes) {
@@ -407,6 +419,8 @@ static uint16_t preempt(NvmeCtrl *ctrl, NvmeRequest *req, NvmeRegistrant *own,
         if (type != old) {
             notify_others(ctrl, req->ns, own, RESERVATION_RELEASED);
         }
+    } else if (!n_registrants(res)) {
+        set_holder(ctrl->sub, res, NULL, 0); /* that of all registrants */
     }
     res->generation++;
     return 0;

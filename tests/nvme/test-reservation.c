@@ -4,6 +4,7 @@
  * relation and command, notifications, preemption, persistence.
  */
 #include "admin.h"
+#include "kept.h"
 
 #include "nvme-wire.h"
 
@@ -452,6 +453,58 @@ static void test_preempt(void)
     end(h);
 }
 
+/*
+ * A host that names its own key: the holder keeps it, and takes the reservation
+ * from itself; another registrant loses it, with all that have the same one,
+ * and is not told.
+ */
+static void test_preempt_own(void)
+{
+    Host *h[N_HOSTS];
+
+    three(h);
+    g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(reg(h[1], REGISTER, 0, KEY(1)), ==, 0);
+    g_assert_cmphex(reg(h[2], REGISTER, 0, KEY(1)), ==, 0); /* the same key */
+    g_assert_cmphex(acq(h[0], ACQUIRE, 1, KEY(0), 0), ==, 0);
+    g_assert_cmphex(acq(h[0], PREEMPT, 3, KEY(0), KEY(0)), ==, 0);
+    assert_report(h[0], 4, 3, 3);
+    assert_note(h[0], 0);
+    assert_note(h[1], 2);
+    assert_note(h[2], 2);
+    g_assert_cmphex(acq(h[1], PREEMPT, 1, KEY(1), KEY(1)), ==, 0);
+    assert_report(h[0], 5, 3, 1);
+    assert_note(h[1], 0);
+    assert_note(h[2], 1);
+    assert_note(h[0], 0);
+    g_assert_cmphex(acq(h[1], ACQUIRE, 1, KEY(1), 0), ==, CONFLICT);
+    g_assert_cmphex(do_io(h[1], NVME_IO_WRITE), ==, CONFLICT);
+    /* Without a holder, too. */
+    g_assert_cmphex(rel(h[0], RELEASE, 3, KEY(0)), ==, 0);
+    g_assert_cmphex(acq(h[0], PREEMPT_AND_ABORT, 1, KEY(0), KEY(0)), ==, 0);
+    assert_report(h[0], 6, 0, 0);
+    end(h);
+}
+
+/* Of a reservation of all registrants: it ends with the last of them. */
+static void test_preempt_own_of_all(void)
+{
+    Host *h[N_HOSTS];
+
+    three(h);
+    g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
+    g_assert_cmphex(reg(h[1], REGISTER, 0, KEY(1)), ==, 0);
+    g_assert_cmphex(acq(h[0], ACQUIRE, 6, KEY(0), 0), ==, 0);
+    g_assert_cmphex(acq(h[0], PREEMPT, 6, KEY(0), KEY(0)), ==, 0);
+    assert_report(h[2], 3, 6, 1);
+    g_assert_cmphex(do_io(h[0], NVME_IO_READ), ==, CONFLICT);
+    g_assert_cmphex(do_io(h[1], NVME_IO_READ), ==, 0);
+    g_assert_cmphex(acq(h[1], PREEMPT, 6, KEY(1), KEY(1)), ==, 0);
+    assert_report(h[2], 4, 0, 0);
+    g_assert_cmphex(do_io(h[2], NVME_IO_WRITE), ==, 0);
+    end(h);
+}
+
 /* The preempted host's commands have ended when Preempt and Abort has. */
 static void test_preempt_and_abort(void)
 {
@@ -605,44 +658,23 @@ static void test_power(void)
 static void test_kept(void)
 {
     Host *h = first_of(NULL);
-    g_autofree char *bytes = NULL;
+    const HostOptions two = {.controllers = 2};
     GError *error = NULL;
-    bool namespaces;
+    char *bytes;
     size_t n;
-    FILE *f;
 
     g_assert_false(nvme_has_kept(h->ctrl));
     g_assert_cmphex(reg(h, REGISTER | FIRST_PTPL, 0, KEY(0)), ==, 0);
     g_assert_cmphex(acq(h, ACQUIRE, 2, KEY(0), 0), ==, 0);
     g_assert_true(nvme_has_kept(h->ctrl));
-    f = open_memstream(&bytes, &n);
-    g_assert_true(nvme_save_kept(h->ctrl, f, &error));
-    fclose(f);
+    bytes = kept_save(h, &n);
     host_free(h);
-    for (unsigned i = 0; i < n; i += n / 200 + 1) { /* damaged: no crash */
-        uint8_t was = (uint8_t)bytes[i];
-
-        h = host_new(&(HostOptions){.controllers = 2});
-        bytes[i] ^= 0x55;
-        f = fmemopen(bytes, n, "rb");
-        nvme_load_kept(h->ctrl, f, &namespaces, &error);
-        g_clear_error(&error);
-        fclose(f);
-        bytes[i] = (char)was;
-        host_free(h);
-    }
-    h = host_new(NULL);
-    f = fmemopen(bytes, n, "rb");
-    g_assert_false(nvme_load_kept(h->ctrl, f, &namespaces, &error));
-    g_assert_cmpstr(error->message, ==,
+    kept_is_checked(&two, bytes, n);
+    kept_is_refused(NULL, bytes, n,
                     "its drive has reservations: give controllers=2 or more");
-    g_clear_error(&error);
-    fclose(f);
-    host_free(h);
-    h = host_new(&(HostOptions){.controllers = 2});
-    f = fmemopen(bytes, n, "rb");
-    g_assert_true(nvme_load_kept(h->ctrl, f, &namespaces, &error));
-    fclose(f);
+    h = kept_load(&two, bytes, n, &error);
+    g_assert_no_error(error);
+    free(bytes);
     bring_up(h, 0x20);
     assert_report(h, 1, 2, 1);
     g_assert_cmphex(do_io(h, NVME_IO_READ), ==, CONFLICT);
@@ -675,6 +707,9 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/reservation/acquire", test_acquire_and_release);
     g_test_add_func("/nvme/reservation/report", test_report);
     g_test_add_func("/nvme/reservation/preempt", test_preempt);
+    g_test_add_func("/nvme/reservation/preempt-own", test_preempt_own);
+    g_test_add_func("/nvme/reservation/preempt-own-of-all",
+                    test_preempt_own_of_all);
     g_test_add_func("/nvme/reservation/preempt-and-abort",
                     test_preempt_and_abort);
     g_test_add_func("/nvme/reservation/notification", test_notification);

@@ -3,6 +3,7 @@
  * test-virtualization.c - Virtualization Management: the actions and their
  * errors, the sums of resources, queues and vectors by resources, Identify.
  */
+#include "kept.h"
 #include "secondaries.h"
 
 /* ---- Identify ----------------------------------------------------------- */
@@ -505,51 +506,24 @@ static void test_primary_most(void)
 static void test_kept(void)
 {
     Host *h = start(&options);
-    g_autofree char *bytes = NULL;
     GError *error = NULL;
-    bool namespaces;
+    char *bytes;
     size_t n;
-    FILE *f;
 
     g_assert_false(nvme_has_kept(h->ctrl));
     must(h, ALLOCATE, PRIMARY, VI, 9);
     must(h, ALLOCATE, PRIMARY, VQ, 2);
     g_assert_true(nvme_has_kept(h->ctrl));
-    f = open_memstream(&bytes, &n);
-    g_assert_true(nvme_save_kept(h->ctrl, f, &error));
-    fclose(f);
+    bytes = kept_save(h, &n);
     host_free(h);
-    for (unsigned i = 0; i < n; i++) { /* damaged: no crash */
-        uint8_t was = (uint8_t)bytes[i];
-
-        h = host_new(&options);
-        bytes[i] ^= 0x55;
-        f = fmemopen(bytes, n, "rb");
-        g_assert_false(nvme_load_kept(h->ctrl, f, &namespaces, &error));
-        g_clear_error(&error);
-        fclose(f);
-        bytes[i] = (char)was;
-        host_free(h);
-    }
-    h = host_new(&(HostOptions){.secondaries = 1, .vi_flexible = 8});
-    f = fmemopen(bytes, n, "rb");
-    g_assert_false(nvme_load_kept(h->ctrl, f, &namespaces, &error));
-    g_assert_nonnull(strstr(error->message, "more flexible resources"));
-    g_clear_error(&error);
-    fclose(f);
-    host_free(h);
-    h = host_new(NULL);
-    f = fmemopen(bytes, n, "rb");
-    g_assert_false(nvme_load_kept(h->ctrl, f, &namespaces, &error));
-    g_assert_cmpstr(error->message, ==,
+    kept_is_checked(&options, bytes, n);
+    kept_is_refused(&(HostOptions){.secondaries = 1, .vi_flexible = 8}, bytes,
+                    n, "more flexible resources");
+    kept_is_refused(NULL, bytes, n,
                     "its drive has secondary controllers: give sriov_vfs=");
-    g_clear_error(&error);
-    fclose(f);
-    host_free(h);
-    h = host_new(&options);
-    f = fmemopen(bytes, n, "rb");
-    g_assert_true(nvme_load_kept(h->ctrl, f, &namespaces, &error));
-    fclose(f);
+    h = kept_load(&options, bytes, n, &error);
+    g_assert_no_error(error);
+    free(bytes);
     enable(h);
     g_assert_cmpuint(capabilities(h).vi.primary, ==, 9);
     assert_limits(h, 6, 14);
