@@ -29,9 +29,6 @@
 /* Persist through power loss, the six types, IEKEY as of revision 1.3. */
 #define RESCAP_ALL     0xff
 
-#define CSI_NVM   0
-#define CSI_KV    1
-#define CSI_ZONED 2
 
 typedef struct Identify {
     uint8_t cns;
@@ -246,7 +243,7 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 
 static unsigned csi_of(const NvmeNamespace *ns)
 {
-    return ns->kv ? CSI_KV : ns->zone_size ? CSI_ZONED : CSI_NVM;
+    return ns->kv ? NVME_CSI_KV : ns->zone_size ? NVME_CSI_ZONED : NVME_CSI_NVM;
 }
 
 /* 02h, 10h: of all command sets; 07h, 1Ah: of one. */
@@ -491,9 +488,10 @@ static uint16_t fill_command_sets(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     if (cntlid != 0xffff && !nvme_find_ctrl(ctrl->sub, cntlid)) {
         return NVME_SC_INVALID_FIELD;
     }
-    sets->vector[0] = nvme_le64(
-        1ULL << CSI_NVM | (ctrl->sub->zones.n > 0 ? 1ULL << CSI_ZONED : 0) |
-        (ctrl->sub->namespaces.any_kv ? 1ULL << CSI_KV : 0));
+    sets->vector[0] =
+        nvme_le64(1ULL << NVME_CSI_NVM |
+                  (ctrl->sub->zones.n > 0 ? 1ULL << NVME_CSI_ZONED : 0) |
+                  (ctrl->sub->namespaces.any_kv ? 1ULL << NVME_CSI_KV : 0));
     return 0;
 }
 
@@ -544,9 +542,9 @@ static const Identify identify_table[] = {
  * of it? */
 static bool is_set_of(const NvmeCtrl *ctrl, unsigned csi, unsigned of)
 {
-    return of == OF_KV      ? csi == CSI_KV && ctrl->sub->namespaces.any_kv
-           : of == OF_ZONED ? csi == CSI_ZONED && ctrl->sub->zones.n > 0
-                            : csi == CSI_NVM;
+    return of == OF_KV      ? csi == NVME_CSI_KV && ctrl->sub->namespaces.any_kv
+           : of == OF_ZONED ? csi == NVME_CSI_ZONED && ctrl->sub->zones.n > 0
+                            : csi == NVME_CSI_NVM;
 }
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

@@ -214,6 +214,7 @@ static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
     }
     ns = nvme_ns_create(ctrl, nsid, all->wanted_blocks, all->wanted_format);
     ns->shared = all->wanted_shared;
+    ns->kv = all->wanted_kv;
     nvme_ns_set_protection(ns, all->wanted_extended, all->wanted_dps);
     report_change(ctrl, SEL_CREATE, nsid, ns);
     nvme_fdp_give_list(ctrl, nsid);
@@ -229,9 +230,9 @@ static bool unsupported(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
            nvme_le16(id->endgid) > NVME_ONLY_GROUP;
 }
 
-static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
+/* Of logical blocks. */
+static uint16_t check_blocks(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
 {
-    uint32_t nsid = 1;
     uint16_t status;
 
     if (id->flbas & 0x60) {
@@ -242,12 +243,35 @@ static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
     if (status) {
         return status;
     }
-    if (unsupported(ctrl, id) || !id->nsze ||
-        nvme_le64(id->ncap) > nvme_le64(id->nsze)) {
+    if (nvme_le64(id->ncap) > nvme_le64(id->nsze)) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (nvme_le64(id->ncap) < nvme_le64(id->nsze)) {
-        return NVME_SC_NS_THIN;
+    return nvme_le64(id->ncap) < nvme_le64(id->nsze) ? NVME_SC_NS_THIN : 0;
+}
+
+/* Of key-value pairs: NSZE has bytes, and the fields of blocks are 0. */
+static uint16_t check_pairs(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
+{
+    uint64_t bytes = nvme_le64(id->nsze);
+
+    return id->ncap || id->flbas || id->dps ||
+                   nvme_kv_refuses(ctrl, bytes >> ctrl->block_shift)
+               ? NVME_SC_INVALID_FIELD
+               : 0;
+}
+
+static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id,
+                             bool kv)
+{
+    uint32_t nsid = 1;
+    uint16_t status;
+
+    if (unsupported(ctrl, id) || !id->nsze) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    status = kv ? check_pairs(ctrl, id) : check_blocks(ctrl, id);
+    if (status) {
+        return status;
     }
     while (nsid <= ctrl->sub->namespaces.n && nvme_ns_existing(ctrl, nsid)) {
         nsid++;
@@ -255,21 +279,29 @@ static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
     return nsid > ctrl->sub->namespaces.n ? NVME_SC_NS_UNAVAILABLE : 0;
 }
 
+/* Whole blocks of the drive that have so many bytes; it may be UINT64_MAX. */
+static uint64_t blocks_of(const NvmeCtrl *ctrl, uint64_t bytes)
+{
+    return (bytes >> ctrl->block_shift) + (bytes % ctrl->block_bytes != 0);
+}
+
 static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
 {
     NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint64_t n_free = nvme_ns_count(ctrl, NVME_GRANULE_FREE);
+    unsigned csi = sqe->dw[11] >> 24;
+    bool kv = csi == NVME_CSI_KV;
     NvmeIdNamespace id;
     uint64_t need;
     uint16_t status;
 
-    if (sqe->dw[11] >> 24) {
-        return NVME_SC_COMMAND_SET; /* CSI: only the NVM command set */
+    if (csi != NVME_CSI_NVM && !(kv && all->any_kv)) {
+        return NVME_SC_COMMAND_SET;
     }
     status = nvme_from_host(ctrl, sqe, &id, sizeof(id));
     if (!status) {
-        status = check_create(ctrl, &id);
+        status = check_create(ctrl, &id, kv);
     }
     if (!status) {
         status = nvme_fdp_take_list(ctrl, &id);
@@ -277,7 +309,9 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     if (status) {
         return status;
     }
-    all->wanted_blocks = nvme_le64(id.nsze);
+    all->wanted_kv = kv;
+    all->wanted_blocks =
+        kv ? blocks_of(ctrl, nvme_le64(id.nsze)) : nvme_le64(id.nsze);
     all->wanted_format = id.flbas & 0xf;
     all->wanted_extended = id.flbas & 0x10;
     all->wanted_dps = id.dps;

@@ -259,6 +259,7 @@ bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)
         return refuse(ctrl, error, "the drive is smaller than a mapping unit");
     }
     if (parse_number(text, &n, &rest) && parse_form(ctrl, rest, &form)) {
+        ctrl->sub->namespaces.any_kv = form.kv; /* with 0:kv, too */
         return add_equal(ctrl, n, form, error);
     }
     part = g_strsplit(text, ";", -1);

@@ -421,7 +421,7 @@ typedef struct NvmeNamespaces {
     NvmeNamespace *table; /* by NSID - 1 */
     uint32_t n;           /* NN: the greatest NSID */
     bool managed;         /* by the host; else there is one, without granules */
-    bool any_kv;          /* one has been of key-value pairs */
+    bool any_kv;          /* the drive has the Key Value Command Set */
     uint32_t granule_blocks;
     uint32_t n_granules;
     uint16_t *owner;
@@ -433,6 +433,7 @@ typedef struct NvmeNamespaces {
     bool wanted_extended;
     uint8_t wanted_dps;
     bool wanted_shared;
+    bool wanted_kv;
 } NvmeNamespaces;
 
 /* ---- memory of the drive (window.c, cmb.c, pmr.c) ------------------------ */

@@ -298,6 +298,11 @@ NVME_WIRE_SIZE(NvmeNsDescriptor, 4);
 #define NVME_NIDT_UUID  3
 #define NVME_NIDT_CSI   4
 
+/* Command Set Identifiers (Base 2.0, I/O Command Sets). */
+#define NVME_CSI_NVM   0
+#define NVME_CSI_KV    1
+#define NVME_CSI_ZONED 2
+
 /* CNS 04h: NVM Set List. */
 typedef struct NVME_PACKED NvmeNvmSet {
     uint16_t nvmsetid;

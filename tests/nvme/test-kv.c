@@ -321,6 +321,85 @@ static void test_identify(void)
     host_free(h);
 }
 
+/* Create with CSI 01h; bytes of the namespace. */
+static HostCqe create_ns(Host *h, unsigned csi, uint64_t nsze, uint64_t ncap,
+                         uint8_t flbas)
+{
+    NvmeIdNamespace id = {
+        .nsze = nvme_le64(nsze),
+        .ncap = nvme_le64(ncap),
+        .flbas = flbas,
+    };
+    NvmeSqe sqe = host_sqe(NVME_ADM_NS_MANAGEMENT, 0, HOST_DATA);
+
+    memcpy(host_ram(h, HOST_DATA, sizeof(id)), &id, sizeof(id));
+    sqe.dw[11] = csi << 24;
+    return host_do(h, 0, &sqe);
+}
+
+static uint16_t attach(Host *h, uint32_t nsid)
+{
+    memset(host_ram(h, HOST_DATA, 4096), 0, 4096);
+    put_le16(h->ram + HOST_DATA, 1);
+    put_le16(h->ram + HOST_DATA + 2, 1); /* the controller's identifier */
+    return admin_status(h, NVME_ADM_NS_ATTACHMENT, nsid, ADMIN_DW(0), 4096);
+}
+
+static uint16_t create_code(Host *h, unsigned csi, uint64_t nsze, uint64_t ncap,
+                            uint8_t flbas)
+{
+    return host_code(create_ns(h, csi, nsze, ncap, flbas).status);
+}
+
+/* By a host, beside namespaces of blocks; the drive has the command set because
+ * its configuration names it. */
+static void test_create_ns(void)
+{
+    Host *h = kv_host(&(HostOptions){.namespaces = "0:kv"});
+    Host *plain = kv_host(&(HostOptions){.namespaces = "0"});
+    const uint8_t *p = h->ram + HOST_DATA;
+    HostCqe cqe;
+
+    g_assert_cmphex(create_code(plain, 1, 8 << 20, 0, 0), ==,
+                    NVME_SC_COMMAND_SET);
+    host_free(plain);
+    g_assert_cmphex(create_code(h, 2, 8 << 20, 0, 0), ==, NVME_SC_COMMAND_SET);
+    g_assert_cmphex(create_code(h, 1, 0, 0, 0), ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(create_code(h, 1, 1 << 20, 0, 0), ==,
+                    NVME_SC_INVALID_FIELD); /* too small */
+    g_assert_cmphex(create_code(h, 1, 8 << 20, 8 << 20, 0), ==,
+                    NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(create_code(h, 1, 8 << 20, 0, 1), ==,
+                    NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(create_code(h, 1, 1ULL << 62, 0, 0), ==,
+                    NVME_SC_INVALID_FIELD); /* more units than there may be */
+    g_assert_cmphex(create_code(h, 1, 1ULL << 43, 0, 0), ==,
+                    NVME_SC_NS_CAPACITY);
+    g_assert_cmphex(create_code(h, 0, 16, 16, 0), ==, 0);
+    cqe = create_ns(h, 1, (8 << 20) - 100, 0, 0); /* whole blocks */
+    g_assert_cmphex(cqe.status, ==, 0);
+    g_assert_cmpuint(cqe.dw0, ==, 2);
+    g_assert_cmphex(attach(h, 2), ==, 0);
+    g_assert_cmphex(identify(h, 0x05, 2, 1), ==, 0);
+    g_assert_cmpuint(get_le64(p), ==, 8 << 20);
+    g_assert_cmphex(identify(h, 0x07, 0, 1), ==, 0);
+    g_assert_cmpuint(get_le32(p), ==, 2);
+    g_assert_cmpuint(get_le32(p + 4), ==, 0);
+    g_assert_cmphex(kv_store(h, 2, "mine", 5, 5000), ==, 0);
+    kv_flush(h, 2);
+    kv_cut(h);
+    g_assert_cmpuint(kv_retrieve(h, 2, "mine", 8192), ==, 5000);
+    g_assert_true(kv_is(h, HOST_DATA, 5, 5000));
+    g_assert_cmphex(admin_status(h, NVME_ADM_NS_MANAGEMENT, 2, ADMIN_DW(1), 0),
+                    ==, 0);
+    cqe = create_ns(h, 1, 8 << 20, 0, 0); /* it begins empty */
+    g_assert_cmpuint(cqe.dw0, ==, 2);
+    g_assert_cmphex(attach(h, 2), ==, 0);
+    g_assert_cmphex(kv_status(h, 2, NVME_KV_EXIST, "mine", 0, 0), ==,
+                    NVME_SC_KEY_NOT_THERE);
+    host_free(h);
+}
+
 static void test_profile(void)
 {
     Host *h = simple();
@@ -987,6 +1066,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/kv/other-sets", test_other_sets);
     g_test_add_func("/nvme/kv/list", test_list);
     g_test_add_func("/nvme/kv/identify", test_identify);
+    g_test_add_func("/nvme/kv/create-ns", test_create_ns);
     g_test_add_func("/nvme/kv/profile", test_profile);
     g_test_add_func("/nvme/kv/config", test_config);
     for (unsigned i = 0; i < G_N_ELEMENTS(modes); i++) {
