@@ -523,27 +523,6 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         info->nblocks, error);
 }
 
-/* What several controllers cannot share. */
-static bool check_shared(const NvmeConfig *cfg, const SsdInfo *info,
-                         GError **error)
-{
-    const char *other = info->zones.n ? "zones.enabled"
-                        : info->host_streams > 1 && !info->ruhs ? "streams.max"
-                                                                : NULL;
-
-    if (cfg->secondaries && other) {
-        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
-                    "sriov_vfs=%u: not with %s", cfg->secondaries, other);
-        return false;
-    }
-    if (cfg->controllers > 1 && other) {
-        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
-                    "controllers=%u: not with %s", cfg->controllers, other);
-        return false;
-    }
-    return true;
-}
-
 bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
                  GError **error)
 {
@@ -569,9 +548,6 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->block_shift = g_bit_nth_lsf(info->block_bytes, -1);
     ctrl->unit_blocks = info->unit_bytes / info->block_bytes;
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
-    if (!check_shared(cfg, info, error)) {
-        return false;
-    }
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     payload_set_limit(ctrl->payload, cfg->backlog);
     if (info->zones.n > 0 && cfg->namespaces) {

@@ -511,9 +511,10 @@ typedef struct NvmeZone {
     bool resetting;   /* its blocks are to be trimmed, or being trimmed */
     bool finishing;   /* its stream is to be closed, or being closed */
     bool job;         /* one of the two is under way */
-    bool changed;     /* listed in log page BFh */
     bool zrwa;        /* it has a Zone Random Write Area, from wp on */
     bool holds;       /* the drive may hold blocks of it: from this one on: */
+    uint32_t
+        changed; /* listed in log page BFh of these controllers, by index */
     uint64_t held;
 } NvmeZone;
 

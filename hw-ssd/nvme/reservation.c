@@ -681,6 +681,25 @@ static bool admin_conflicts(const NvmeCtrl *ctrl, const NvmeRequest *req,
     }
 }
 
+/* Commands that have no work of their kind, and act on data or read about it
+ * (Base 2.0, Command Behavior in the Presence of a Reservation; Zoned Namespace
+ * Command Set 1.1, the same). */
+static NvmeWork work_of(const NvmeRequest *req, NvmeWork work)
+{
+    if (work != NVME_WORK_NONE || req->ns->kv) {
+        return work;
+    }
+    switch (req->opcode) {
+    case NVME_IO_MGMT_SEND:
+    case NVME_IO_ZONE_SEND:
+        return NVME_WORK_WRITE;
+    case NVME_IO_ZONE_RECEIVE:
+        return NVME_WORK_READ;
+    default:
+        return NVME_WORK_NONE;
+    }
+}
+
 uint16_t nvme_reservation_check(const NvmeCtrl *ctrl, const NvmeRequest *req,
                                 NvmeWork work, const NvmeSqe *sqe)
 {
@@ -688,12 +707,11 @@ uint16_t nvme_reservation_check(const NvmeCtrl *ctrl, const NvmeRequest *req,
 
     if (req->admin) {
         conflict = admin_conflicts(ctrl, req, sqe);
-    } else if (!req->ns ||
-               (work == NVME_WORK_NONE && req->opcode != NVME_IO_MGMT_SEND)) {
+    } else if (!req->ns || work_of(req, work) == NVME_WORK_NONE) {
         conflict = false;
     } else {
-        conflict =
-            !nvme_reservation_allows(ctrl, req->ns, work != NVME_WORK_READ);
+        conflict = !nvme_reservation_allows(
+            ctrl, req->ns, work_of(req, work) != NVME_WORK_READ);
     }
     return conflict ? NVME_SC_RESERVATION_CONFLICT : 0;
 }

@@ -14,6 +14,7 @@
 #include "reset.h"
 #include "secondary.h"
 #include "self-test.h"
+#include "zone-report.h"
 
 #include "options.h"
 
@@ -107,6 +108,7 @@ static NvmeCtrl *add(NvmeSubsys *sub, const NvmeMachine *machine, void *opaque,
     take_over(ctrl, &sub->first);
     ctrl->cfg.cntlid = cntlid;
     sub->ctrl[ctrl->index] = ctrl;
+    nvme_clear_changed_zones(ctrl); /* those of one that had its place */
     attach_all(ctrl);
     nvme_reset(ctrl, sub->now_ns);
     return ctrl;

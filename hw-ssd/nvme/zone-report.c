@@ -185,7 +185,7 @@ void nvme_fill_changed_zones(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ctrl->sub->zones.n && n <= most; i++) {
-        if (ctrl->sub->zones.zone[i].changed) {
+        if (ctrl->sub->zones.zone[i].changed >> ctrl->index & 1) {
             if (n < most) {
                 log->zslba[n] = nvme_le64(nvme_zone_start(ctrl, i));
             }
@@ -201,6 +201,6 @@ void nvme_fill_changed_zones(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 void nvme_clear_changed_zones(NvmeCtrl *ctrl)
 {
     for (uint32_t i = 0; i < ctrl->sub->zones.n; i++) {
-        ctrl->sub->zones.zone[i].changed = false;
+        ctrl->sub->zones.zone[i].changed &= ~(1U << ctrl->index);
     }
 }

@@ -30,8 +30,49 @@ typedef struct Record {
     uint64_t torn;
     uint64_t resetting;
     uint64_t finishing;
-    uint64_t changed;
+    uint64_t changed; /* by controller */
 } Record;
+
+/*
+ * Record.changed: a bit for each controller, the first one's and then those of
+ * the others by identifier, as they follow in the stream.  Controllers that
+ * come later have nothing to read.
+ */
+static unsigned rank_of(const NvmeCtrl *ctrl)
+{
+    unsigned rank = 1;
+
+    if (ctrl == &ctrl->sub->first) {
+        return 0;
+    }
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        rank += c != &ctrl->sub->first && c->cfg.cntlid < ctrl->cfg.cntlid;
+    }
+    return rank;
+}
+
+static uint64_t changed_by_rank(NvmeSubsys *sub, uint32_t by_index)
+{
+    uint64_t mask = 0;
+
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        mask |= (uint64_t)(by_index >> c->index & 1) << rank_of(c);
+    }
+    return mask;
+}
+
+static uint32_t changed_by_index(NvmeSubsys *sub, uint64_t by_rank)
+{
+    uint32_t mask = 0;
+
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        mask |= (uint32_t)(by_rank >> rank_of(c) & 1) << c->index;
+    }
+    return mask;
+}
 
 /* Above the state in Record.state: since there are Zone Random Write Areas. */
 #define STATE_MASK  0xffU
@@ -61,7 +102,7 @@ static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
         .torn = z->torn || z->writes > 0,
         .resetting = z->resetting,
         .finishing = z->finishing,
-        .changed = z->changed,
+        .changed = changed_by_rank(ctrl->sub, z->changed),
     };
 
     return state_record(s, &r, sizeof(r), 0) &&
@@ -129,7 +170,8 @@ static bool record_ok(const NvmeZones *z, const Record *r)
            r->wp <= z->capacity && r->settled <= z->capacity &&
            r->opened <= z->opens && stream_ok(z, r) && r->described <= 1 &&
            (!r->described || z->extension_bytes) && r->torn <= 1 &&
-           r->resetting <= 1 && r->finishing <= 1 && r->changed <= 1 &&
+           r->resetting <= 1 && r->finishing <= 1 &&
+           !(r->changed >> NVME_MAX_CTRLS) &&
            (r->state != NVME_ZONE_EMPTY || r->wp == 0) &&
            (!is_active(r->state) || r->wp < z->capacity);
 }
@@ -166,7 +208,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         .torn = r.torn,
         .resetting = r.resetting,
         .finishing = r.finishing,
-        .changed = r.changed,
+        .changed = changed_by_index(ctrl->sub, r.changed),
         .zrwa = flags & STATE_ZRWA,
         .holds = flags & STATE_HOLDS,
     };

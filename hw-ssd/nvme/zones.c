@@ -553,7 +553,7 @@ static void fail_zone(NvmeCtrl *ctrl, uint32_t i)
     if (zone->state != NVME_ZONE_READ_ONLY &&
         zone->state != NVME_ZONE_OFFLINE) {
         set_state(ctrl, i, NVME_ZONE_READ_ONLY);
-        zone->changed = true;
+        zone->changed = UINT32_MAX;
         ctrl->sub->zones.report = true;
     }
     commit(ctrl, i);

@@ -621,6 +621,121 @@ static void test_worn(void)
     host_free(h);
 }
 
+/* ---- several controllers ------------------------------------------------- */
+
+/* A drive with two controllers, which a failing zone is told to. */
+static Host *with_two(const char *set, Host **b)
+{
+    HostOptions o = {.set = set, .block_bytes = 4096, .controllers = 3};
+    Host *h = host_new(&o);
+    GError *error = NULL;
+
+    queues(h);
+    *b = host_add(h, 7, &error);
+    g_assert_no_error(error);
+    queues(*b);
+    return h;
+}
+
+static unsigned changed_zones(Host *h)
+{
+    NvmeSqe log = host_sqe(NVME_ADM_GET_LOG_PAGE, 1, BUF);
+
+    log.dw[10] = 1023U << 16 | 0xbf;
+    g_assert_cmphex(host_do(h, 0, &log).status, ==, 0);
+    return get_le16(h->ram + BUF);
+}
+
+/* They have the same zones, pointers and limits. */
+static void test_shared(void)
+{
+    Host *b;
+    Host *h = with_two(ZONED, &b);
+
+    mark(h, 0x31, 8);
+    g_assert_cmphex(put(h, 0, 8), ==, 0);
+    mark(b, 0x32, 8);
+    g_assert_cmphex(put(b, 0, 8), ==, NVME_SC_ZONE_INVALID_WRITE);
+    g_assert_cmphex(put(b, 8, 8), ==, 0);
+    g_assert_cmpuint(pointer(h, 0), ==, 16);
+    g_assert_cmphex(fetch(h, 0, 16), ==, 0);
+    g_assert_true(is_all(h, 0x31, 0, 8) && is_all(h, 0x32, 8, 8));
+    for (unsigned i = 1; i < 3; i++) {
+        g_assert_cmphex(send(i % 2 ? h : b, i * ZONE, OPEN), ==, 0);
+    }
+    g_assert_cmphex(send(h, 0, OPEN), ==, 0);
+    g_assert_cmphex(send(b, 3 * ZONE, OPEN), ==, NVME_SC_TOO_MANY_OPEN);
+    host_write32(b, NVME_REG_CC, 0); /* its reset changes no zone */
+    g_assert_cmpuint(state(h, 2), ==, EXPLICIT);
+    queues(b);
+    g_assert_cmphex(send(b, 0, RESET), ==, 0);
+    g_assert_cmpuint(state(h, 0), ==, EMPTY);
+    host_free(b); /* while zones that it has opened are open */
+    g_assert_cmpuint(state(h, 2), ==, EXPLICIT);
+    g_assert_cmphex(put(h, 2 * ZONE, 8), ==, 0);
+    host_free(h);
+}
+
+/* Each is told of the zones that have changed, and reads its own list. */
+static void test_shared_log(void)
+{
+    Host *b, *c;
+    Host *h = with_two(ZONED "media.program_fail=1", &b);
+    unsigned n = 0;
+
+    while (n < 200 && put(n % 2 ? h : b, n * 8, 8) == 0) {
+        n++;
+    }
+    g_assert_cmpuint(n, <, 200);
+    g_assert_cmpuint(changed_zones(h), ==, 1);
+    g_assert_cmpuint(changed_zones(h), ==, 0);
+    g_assert_cmpuint(changed_zones(b), ==, 1);
+    g_assert_cmpuint(changed_zones(b), ==, 0);
+    host_free(b);
+    c = host_add(h, 9, NULL); /* it has changed before */
+    queues(c);
+    g_assert_cmpuint(changed_zones(c), ==, 0);
+    host_free(c);
+    host_free(h);
+}
+
+static uint16_t reservation(Host *h, uint8_t opcode, uint32_t dw10, uint64_t a,
+                            uint64_t b)
+{
+    NvmeSqe sqe = host_sqe(opcode, 1, BUF);
+
+    put_le64(host_ram(h, BUF, 8), a);
+    put_le64(host_ram(h, BUF + 8, 8), b);
+    sqe.dw[10] = dw10;
+    return host_code(host_do(h, 1, &sqe).status);
+}
+
+/* Zone Management Send is a write, Receive is a read. */
+static void test_reserved(void)
+{
+    Host *b;
+    Host *h = with_two(ZONED, &b);
+
+    g_assert_cmphex(put(h, 0, 8), ==, 0);
+    g_assert_cmphex(reservation(h, NVME_IO_RESERVATION_REGISTER, 0, 0, 11), ==,
+                    0);
+    g_assert_cmphex(reservation(h, NVME_IO_RESERVATION_ACQUIRE,
+                                NVME_RESERVATION_WE << 8, 11, 0),
+                    ==, 0);
+    g_assert_cmphex(put(b, 8, 8), ==, NVME_SC_RESERVATION_CONFLICT);
+    g_assert_cmphex(send(b, 0, RESET), ==, NVME_SC_RESERVATION_CONFLICT);
+    g_assert_cmphex(report(b, 0, 0, 0, true, 128), ==, 0);
+    g_assert_cmphex(fetch(b, 0, 8), ==, 0);
+    g_assert_cmphex(reservation(h, NVME_IO_RESERVATION_ACQUIRE,
+                                NVME_RESERVATION_EA << 8 | 1, 11, 11),
+                    ==, 0); /* from itself */
+    g_assert_cmphex(report(b, 0, 0, 0, true, 128), ==,
+                    NVME_SC_RESERVATION_CONFLICT);
+    g_assert_cmphex(send(h, 0, RESET), ==, 0);
+    host_free(b);
+    host_free(h);
+}
+
 /* ---- random commands ----------------------------------------------------- */
 
 /* Zones that are in one of the states, from a to b. */
@@ -731,6 +846,9 @@ int main(int argc, char **argv)
     g_test_add_func("/zns/nvm-only", test_nvm_only);
     g_test_add_func("/zns/saved", test_saved);
     g_test_add_func("/zns/worn", test_worn);
+    g_test_add_func("/zns/shared", test_shared);
+    g_test_add_func("/zns/shared-log", test_shared_log);
+    g_test_add_func("/zns/reserved", test_reserved);
     g_test_add_func("/zns/random", test_random);
     return g_test_run();
 }
