@@ -28,7 +28,7 @@
 
 /* Of the streams that this build writes.  Raised when a row comes, goes or grows,
  * once for each release of vssd. */
-#define STATE_VERSION 4
+#define STATE_VERSION 5
 
 typedef enum StateKind {
     STATE_VALUE,   /* the member itself */
@@ -49,6 +49,10 @@ typedef struct StateMove {
 
 #define STATE_MOVE(old, type, m)                                               \
     {offsetof(old, m), offsetof(type, m), sizeof(((old *)0)->m),               \
+     sizeof(((type *)0)->m)}
+
+#define STATE_MOVE_AS(old, was, type, m)                                       \
+    {offsetof(old, was), offsetof(type, m), sizeof(((old *)0)->was),           \
      sizeof(((type *)0)->m)}
 
 typedef struct StateWas {

@@ -37,7 +37,7 @@ NVME_ORDER = [
     "format", "ns-admin", "sanitize", "erase-job", "lba-status",
     "kv-index", "kv-wait", "kv/tree", "kv/cache", "kv/space",
     "zone-report", "directives", "data", "metadata", "pi",
-    "fdp", "fdp-events", "power-states", "host-memory", "self-test",
+    "streams", "fdp", "fdp-events", "power-states", "host-memory", "self-test",
     "latency", "reservation", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command

@@ -3,12 +3,8 @@
  * directives.c - Directive Send and Receive, and directives in writes (Base
  * 2.2, section 8.1.8, Directives).
  *
- * Knows which stream identifiers of the host are open and which stream of the
- * drive each has; knows nothing of where the drive puts them.  One namespace
- * and one host: exclusive resources are a limit of their own, and "the
- * subsystem's" streams are the namespace's as long as it has none.  A stream is
- * opened by a Write or a Write Zeroes; when there is no room, the one that was
- * written least recently is closed.
+ * Knows the operations and their fields; streams.c knows which streams are
+ * open, and whose they are.
  */
 #include "nvme-internal.h"
 #include "directives.h"
@@ -16,90 +12,7 @@
 #include "fdp-handles.h"
 #include "namespace.h"
 #include "prp.h"
-
-/* ---- streams ------------------------------------------------------------ */
-
-void nvme_streams_init(NvmeCtrl *ctrl)
-{
-    const SsdInfo *info = ssd_info(ctrl->ssd);
-
-    ctrl->sub->streams = (NvmeStreams){
-        .max = info->ruhs || info->zones.n ? 0 : info->host_streams - 1,
-    };
-    nvme_fdp_init(ctrl);
-}
-
-static void close_stream(NvmeCtrl *ctrl, unsigned i)
-{
-    NvmeStreams *s = &ctrl->sub->streams;
-
-    if (s->stream[i].id) {
-        s->stream[i].id = 0;
-        s->open--;
-        ssd_stream_close(ctrl->ssd, ctrl->sub->now_ns, i + 1);
-    }
-}
-
-static void close_all(NvmeCtrl *ctrl)
-{
-    for (unsigned i = 0; i < ctrl->sub->streams.max; i++) {
-        close_stream(ctrl, i);
-    }
-}
-
-void nvme_streams_reset(NvmeCtrl *ctrl)
-{
-    close_all(ctrl);
-    ctrl->sub->streams.enabled = false;
-    ctrl->sub->streams.allocated = 0;
-}
-
-/* How many the namespace may have open. */
-static unsigned limit(const NvmeStreams *s)
-{
-    return s->allocated ? s->allocated : s->max;
-}
-
-static unsigned find_stream(const NvmeStreams *s, uint16_t id)
-{
-    unsigned i = 0;
-
-    while (i < s->max && s->stream[i].id != id) {
-        i++;
-    }
-    return i;
-}
-
-static unsigned least_recent(const NvmeStreams *s)
-{
-    unsigned least = s->max;
-
-    for (unsigned i = 0; i < s->max; i++) {
-        if (s->stream[i].id && (least == s->max || s->stream[i].used <
-                                                       s->stream[least].used)) {
-            least = i;
-        }
-    }
-    return least;
-}
-
-/* The drive's stream of an identifier; it is open from now on. */
-static uint16_t use_stream(NvmeCtrl *ctrl, uint16_t id)
-{
-    NvmeStreams *s = &ctrl->sub->streams;
-    unsigned i = find_stream(s, id);
-
-    if (i == s->max) {
-        if (s->open == limit(s)) {
-            close_stream(ctrl, least_recent(s));
-        }
-        i = find_stream(s, 0);
-        s->stream[i].id = id;
-        s->open++;
-    }
-    s->stream[i].used = ++s->clock;
-    return (uint16_t)(i + 1);
-}
+#include "streams.h"
 
 /* ---- directives in I/O commands ----------------------------------------- */
 
@@ -114,14 +27,14 @@ uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
 
     bool places = ctrl->sub->fdp.ruhs && nvme_fdp_places(ctrl, req->ns);
 
-    if ((!ctrl->sub->streams.enabled && !places) || type == NVME_DIR_IDENTIFY) {
+    if ((!nvme_streams_enabled(ctrl) && !places) || type == NVME_DIR_IDENTIFY) {
         if (ctrl->sub->fdp.ruhs) {
             req->stream = nvme_fdp_place_default(ctrl, req);
         }
         return 0; /* both fields are ignored */
     }
-    if (type == NVME_DIR_STREAMS && ctrl->sub->streams.enabled) {
-        req->stream = spec ? use_stream(ctrl, spec) : 0;
+    if (type == NVME_DIR_STREAMS && nvme_streams_enabled(ctrl)) {
+        req->stream = spec ? nvme_stream_use(ctrl, spec) : 0;
         return 0;
     }
     if (type == NVME_DIR_PLACEMENT && places) {
@@ -154,7 +67,7 @@ static uint16_t identify_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
                      (ctrl->sub->streams.max ? 1 << NVME_DIR_STREAMS : 0) |
                      (nvme_fdp_on(ctrl) ? 1 << NVME_DIR_PLACEMENT : 0);
     d.enabled[0] = 1 << NVME_DIR_IDENTIFY |
-                   (ctrl->sub->streams.enabled ? 1 << NVME_DIR_STREAMS : 0) |
+                   (nvme_streams_enabled(ctrl) ? 1 << NVME_DIR_STREAMS : 0) |
                    (ctrl->sub->fdp.ruhs && nvme_fdp_places(ctrl, req->ns)
                         ? 1 << NVME_DIR_PLACEMENT
                         : 0);
@@ -169,10 +82,7 @@ static uint16_t identify_enable(NvmeCtrl *ctrl, NvmeRequest *req,
     unsigned type = sqe->dw[12] >> 8 & 0xff;
 
     if (type == NVME_DIR_STREAMS && ctrl->sub->streams.max) {
-        if (!on) {
-            nvme_streams_reset(ctrl);
-        }
-        ctrl->sub->streams.enabled = on;
+        nvme_streams_enable(ctrl, on);
         return 0;
     }
     if (type == NVME_DIR_PLACEMENT && nvme_fdp_on(ctrl)) {
@@ -191,85 +101,66 @@ static uint16_t streams_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
                                    const NvmeSqe *sqe)
 {
     const NvmeStreams *s = &ctrl->sub->streams;
+    const NvmeStreamHost *host = nvme_streams_host(ctrl);
     const SsdInfo *info = ssd_info(ctrl->ssd);
     uint64_t sgs = info->reclaim_bytes / info->program_bytes;
     NvmeStreamParameters d = {
-        .msl = nvme_le16(s->max),
-        .nssa = nvme_le16(s->max - s->allocated),
-        .nsso = nvme_le16(s->allocated ? 0 : s->open),
+        .msl = nvme_le16((uint16_t)s->max),
+        .nssa = nvme_le16((uint16_t)nvme_streams_shared(s)),
+        .nsso = nvme_le16((uint16_t)nvme_streams_shared_open(s)),
         .sws = nvme_le32(info->program_bytes / ctrl->block_bytes),
         .sgs = nvme_le16(MIN(sgs, UINT16_MAX)),
     };
 
     if (req->nsid != NVME_NSID_ALL) {
-        d.nsa = nvme_le16(s->allocated);
-        d.nso = nvme_le16(s->open);
+        d.nsa = nvme_le16((uint16_t)host->allocated);
+        d.nso = nvme_le16((uint16_t)host->open);
     }
     return give(ctrl, sqe, &d, sizeof(d));
 }
 
-/* FFFFFFFFh: the streams that use no exclusive resources. */
+/* FFFFFFFFh: the host's streams that use no exclusive resources. */
 static uint16_t streams_status(NvmeCtrl *ctrl, NvmeRequest *req,
                                const NvmeSqe *sqe)
 {
-    const NvmeStreams *s = &ctrl->sub->streams;
+    const NvmeStreamHost *host = nvme_streams_host(ctrl);
     uint16_t d[1 + NVME_MAX_STREAMS] = { 0 }; /* how many, which */
+    bool none = req->nsid == NVME_NSID_ALL && host->allocated;
     unsigned n = 0;
-    uint16_t last = 0;
-    bool none = req->nsid == NVME_NSID_ALL && s->allocated;
 
-    while (!none && n < s->open) { /* in numerical order */
-        uint16_t next = UINT16_MAX;
+    while (!none && n < host->open) { /* in numerical order */
+        uint16_t last = nvme_le16(d[n]);
 
-        for (unsigned i = 0; i < s->max; i++) {
-            if (s->stream[i].id > last) {
-                next = MIN(next, s->stream[i].id);
-            }
-        }
-        d[1 + n++] = nvme_le16(next);
-        last = next;
+        d[1 + n] = nvme_le16(nvme_streams_next(ctrl, n ? last : 0));
+        n++;
     }
-    d[0] = nvme_le16(n);
+    d[0] = nvme_le16((uint16_t)n);
     return nvme_to_host_padded(ctrl, sqe, d, sizeof(d),
                                ((uint64_t)sqe->dw[10] + 1) * 4);
 }
 
-/* Streams that are open stay so, as far as there are resources for them. */
 static uint16_t streams_allocate(NvmeCtrl *ctrl, NvmeRequest *req,
                                  const NvmeSqe *sqe)
 {
-    NvmeStreams *s = &ctrl->sub->streams;
-
-    if (s->allocated) {
+    if (nvme_streams_host(ctrl)->allocated) {
         return NVME_SC_INVALID_FIELD;
     }
-    s->allocated = MIN(sqe->dw[12] & 0xffff, s->max);
-    while (s->open > limit(s)) {
-        close_stream(ctrl, least_recent(s));
-    }
-    req->dw0 = s->allocated;
+    req->dw0 = nvme_streams_allocate(ctrl, sqe->dw[12] & 0xffff);
     return 0;
 }
 
+/* Nor is it an error if it is not open. */
 static uint16_t streams_release_id(NvmeCtrl *ctrl, NvmeRequest *req,
                                    const NvmeSqe *sqe)
 {
-    uint16_t id = sqe->dw[11] >> 16;
-    unsigned i = find_stream(&ctrl->sub->streams, id);
-
-    if (id && i < ctrl->sub->streams.max) {
-        close_stream(ctrl, i);
-    }
-    return 0; /* nor is it an error if it is not open */
+    nvme_stream_release(ctrl, sqe->dw[11] >> 16);
+    return 0;
 }
 
 static uint16_t streams_release(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
-    if (ctrl->sub->streams.allocated) {
-        close_all(ctrl);
-        ctrl->sub->streams.allocated = 0;
-    }
+    nvme_streams_release(ctrl);
     return 0;
 }
 
@@ -308,7 +199,7 @@ static uint16_t directive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (req->nsid != NVME_NSID_ALL && !req->ns) {
         return nvme_ns_missing(ctrl, req->nsid);
     }
-    if (type == NVME_DIR_STREAMS && !ctrl->sub->streams.enabled) {
+    if (type == NVME_DIR_STREAMS && !nvme_streams_enabled(ctrl)) {
         return NVME_SC_INVALID_FIELD;
     }
     for (unsigned i = 0; i < G_N_ELEMENTS(operations); i++) {

@@ -15,8 +15,4 @@ uint16_t nvme_directive_receive(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe);
 
-void nvme_streams_init(NvmeCtrl *ctrl);
-/* A Controller Level Reset: disabled, nothing open or allocated. */
-void nvme_streams_reset(NvmeCtrl *ctrl);
-
 #endif

@@ -23,6 +23,7 @@
 #include "prp.h"
 #include "request.h"
 #include "reservation.h"
+#include "streams.h"
 #include "timestamp.h"
 
 #include "simtime.h"
@@ -239,6 +240,9 @@ static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
         nvme_from_host(ctrl, sqe, data, sqe->dw[11] & 1 ? 16 : 8);
 
     if (!status) {
+        if (memcmp(ctrl->features.host_id, data, sizeof(data)) != 0) {
+            nvme_streams_reset(ctrl); /* those of the host that it had */
+        }
         memcpy(ctrl->features.host_id, data, sizeof(data));
         ctrl->features.host_id_extended = sqe->dw[11] & 1;
     }

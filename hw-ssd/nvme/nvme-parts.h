@@ -287,16 +287,29 @@ typedef struct NvmeHostMemory {
 /* An open stream; the drive's stream is its index + 1. */
 typedef struct NvmeStream {
     uint16_t id;   /* the host's; 0: not open */
+    uint16_t host; /* index of NvmeStreams.host */
+    uint32_t reserved;
     uint64_t used; /* NvmeStreams.clock at the last write */
 } NvmeStream;
 
+/* A host that has enabled streams, or has resources of them. */
+typedef struct NvmeStreamHost {
+    uint8_t id[16]; /* Host Identifier; 0h: of one controller alone: */
+    uint16_t cntlid;
+    uint8_t there;      /* flag; all else is 0 without */
+    uint8_t enabled;    /* flag */
+    uint32_t allocated; /* for it alone */
+    uint32_t open;
+    uint32_t reserved;
+} NvmeStreamHost;
+
+#define NVME_STREAM_HOSTS 32 /* as many as there are controllers */
+
 typedef struct NvmeStreams {
-    unsigned max; /* 0: the drive has none, or has FDP */
-    bool enabled;
-    unsigned allocated; /* for the namespace alone */
-    unsigned open;
+    uint64_t max; /* 0: the drive has none, or has FDP */
     uint64_t clock;
     NvmeStream stream[NVME_MAX_STREAMS];
+    NvmeStreamHost host[NVME_STREAM_HOSTS];
 } NvmeStreams;
 
 #define NVME_FDP_EVENTS 63 /* of the log, which has a header of that size */
@@ -600,7 +613,7 @@ typedef struct NvmeSecondary {
 #define NVME_MAX_SECONDARIES 31
 
 typedef struct NvmeVirtualization {
-    unsigned n; /* secondary controllers; 0: the drive has none */
+    uint64_t n; /* secondary controllers; 0: the drive has none */
     unsigned private[NVME_RESOURCES]; /* of the primary */
     unsigned flexible[NVME_RESOURCES];
     unsigned most[NVME_RESOURCES];    /* of them, of a secondary */

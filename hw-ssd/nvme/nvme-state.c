@@ -29,7 +29,9 @@
 #include "reservation.h"
 #include "rest.h"
 #include "sanitize.h"
+#include "secondary.h"
 #include "self-test.h"
+#include "streams.h"
 
 #include <inttypes.h>
 
@@ -72,6 +74,33 @@ enum {
     {MEMBER(count.id, id), .kind = STATE_VALUE, .optional = true},
 #define NO_COUNTER(...)
 
+/* Before version 5 a drive with streams had one controller: it had one host. */
+typedef struct StreamV4 {
+    uint16_t id;
+    uint64_t used;
+} StreamV4;
+
+typedef struct StreamsV4 {
+    unsigned max;
+    uint8_t enabled;
+    unsigned allocated;
+    unsigned open;
+    uint64_t clock;
+    StreamV4 stream[NVME_MAX_STREAMS];
+} StreamsV4;
+
+_Static_assert(sizeof(StreamV4) == sizeof(NvmeStream), "StreamV4");
+
+static const StateMove streams_moves[] = {
+    STATE_MOVE(StreamsV4, NvmeStreams, max),
+    STATE_MOVE(StreamsV4, NvmeStreams, clock),
+    STATE_MOVE(StreamsV4, NvmeStreams, stream),
+    STATE_MOVE_AS(StreamsV4, enabled, NvmeStreams, host[0].enabled),
+    STATE_MOVE_AS(StreamsV4, allocated, NvmeStreams, host[0].allocated),
+    STATE_MOVE_AS(StreamsV4, open, NvmeStreams, host[0].open),
+};
+static const StateWas streams_v4 = STATE_WAS(StreamsV4, streams_moves);
+
 static const StateRow ctrl_rows[] = {
     KEPT_AS(ctrl, ctrl), /* a subsystem with others is not saved */
     KEPT_AS(n_ctrls, n_ctrls),
@@ -94,15 +123,22 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(slots.free, free_slot),
     KEPT_AS(slots.in_use, slots_in_use),
     VALUE_AS(next_version, next_version),
-    VALUE_AS(streams, streams),
+    {MEMBER(streams, streams), .kind = STATE_VALUE, .grown = 5,
+     .was = &streams_v4},
     VALUE_AS(fdp, fdp),
     {MEMBER(fdp_units, fdp_units), .kind = STATE_TABLE,
      .elem = sizeof(NvmeFdpUnits), .count = N_ONE, .optional = true},
     KEPT_AS(zones, zones), /* zone-state.c */
     {MEMBER(reservations, reservations), .kind = STATE_TABLE,
      .elem = sizeof(NvmeReservation), .count = N_NAMESPACES, .optional = true},
-    KEPT_AS(n_reserved, n_reserved),         /* follows from it */
-    KEPT_AS(virtualization, virtualization), /* such a drive is not saved */
+    KEPT_AS(n_reserved, n_reserved), /* follows from it */
+    KEPT_AS(virtualization.n, vf_n), /* these four: from the configuration */
+    KEPT_AS(virtualization.private, vf_private),
+    KEPT_AS(virtualization.flexible, vf_flexible),
+    KEPT_AS(virtualization.most, vf_most),
+    VALUE_SINCE(5, virtualization.primary, vf_primary),
+    VALUE_SINCE(5, virtualization.wanted, vf_wanted),
+    KEPT_AS(virtualization.secondary, vf_secondary), /* in Place */
     KEPT_AS(kv_all, kv_all), /* these four: an index is in its namespace */
     KEPT_AS(kv_ready, kv_ready),
     KEPT_AS(kv_ops, kv_ops),
@@ -258,6 +294,7 @@ const StateStruct *nvme_state_struct(unsigned i)
 
 static char *memory_text(const NvmeCtrl *ctrl)
 {
+    const NvmeVirtualization *v = &ctrl->sub->virtualization;
     const NvmeConfig *c = &ctrl->cfg;
     GString *s = g_string_new(NULL);
 
@@ -270,7 +307,10 @@ static char *memory_text(const NvmeCtrl *ctrl)
         g_string_append_printf(s, "\ncontrollers=%u", c->controllers);
     }
     if (c->secondaries) {
-        g_string_append_printf(s, "\nsriov_vfs=%u", c->secondaries);
+        g_string_append_printf(
+            s, "\nsriov_vfs=%u vq=%u,%u vi=%u,%u", c->secondaries,
+            v->flexible[NVME_RESOURCE_VQ], v->most[NVME_RESOURCE_VQ],
+            v->flexible[NVME_RESOURCE_VI], v->most[NVME_RESOURCE_VI]);
     }
     if (c->pmr_bytes) {
         g_string_append_printf(s, "\npmr=%" PRIu64, c->pmr_bytes);
@@ -306,6 +346,7 @@ static char *further_text(NvmeSubsys *sub)
 
 static char *config_text(const NvmeCtrl *ctrl)
 {
+    const unsigned *private = ctrl->sub->virtualization.private;
     const NvmeConfig *c = &ctrl->cfg;
     g_autofree char *further = further_text(ctrl->sub);
     g_autofree char *memory = memory_text(ctrl);
@@ -317,9 +358,9 @@ static char *config_text(const NvmeCtrl *ctrl)
     return g_strdup_printf(
         "num_queues=%u\nnum_vectors=%u\nqueue_size=%u\nmdts=%u\neui64=%" PRIu64
         "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s%s%s%s%s",
-        c->n_queues, c->n_vectors, c->queue_size, c->mdts, c->eui64, c->nblocks,
-        c->serial, c->model, c->firmware, c->sgl ? "\nsgl=on" : "", memory,
-        metadata, further);
+        private[NVME_RESOURCE_VQ] - 1, private[NVME_RESOURCE_VI], c->queue_size,
+        c->mdts, c->eui64, c->nblocks, c->serial, c->model, c->firmware,
+        c->sgl ? "\nsgl=on" : "", memory, metadata, further);
 }
 
 /* A drive whose serial number nobody chose keeps the one that its guest knows. */
@@ -387,23 +428,6 @@ static bool is_flag(const bool *flag)
     return v <= 1;
 }
 
-static bool streams_ok(const NvmeStreams *s, const NvmeStreams *own)
-{
-    unsigned open = 0;
-
-    if (s->max != own->max || !is_flag(&s->enabled) || s->allocated > s->max ||
-        (s->enabled && !s->max)) {
-        return false;
-    }
-    for (unsigned i = 0; i < NVME_MAX_STREAMS; i++) {
-        open += s->stream[i].id != 0;
-        if (i >= s->max && s->stream[i].id) {
-            return false;
-        }
-    }
-    return s->open == open && open <= (s->allocated ? s->allocated : s->max);
-}
-
 static bool fdp_ok(const NvmeFdp *f, const NvmeFdp *own)
 {
     for (unsigned i = 0; i < NVME_FDP_LOGS; i++) {
@@ -465,11 +489,22 @@ static bool clocks_ok(const NvmeCtrl *ctrl)
            ctrl->sub->next_version < 1ULL << 48;
 }
 
+/* What no row says: of a stream of an earlier version, and what follows from
+ * the rows. */
+static bool apply_values(State *s, NvmeSubsys *sub)
+{
+    if (s->version < 5) {
+        nvme_streams_loaded_old(sub);
+    }
+    return nvme_primary_loaded(sub) ||
+           state_fail(s, "it is damaged: the flexible resources");
+}
+
 static bool check_values(State *s, const NvmeCtrl *ctrl,
                          const NvmeStreams *streams, const NvmeFdp *fdp)
 {
     if (!flags_ok(ctrl) || !registers_ok(ctrl) || !clocks_ok(ctrl) ||
-        !streams_ok(&ctrl->sub->streams, streams) ||
+        !nvme_streams_ok(&ctrl->sub->streams, streams) ||
         !fdp_ok(&ctrl->sub->fdp, fdp) || !nvme_fdp_units_ok(ctrl) ||
         ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
         !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
@@ -516,6 +551,7 @@ typedef struct Place {
     uint64_t has_pel_context;
     uint64_t attached[NVME_MAX_NAMESPACES / 64];
     uint64_t changed[NVME_MAX_NAMESPACES / 64];
+    NvmeSecondaryState secondary; /* since version 5 */
 } Place;
 
 static void get_place(const NvmeCtrl *c, Place *p)
@@ -529,6 +565,7 @@ static void get_place(const NvmeCtrl *c, Place *p)
                                << i % 64;
     }
     memcpy(p->changed, c->changed_ns, sizeof(p->changed));
+    nvme_secondary_get(c, &p->secondary);
 }
 
 /* false: it cannot be. */
@@ -536,7 +573,8 @@ static bool put_place(NvmeCtrl *c, const Place *p)
 {
     NvmeNamespaces *all = &c->sub->namespaces;
 
-    if (p->cntlid != c->cfg.cntlid || p->has_pel_context > 1) {
+    if (p->cntlid != c->cfg.cntlid || p->has_pel_context > 1 ||
+        !nvme_secondary_put(c, &p->secondary)) {
         return false;
     }
     for (uint32_t i = 0; i < NVME_MAX_NAMESPACES; i++) {
@@ -573,7 +611,7 @@ static bool walk_one(State *s, NvmeCtrl *c)
     if (!s->loading) {
         get_place(c, &place);
     }
-    if (!state_record(s, &place, sizeof(place), 0)) {
+    if (!state_record(s, &place, sizeof(place), 5)) {
         return false;
     }
     if (s->loading && !put_place(c, &place)) {
@@ -672,12 +710,6 @@ bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
         g_set_error_literal(error, STATE_ERROR, 0, "commands are in flight");
         return false;
     }
-    if (ctrl->sub->virtualization.n) {
-        g_set_error(error, STATE_ERROR, 0,
-                    "the drive has secondary controllers (sriov_vfs=%u)",
-                    ctrl->sub->virtualization.n);
-        return false;
-    }
     state_begin(&s, out, false);
     if (walk_head(&s, (NvmeCtrl *)ctrl) &&
         state_values(&s, &ctrl_struct, ctrl->sub) &&
@@ -702,9 +734,10 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
     state_begin(&s, in, true);
     if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, ctrl->sub) &&
         state_tables(&s, &ctrl_struct, ctrl->sub, table_counts) &&
-        check_values(&s, ctrl, &streams, &fdp) && nvme_queues_state(&s, ctrl) &&
-        nvme_waiting_state(&s, ctrl) && nvme_ns_state(&s, ctrl) &&
-        check_reservations(&s, ctrl) && payload_state(ctrl->payload, &s)) {
+        apply_values(&s, ctrl->sub) && check_values(&s, ctrl, &streams, &fdp) &&
+        nvme_queues_state(&s, ctrl) && nvme_waiting_state(&s, ctrl) &&
+        nvme_ns_state(&s, ctrl) && check_reservations(&s, ctrl) &&
+        payload_state(ctrl->payload, &s)) {
         walk_further(&s, ctrl->sub);
     }
     if (!state_end(&s, error)) {

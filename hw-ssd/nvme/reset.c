@@ -9,7 +9,6 @@
  */
 #include "nvme-internal.h"
 #include "cmb.h"
-#include "directives.h"
 #include "firmware.h"
 #include "nvme-features.h"
 #include "persistent-events.h"
@@ -19,6 +18,7 @@
 #include "reservation.h"
 #include "secondary.h"
 #include "self-test.h"
+#include "streams.h"
 #include "timestamp.h"
 
 static void disable(NvmeCtrl *ctrl)

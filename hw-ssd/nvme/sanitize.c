@@ -18,7 +18,6 @@
  * Knows which commands are processed meanwhile; erase-job.c does the work.
  */
 #include "nvme-internal.h"
-#include "directives.h"
 #include "events.h"
 #include "namespace.h"
 #include "persistent-events.h"
@@ -27,6 +26,7 @@
 #include "simtime.h"
 #include "ssd-purge.h"
 #include "ssd-report.h"
+#include "streams.h"
 
 enum {
     ACT_EXIT_FAILURE = 1,
@@ -142,7 +142,7 @@ static void start(NvmeCtrl *ctrl, uint32_t dw10, uint32_t dw11)
         nvme_self_test_end(c, NVME_DST_SANITIZE);
         nvme_notice_clear(c, NVME_LOG_SANITIZE);
     }
-    nvme_streams_reset(ctrl);
+    nvme_streams_reset_all(ctrl->sub);
     nvme_erase_start(ctrl, &job);
     ctrl->sub->sanitize.status = NVME_SANITIZE_RUNS;
     ctrl->sub->sanitize.passes = 0;

@@ -38,7 +38,26 @@ void nvme_secondary_use(NvmeSecondary *s);
 /* From now on the primary has what the host wanted last. */
 void nvme_primary_apply(NvmeSubsys *sub);
 
-/* virtualization-state.c: what the primary is to have, kept without power, as
+/* virtualization-state.c: the place of a controller as a saved one has it; all
+ * 0 of one that is no secondary. */
+typedef struct NvmeSecondaryState {
+    uint64_t vfn;
+    uint64_t there; /* this and the next one: flags */
+    uint64_t online;
+    uint64_t assigned[NVME_RESOURCES];
+} NvmeSecondaryState;
+
+void nvme_secondary_get(const NvmeCtrl *ctrl, NvmeSecondaryState *to);
+
+/* Into a controller without queues.  false: it cannot be; others before it have
+ * been put. */
+bool nvme_secondary_put(NvmeCtrl *ctrl, const NvmeSecondaryState *from);
+
+/* The rows of the primary's resources are loaded: it uses them.  false: they
+ * cannot be. */
+bool nvme_primary_loaded(NvmeSubsys *sub);
+
+/* What the primary is to have, kept without power, as
  * kept-state.c calls it.  Loading takes effect at once. */
 bool nvme_has_primary_resources(const NvmeCtrl *ctrl);
 bool nvme_save_primary_resources(const NvmeCtrl *ctrl, FILE *out,

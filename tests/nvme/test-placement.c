@@ -513,6 +513,128 @@ static void test_hostile(void)
     host_free(h);
 }
 
+/* ---- several controllers ------------------------------------------------- */
+
+/* Of host `id`; 0: one of its own. */
+static Host *add(Host *first, uint16_t cntlid, uint8_t id)
+{
+    GError *error = NULL;
+    Host *h = host_add(first, cntlid, &error);
+    NvmeSqe sqe = host_sqe(NVME_ADM_SET_FEATURES, 0, BUF);
+
+    g_assert_no_error(error);
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    memset(host_ram(h, BUF, 16), 0, 16);
+    h->ram[BUF] = id;
+    sqe.dw[10] = 0x81;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    return h;
+}
+
+static Host *first_of_many(void)
+{
+    Host *h = host_new(&(HostOptions){.set = STREAMS, .controllers = 4});
+
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    return h;
+}
+
+/* Controllers of one host have its streams; the same number of another host is
+ * another stream. */
+static void test_hosts(void)
+{
+    Host *h = first_of_many();
+    Host *a = add(h, 5, 0x11);
+    Host *b = add(h, 6, 0x11);
+    Host *c = add(h, 7, 0x22);
+
+    g_assert_cmphex(enable(a, 1, STREAM, true), ==, 0);
+    g_assert_cmphex(put(c, 1, STREAM, 9), ==, 0); /* it has not enabled them */
+    assert_open(a, "");
+    g_assert_cmphex(put(b, 1, STREAM, 9), ==, 0); /* its host has */
+    assert_open(a, "9 ");
+    g_assert_cmphex(put(a, 2, STREAM, 9), ==, 0);
+    assert_open(b, "9 ");
+    g_assert_cmphex(code(receive(h, 1, STREAM, NVME_DIR_RECEIVE_STATUS, 1, 0)),
+                    ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(enable(c, 1, STREAM, true), ==, 0);
+    g_assert_cmphex(put(c, 3, STREAM, 9), ==, 0);
+    g_assert_cmphex(put(c, 4, STREAM, 8), ==, 0);
+    assert_open(c, "8 9 ");
+    assert_open(a, "9 ");
+    g_assert_cmpuint(parameters(a, 1).nsso, ==, 3); /* of the subsystem */
+    g_assert_cmpuint(parameters(a, 1).nso, ==, 1);
+    host_flush(h, 1);
+    host_run(h);
+    g_assert_cmpuint(stream_of(h, 1), ==, stream_of(h, 2));
+    g_assert_cmpuint(stream_of(h, 1), !=, stream_of(h, 3));
+    g_assert_cmpuint(stream_of(h, 3), !=, stream_of(h, 4));
+    g_assert_cmphex(send_dir(c, 1, STREAM, NVME_DIR_SEND_RELEASE_ID, 9, 0), ==,
+                    0);
+    assert_open(c, "8 ");
+    assert_open(b, "9 ");
+    host_free(b); /* its host has another one */
+    assert_open(a, "9 ");
+    host_write32(a, NVME_REG_CC, 0); /* the last one of its host */
+    g_assert_cmpuint(parameters(c, 1).nsso, ==, 1);
+    host_free(a);
+    host_free(c);
+    host_free(h);
+}
+
+/* There are 4: what a host has for itself, the others have not. */
+static void test_hosts_resources(void)
+{
+    Host *h = first_of_many();
+    Host *a = add(h, 5, 0x11);
+    Host *b = add(h, 6, 0);
+
+    g_assert_cmphex(enable(a, 1, STREAM, true), ==, 0);
+    g_assert_cmphex(enable(b, 1, STREAM, true), ==, 0);
+    g_assert_cmphex(put(a, 1, STREAM, 1), ==, 0);
+    g_assert_cmphex(put(a, 2, STREAM, 2), ==, 0);
+    g_assert_cmphex(put(b, 3, STREAM, 1), ==, 0);
+    g_assert_cmphex(put(b, 4, STREAM, 2), ==, 0);
+    g_assert_cmphex(put(b, 5, STREAM, 3), ==, 0); /* the oldest one goes */
+    assert_open(a, "2 ");
+    g_assert_cmpuint(allocate(a, 1, 2).dw0, ==, 2);
+    assert_open(a, "2 ");
+    assert_open(b, "2 3 "); /* two are left for all others */
+    g_assert_cmpuint(parameters(b, 1).nssa, ==, 2);
+    g_assert_cmphex(put(b, 6, STREAM, 4), ==, 0);
+    assert_open(a, "2 ");
+    assert_open(b, "3 4 ");
+    g_assert_cmphex(put(a, 7, STREAM, 3), ==, 0);
+    g_assert_cmphex(put(a, 8, STREAM, 4), ==, 0);
+    assert_open(a, "3 4 ");
+    assert_open(b, "3 4 ");
+    g_assert_cmpuint(allocate(b, 1, 9).dw0, ==, 2);
+    g_assert_cmphex(enable(h, 1, STREAM, true), ==, 0); /* none is left */
+    g_assert_cmphex(put(h, 9, STREAM, 1), ==, 0);
+    assert_open(h, "");
+    g_assert_cmpuint(allocate(h, 1, 1).dw0, ==, 0);
+    g_assert_cmphex(enable(b, 1, STREAM, false), ==, 0);
+    g_assert_cmphex(put(h, 9, STREAM, 1), ==, 0);
+    assert_open(h, "1 ");
+    /* Another Host Identifier: nothing of the former host is left. */
+    host_free(b);
+    b = add(h, 8, 0);
+    g_assert_cmphex(enable(b, 1, STREAM, true), ==, 0);
+    g_assert_cmphex(put(b, 1, STREAM, 5), ==, 0);
+    assert_open(b, "5 ");
+    memset(host_ram(b, BUF, 16), 0x33, 16);
+    g_assert_cmphex(code(send_cmd(b, 0, NVME_ADM_SET_FEATURES, 0, 0x81, 0, 0)),
+                    ==, 0);
+    g_assert_cmphex(code(receive(b, 1, STREAM, NVME_DIR_RECEIVE_STATUS, 1, 0)),
+                    ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmpuint(parameters(h, 1).nsso, ==, 1);
+    host_free(b);
+    host_free(a);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -529,6 +651,8 @@ int main(int argc, char **argv)
     g_test_add_func("/placement/resources", test_resources);
     g_test_add_func("/placement/reset", test_reset);
     g_test_add_func("/placement/resets", test_resets);
+    g_test_add_func("/placement/hosts", test_hosts);
+    g_test_add_func("/placement/hosts-resources", test_hosts_resources);
     g_test_add_func("/placement/hostile", test_hostile);
     return g_test_run();
 }

@@ -3,6 +3,7 @@
  * test-secondary.c - secondary controllers: states and registers, resets of
  * their own and of the primary, functions, removal, power cuts, data.
  */
+#include "forging.h"
 #include "secondaries.h"
 
 /* ---- Offline ------------------------------------------------------------ */
@@ -278,21 +279,154 @@ static void test_namespaces(void)
     end(h, s);
 }
 
-static void test_saving_is_refused(void)
+/* ---- saving ------------------------------------------------------------- */
+
+/* The hosts of the secondary controllers, and their copies. */
+typedef struct Moved {
+    Host *const *from;
+    Host *to[3];
+} Moved;
+
+static void add_copies(Host *h, void *opaque, bool on)
 {
-    Host *h = start(&options);
-    g_autofree char *bytes = NULL;
-    size_t n;
-    FILE *f = open_memstream(&bytes, &n);
+    Moved *m = opaque;
+
+    for (uint16_t i = 0; i < 3; i++) {
+        if (on) {
+            m->to[i] = add(h, i + 1);
+            copy_host(m->to[i], m->from[i]);
+        } else {
+            host_free(m->to[i]);
+        }
+    }
+}
+
+/* The first one at work, the second with resources, the third without. */
+static Host *family_at_work(Host *s[3])
+{
+    Host *h = family(s);
+
+    must(h, ALLOCATE, PRIMARY, VI, 2);
+    nvme_reset(h->ctrl, h->now_ns);
+    enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    must(h, ALLOCATE, PRIMARY, VQ, 3);
+    use(h, s[0], FIRST);
+    must(h, ASSIGN, FIRST + 1, VQ, 3);
+    g_assert_cmphex(write_one(s[0], 0x5a), ==, 0);
+    return h;
+}
+
+static void test_saving(void)
+{
+    GByteArray *drive, *ctrl;
     GError *error = NULL;
+    Host *s[3];
+    Host *h = family_at_work(s);
+    Moved m = {.from = s};
+    HostOptions o = options;
+    NvmeSecondaryList before, after;
+    NvmeIdPrimary id = capabilities(h);
+    Host *to;
+
+    before = list_of(h, 0);
+    host_settle(h);
+    host_save(h, &drive, &ctrl);
+    o.attached = add_copies;
+    o.opaque = &m;
+    to = host_load(&o, h, drive, ctrl, &error);
+    g_assert_no_error(error);
+    end(h, s);
+    nvme_hold(to->ctrl, false);
+    after = list_of(to, 0);
+    g_assert_cmpmem(&after, sizeof(after), &before, sizeof(before));
+    g_assert_cmpuint(after.entry[0].scs, ==, 1);
+    g_assert_cmpuint(after.entry[1].nvq, ==, 3);
+    g_assert_cmpuint(capabilities(to).vi.primary, ==, 2);
+    g_assert_cmpuint(capabilities(to).vq.primary, ==, 0);
+    g_assert_cmpuint(capabilities(to).vq.assigned, ==, id.vq.assigned);
+    g_assert_cmpuint(nvme_vectors(to->ctrl), ==, 7);
+    g_assert_cmphex(read_one(m.to[0]), ==, 0x5a); /* in its old queue */
+    g_assert_true(is_offline(m.to[1]));
+    use(to, m.to[2], FIRST + 2);
+    g_assert_cmphex(read_one(m.to[2]), ==, 0x5a);
+    nvme_reset(to->ctrl, to->now_ns);
+    enable(to);
+    g_assert_cmpuint(capabilities(to).vq.primary, ==, 3); /* as it was wanted */
+    g_byte_array_unref(drive);
+    g_byte_array_unref(ctrl);
+    end(to, m.to);
+}
+
+static void test_other_resources(void)
+{
+    static const HostOptions others[] = {
+        {.n_queues = 4, .n_vectors = 5, .secondaries = 3},
+        {.n_queues = 4, .n_vectors = 5, .secondaries = 2, .controllers = 2},
+        {.n_queues = 4, .n_vectors = 5, .controllers = 4},
+    };
+    GByteArray *drive, *ctrl;
+    Host *h = start(&options);
 
     host_settle(h);
-    g_assert_false(nvme_save(h->ctrl, f, &error));
-    g_assert_cmpstr(error->message, ==,
-                    "the drive has secondary controllers (sriov_vfs=3)");
-    g_clear_error(&error);
-    fclose(f);
+    host_save(h, &drive, &ctrl);
+    for (unsigned i = 0; i < G_N_ELEMENTS(others); i++) {
+        GError *error = NULL;
+
+        g_assert_null(host_load(&others[i], h, drive, ctrl, &error));
+        g_assert_nonnull(strstr(error->message, "sriov_vfs=3 vq=10,5 vi=9,4"));
+        g_clear_error(&error);
+    }
+    g_byte_array_unref(drive);
+    g_byte_array_unref(ctrl);
     host_free(h);
+}
+
+#define FORGED 24u
+
+/* Anything in a stream: it is refused, or the drive is of use. */
+static void test_forged(void)
+{
+    GByteArray *drive, *good;
+    Host *s[3];
+    Host *h = family_at_work(s);
+    Moved m = {.from = s};
+    HostOptions o = options;
+    unsigned taken = 0;
+    Prng rng;
+
+    prng_seed(&rng, 17, 3);
+    o.attached = add_copies;
+    o.opaque = &m;
+    host_settle(h);
+    host_save(h, &drive, &good);
+    for (unsigned i = 0; i < FORGED; i++) {
+        GByteArray *bytes = g_byte_array_new();
+        GError *error = NULL;
+        Host *to;
+
+        g_byte_array_append(bytes, good->data, good->len);
+        forge(bytes, i % 2 ? good->len / 2 : 64, &rng);
+        to = host_load(&o, h, drive, bytes, &error);
+        g_assert_true(!to == !!error);
+        g_clear_error(&error);
+        if (to) {
+            taken++;
+            nvme_hold(to->ctrl, false);
+            nvme_power_cut(to->ctrl, to->now_ns);
+            nvme_power_on(to->ctrl, to->now_ns);
+            enable(to);
+            g_assert_cmphex(host_create_queues(to, 1, 1, 64), ==, 0);
+            use(to, m.to[1], FIRST + 1);
+            g_assert_cmphex(write_one(m.to[1], 0x66), ==, 0);
+            end(to, m.to);
+        }
+        g_byte_array_unref(bytes);
+    }
+    g_assert_cmpuint(taken, <, FORGED);
+    g_byte_array_unref(drive);
+    g_byte_array_unref(good);
+    end(h, s);
 }
 
 int main(int argc, char **argv)
@@ -307,6 +441,8 @@ int main(int argc, char **argv)
     TEST("function", test_function);
     TEST("removal", test_removal);
     TEST("namespaces", test_namespaces);
-    TEST("saving-is-refused", test_saving_is_refused);
+    TEST("saving", test_saving);
+    TEST("other-resources", test_other_resources);
+    TEST("forged", test_forged);
     return g_test_run();
 }

@@ -4,9 +4,9 @@
  * attachment, events, resets and shutdowns of one and of all, removal.
  */
 #include "admin.h"
+#include "forging.h"
 
 #include "nvme-wire.h"
-#include "state.h"
 
 static Host *first_of(const HostOptions *o)
 {
@@ -134,13 +134,6 @@ static void test_refused(void)
     host_free(b);
     b = add(h, 3); /* the place is free again */
     end(h, b);
-    g_assert_false(host_try(
-        &(HostOptions){.controllers = 2,
-                       .set =
-                           "nand.blocks=64;ftl.op_percent=120%;streams.max=4"},
-        &error));
-    g_assert_cmpstr(error->message, ==, "controllers=2: not with streams.max");
-    g_clear_error(&error);
     g_assert_false(host_try(&(HostOptions){.controllers = 33}, &error));
     g_assert_cmpstr(error->message, ==, "controllers=33: allowed 1..32");
     g_clear_error(&error);
@@ -446,18 +439,13 @@ typedef struct Moved {
 static void add_copy(Host *h, void *opaque, bool on)
 {
     Moved *m = opaque;
-    Host own;
 
     if (!on) {
         host_free(m->to);
         return;
     }
     m->to = host_add(h, 7, NULL);
-    own = *m->to;
-    memcpy(own.ram, m->from->ram, HOST_RAM_BYTES);
-    memcpy(m->to->q, m->from->q, sizeof(own.q));
-    memcpy(m->to->cq, m->from->cq, sizeof(own.cq));
-    m->to->next_cid = m->from->next_cid;
+    copy_host(m->to, m->from);
 }
 
 /* Each goes on with its own queues, features, events and namespaces. */
@@ -508,20 +496,6 @@ static void test_saving(void)
 #define FORGED 60u
 
 /* Anything in the part of the second one: any result, but no crash. */
-static void forge(GByteArray *bytes, size_t from, Prng *rng)
-{
-    size_t end = bytes->len - 8;
-    uint64_t sum;
-
-    for (uint64_t k = prng_below(rng, 3) + 1; k > 0; k--) {
-        uint64_t at = from + prng_below(rng, end - from);
-
-        bytes->data[at] = (uint8_t)prng_u64(rng);
-    }
-    sum = state_sum(bytes->data, end);
-    memcpy(bytes->data + end, &sum, sizeof(sum));
-}
-
 static void test_forged(void)
 {
     Moved m = {0};

@@ -145,9 +145,6 @@ static void test_options(void)
          "sriov_vi_flexible=2016: allowed 1..2015"},
         {{.secondaries = 2, .vq_flexible = 4, .vq_per_secondary = 5},
          "sriov_vq_per_vf=5: more than sriov_vq_flexible=4"},
-        {{.secondaries = 2,
-          .set = "nand.blocks=64;ftl.op_percent=120%;streams.max=4"},
-         "sriov_vfs=2: not with streams.max"},
     };
     GError *error = NULL;
 
