@@ -267,6 +267,12 @@ NvmeCtrl *nvme_add_controller(NvmeCtrl *first, const NvmeMachine *machine,
                               void *opaque, uint16_t cntlid, GError **error);
 void nvme_remove_controller(NvmeCtrl *ctrl);
 
+/* The identifier of a controller; and the first one from `from` on, of 1..most
+ * with 1 after most, that no controller of the subsystem has.  most is larger
+ * than the number of controllers. */
+uint16_t nvme_cntlid(const NvmeCtrl *ctrl);
+uint16_t nvme_free_cntlid(const NvmeCtrl *first, uint32_t from, uint16_t most);
+
 /*
  * The same for a secondary controller of virtual function vfn,
  * 1..NvmeConfig.secondaries, which has none yet.  It is Offline (CSTS.CFS, and

@@ -11,7 +11,8 @@
 /* Once the controller knows its drive. */
 void nvme_streams_init(NvmeCtrl *ctrl);
 
-/* The host of the controller; never NULL: one that has nothing is all zeroes. */
+/* The host of the controller; never NULL: one that has nothing is all zeroes.
+ */
 const NvmeStreamHost *nvme_streams_host(const NvmeCtrl *ctrl);
 
 static inline bool nvme_streams_enabled(const NvmeCtrl *ctrl)

@@ -55,6 +55,22 @@ static bool is_free(const NvmeSubsys *sub, uint16_t cntlid, GError **error)
     return true;
 }
 
+uint16_t nvme_cntlid(const NvmeCtrl *ctrl)
+{
+    return ctrl->cfg.cntlid;
+}
+
+uint16_t nvme_free_cntlid(const NvmeCtrl *first, uint32_t from, uint16_t most)
+{
+    uint16_t id = (uint16_t)(1 + (from + most - 1) % most);
+
+    g_assert(most > NVME_MAX_CTRLS);
+    while (nvme_find_ctrl(first->sub, id)) {
+        id = (uint16_t)(1 + id % most);
+    }
+    return id;
+}
+
 /* The first place without a controller. */
 static unsigned free_place(NvmeSubsys *sub)
 {

@@ -139,6 +139,10 @@ static bool add_msix(VssdFunction *f, unsigned vectors, Error **errp)
                   VSSD_MSIX_PBA, 0, errp) < 0) {
         return false;
     }
+    if (f->drive->sriov_vfs) { /* show_vectors(): it need not be as it was */
+        pci_word_test_and_clear_mask(
+            pci->cmask + pci->msix_cap + PCI_MSIX_FLAGS, PCI_MSIX_FLAGS_QSIZE);
+    }
     for (unsigned i = 0; i < vectors; i++) {
         msix_vector_use(pci, i);
     }

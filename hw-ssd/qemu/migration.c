@@ -282,8 +282,10 @@ static bool add_further(VssdDev *s, Model *m, GError **error)
     VssdFunction *f = &s->fn;
 
     while ((f = QTAILQ_NEXT(f, next))) {
-        NvmeCtrl *ctrl = nvme_add_controller(m->ctrl, &vssd_machine, f,
-                                             vssd_function_cntlid(f), error);
+        NvmeCtrl *ctrl = pci_is_vf(PCI_DEVICE(f))
+                             ? vssd_sriov_add(f, m->ctrl, error)
+                             : nvme_add_controller(m->ctrl, &vssd_machine, f,
+                                                   nvme_cntlid(f->ctrl), error);
 
         if (!ctrl) {
             return false;
@@ -408,6 +410,11 @@ const VMStateDescription vssd_vmstate = {
             },
             VMSTATE_END_OF_LIST(),
         },
+    .subsections =
+        (const VMStateDescription *const[]){
+            &vssd_sriov_vmstate,
+            NULL,
+        },
 };
 
 /* ---- life ---------------------------------------------------------------- */
@@ -429,10 +436,6 @@ bool vssd_migration_init(VssdDev *s, Error **errp)
                    "vssd: with %s= the machine can be neither saved nor moved: "
                    "it must tell all from the beginning to the end",
                    s->oplog ? "oplog" : "trace");
-    } else if (s->sriov_vfs) {
-        error_setg(&s->migration_blocker,
-                   "vssd: with sriov_vfs= the machine can be neither saved nor "
-                   "moved");
     }
     if (s->migration_blocker &&
         migrate_add_blocker(&s->migration_blocker, errp) < 0) {

@@ -11,8 +11,10 @@
  * knows.
  */
 #include "qemu/osdep.h"
+#include "hw/pci/msix.h"
 #include "hw/pci/pcie.h"
 #include "hw/pci/pcie_sriov.h"
+#include "migration/vmstate.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
 
@@ -82,20 +84,24 @@ void vssd_sriov_stop(VssdDev *s)
 
 /* ---- virtual functions -------------------------------------------------- */
 
-/* A new controller of the drive.  Where another one has the identifier that
- * comes next, a later one. */
+static uint16_t number(VssdFunction *f)
+{
+    return pcie_sriov_vf_number(PCI_DEVICE(f)) + 1;
+}
+
+/* A new controller of the drive, whose identifiers follow that of the primary.
+ */
 static void join_drive(VssdFunction *f)
 {
     VssdDev *s = f->drive;
-    uint16_t vfn = pcie_sriov_vf_number(PCI_DEVICE(f)) + 1;
-    NvmeCtrl *ctrl = NULL;
+    uint16_t vfn = number(f);
     bool locked = vssd_lock(s);
+    uint16_t id = nvme_free_cntlid(s->ctrl, s->cntlid + vfn, VSSD_MAX_CNTLID);
+    NvmeCtrl *ctrl =
+        nvme_add_secondary(s->ctrl, &vssd_machine, f, id, vfn, NULL);
 
-    for (uint32_t id = s->cntlid + vfn; !ctrl; id += s->sriov_vfs) {
-        ctrl = nvme_add_secondary(s->ctrl, &vssd_machine, f,
-                                  1 + (id - 1) % VSSD_MAX_CNTLID, vfn, NULL);
-    }
     vssd_function_join(f, ctrl);
+    s->vf[vfn - 1] = f;
     if (locked) {
         vssd_unlock(s);
     }
@@ -122,6 +128,12 @@ static void vf_realize(PCIDevice *pci, Error **errp)
     join_drive(f);
 }
 
+NvmeCtrl *vssd_sriov_add(VssdFunction *f, NvmeCtrl *first, GError **error)
+{
+    return nvme_add_secondary(first, &vssd_machine, f, nvme_cntlid(f->ctrl),
+                              number(f), error);
+}
+
 void vssd_sriov_reset(VssdFunction *f)
 {
     uint64_t now_ns = vssd_now(f->drive);
@@ -131,6 +143,47 @@ void vssd_sriov_reset(VssdFunction *f)
         nvme_reset(f->ctrl, now_ns);
     }
 }
+
+/* ---- saving ------------------------------------------------------------- */
+
+/* The controllers are in the stream of the drive; this is what PCI has. */
+static const VMStateDescription function_vmstate = {
+    .name = TYPE_VSSD_VF,
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .fields =
+        (const VMStateField[]){
+            VMSTATE_PCI_DEVICE(parent_obj, VssdFunction),
+            VMSTATE_MSIX(parent_obj, VssdFunction),
+            VMSTATE_END_OF_LIST(),
+        },
+};
+
+static bool has_functions(void *opaque)
+{
+    return ((VssdDev *)opaque)->sriov_vfs > 0;
+}
+
+/* After the physical function, whose capability enables and resets them. */
+const VMStateDescription vssd_sriov_vmstate = {
+    .name = "vssd/vfs",
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .needed = has_functions,
+    .fields =
+        (const VMStateField[]){
+            {
+                .name = "vf",
+                .num_offset =
+                    vmstate_offset_value(VssdDev, sriov_vfs, uint16_t),
+                .vmsd = &function_vmstate,
+                .size = sizeof(VssdFunction *),
+                .flags = VMS_VARRAY_UINT16 | VMS_STRUCT | VMS_ARRAY_OF_POINTER,
+                .offset = offsetof(VssdDev, vf),
+            },
+            VMSTATE_END_OF_LIST(),
+        },
+};
 
 /* ---- class -------------------------------------------------------------- */
 

@@ -28,6 +28,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(VssdCtrlDev, VSSD_CTRL)
 
 struct VssdCtrlDev {
     VssdFunction fn;
+    uint16_t cntlid;       /* 0: by the slot */
     Error *unplug_blocker; /* of the drive */
 };
 
@@ -62,6 +63,17 @@ static bool check_drive(VssdFunction *f, Error **errp)
     return true;
 }
 
+/* By the slot.  Where a controller has that identifier, the next one that is
+ * free: so it is the same again if the controllers come in the same order. */
+static uint16_t choose_id(VssdFunction *f)
+{
+    VssdCtrlDev *c = VSSD_CTRL(f);
+
+    return c->cntlid ? c->cntlid
+                     : nvme_free_cntlid(f->drive->ctrl, vssd_function_cntlid(f),
+                                        VSSD_MAX_CNTLID);
+}
+
 static bool add_controller(VssdFunction *f, Error **errp)
 {
     VssdDev *s = f->drive;
@@ -72,8 +84,7 @@ static bool add_controller(VssdFunction *f, Error **errp)
         error_setg(errp, "vssd-ctrl: the drive is busy");
         return false;
     }
-    ctrl = nvme_add_controller(s->ctrl, &vssd_machine, f,
-                               vssd_function_cntlid(f), &error);
+    ctrl = nvme_add_controller(s->ctrl, &vssd_machine, f, choose_id(f), &error);
     if (ctrl) {
         vssd_function_join(f, ctrl);
     } else {
@@ -90,6 +101,11 @@ static void ctrl_realize(PCIDevice *pci, Error **errp)
     VssdCtrlDev *c = VSSD_CTRL(pci);
 
     if (!check_drive(f, errp)) {
+        return;
+    }
+    if (c->cntlid > VSSD_MAX_CNTLID) {
+        error_setg(errp, "vssd-ctrl: cntlid=%u: allowed 0..%u", c->cntlid,
+                   VSSD_MAX_CNTLID);
         return;
     }
     if (!vssd_function_init(f, errp) || !add_controller(f, errp)) {
@@ -130,6 +146,7 @@ static const VMStateDescription ctrl_vmstate = {
 };
 
 static const Property ctrl_properties[] = {
+    DEFINE_PROP_UINT16("cntlid", VssdCtrlDev, cntlid, 0),
     DEFINE_PROP_LINK("subsys", VssdCtrlDev, fn.drive, TYPE_VSSD, VssdDev *),
 };
 

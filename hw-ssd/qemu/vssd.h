@@ -93,6 +93,9 @@ OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
 /* Block nodes, of a namespace each. */
 #define VSSD_MAX_NODES 8
 
+/* Of sriov_vfs=. */
+#define VSSD_MAX_VFS 31
+
 typedef struct VssdNode {
     BlockBackend *blk;
     uint64_t start; /* in the drive, in bytes */
@@ -255,6 +258,7 @@ struct VssdDev {
 
     /* sriov.c */
     bool has_vfs; /* they have been made */
+    VssdFunction *vf[VSSD_MAX_VFS]; /* by number; all of them, or none */
 
     /* nodes.c */
     VssdNode node[VSSD_MAX_NODES]; /* one: of all namespaces */
@@ -337,7 +341,7 @@ void vssd_function_part(VssdFunction *f);
 void vssd_function_leave(VssdFunction *f);
 
 /* The place in the PCI tree, as QEMU writes it; g_free().  And the controller
- * identifier that follows from it. */
+ * identifier that follows from it, which another place may have, too. */
 char *vssd_function_path(VssdFunction *f);
 uint16_t vssd_function_cntlid(VssdFunction *f);
 
@@ -359,6 +363,12 @@ unsigned vssd_sriov_most_vectors(VssdDev *s);
 /* BQL: make them, disabled.  The drive leaves its bus, and they with it. */
 bool vssd_sriov_init(VssdDev *s, Error **errp);
 void vssd_sriov_stop(VssdDev *s);
+
+/* Another controller of the virtual function, for a drive that is loaded. */
+NvmeCtrl *vssd_sriov_add(VssdFunction *f, NvmeCtrl *first, GError **error);
+
+/* A subsection of the drive's. */
+extern const VMStateDescription vssd_sriov_vmstate;
 
 /* BQL, lock held: of a virtual function, which VF Enable may have enabled or
  * disabled. */

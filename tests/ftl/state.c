@@ -511,6 +511,7 @@ static const Kept kept[] = {
     {"kept-2.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
     {"kept-3.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
     {"kept-4.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
+    {"kept-5.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
 };
 
 /* A drive of the version that this build writes: VSSD_KEEP=FILE. */

@@ -144,7 +144,7 @@ static void begin(Guest *g, const uint8_t *head)
         .pi = protected ? 1 : 0,
         .cmb_bytes = g->drive.cmb ? CMB_BYTES : 0,
         .kv_cache = NVME_KV_CACHE_MIN,
-        .controllers = head[HEAD_CONTENT] & 64 && g->drive.shared ? 2 : 0,
+        .controllers = head[HEAD_CONTENT] & 64 ? 2 : 0,
         .no_preload = true,
         .lent = memory,
         .prepare = prepare,
@@ -161,16 +161,14 @@ static void begin(Guest *g, const uint8_t *head)
         g->o.nblocks = nblocks;
         g->o.namespaces = "4M:kv";
     }
-    if (head[HEAD_CONTENT] & 32 && g->drive.shared) {
+    if (head[HEAD_CONTENT] & 32) {
         g->o.controllers = 0;
         g->o.secondaries = FUZZ_VFS;
         g->o.vq_flexible = 6;
         g->o.vi_flexible = 5;
     }
     g->h = host_new(&g->o);
-    for (uint16_t i = 0; i < g->o.secondaries; i++) {
-        g->vf[i] = host_add_secondary(g->h, FUZZ_VF_CNTLID + i, i + 1, NULL);
-    }
+    guest_add_vfs(g, g->h);
     if (!g->drive.zoned && !g->drive.kv) {
         nvme_preloaded(g->h->ctrl, 0, g->h->drive_blocks);
     }
@@ -237,9 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     g_assert_cmpuint(g->peak, <=,
                      MOST_MEMORY + g->o.secondaries * HOST_RAM_BYTES);
     memory = g->memory;
-    for (unsigned i = 0; i < g->o.secondaries; i++) {
-        host_free(g->vf[i]);
-    }
+    guest_pull_vfs(g);
     host_free(g->h);
     g_assert_cmpuint(guest_memory(), <=, memory + MOST_LEFT);
     g_assert_cmpuint(cpu_ns() - cpu, <=, MOST_CPU_NS);

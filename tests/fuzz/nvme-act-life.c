@@ -250,17 +250,25 @@ static bool settle(Guest *g)
     return how == NVME_SETTLED;
 }
 
+/* The hosts of secondary controllers come with the drive. */
+static void attached(Host *h, void *opaque, bool on)
+{
+    if (on) {
+        guest_add_vfs(opaque, h);
+    } else {
+        guest_pull_vfs(opaque);
+    }
+}
+
 void act_reload(Guest *g, const FuzzAction *x)
 {
+    HostOptions o = g->o;
     g_autoptr(GByteArray) drive = NULL;
     g_autoptr(GByteArray) ctrl = NULL;
     g_autoptr(GError) error = NULL;
     bool forged = !g->honest && x->k & 1;
     Host *h;
 
-    if (g->o.secondaries) {
-        return; /* such a drive is not saved */
-    }
     guest_pull_peer(g); /* its host is not saved */
     if (!settle(g)) {
         nvme_hold(g->h->ctrl, false);
@@ -270,7 +278,13 @@ void act_reload(Guest *g, const FuzzAction *x)
     if (forged) {
         forge(x->k & 2 ? drive : ctrl, x);
     }
-    h = host_reload(&g->o, g->h, drive, ctrl, &error);
+    o.attached = attached;
+    o.opaque = g;
+    guest_pull_vfs(g); /* their memory is not saved */
+    h = host_reload(&o, g->h, drive, ctrl, &error);
+    if (!h) {
+        guest_add_vfs(g, g->h);
+    }
     if (!h && !forged) {
         g_error("a controller at rest cannot be loaded: %s", error->message);
     }

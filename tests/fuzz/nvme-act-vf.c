@@ -65,6 +65,21 @@ static void make_queues(Host *h)
         .id = 1, .cqid = 1, .sq_addr = HOST_QUEUES + 0x20000, .sq_size = 32};
 }
 
+void guest_add_vfs(Guest *g, Host *h)
+{
+    for (uint16_t i = 0; i < g->o.secondaries; i++) {
+        g->vf[i] = host_add_secondary(h, FUZZ_VF_CNTLID + i, i + 1, NULL);
+    }
+}
+
+void guest_pull_vfs(Guest *g)
+{
+    for (unsigned i = 0; i < g->o.secondaries; i++) {
+        host_free(g->vf[i]);
+        g->vf[i] = NULL;
+    }
+}
+
 /* k 7:4 what; a 0 which secondary. */
 void act_secondaries(Guest *g, const FuzzAction *x)
 {

@@ -341,13 +341,6 @@ static bool is_on(const SsdConfig *cfg, const char *key)
     return strcmp(value, "on") == 0;
 }
 
-static bool has_streams(const SsdConfig *cfg)
-{
-    g_autofree char *streams = ssd_config_get(cfg, "streams.max");
-
-    return strcmp(streams, "0") != 0;
-}
-
 typedef struct Kept {
     SsdConfig *config;
     FuzzDrive drive;
@@ -372,7 +365,6 @@ static Kept *make_kept(const uint8_t *head)
                      is_on(k->config, "media.errors");
     k->drive.timed = drive_of(head) != 18;
     k->drive.zoned = is_on(k->config, "zones.enabled");
-    k->drive.shared = !k->drive.zoned && !has_streams(k->config);
     k->drive.cmb = drive_of(head) >= LATER && later[drive_of(head) - LATER].cmb;
     k->drive.kv = drive_of(head) >= LATER && later[drive_of(head) - LATER].kv;
     return k;

@@ -18,7 +18,6 @@ typedef struct FuzzDrive {
     bool timed;  /* commands take modelled time */
     bool zoned;  /* no honest host: it knows no zones */
     bool kv;     /* of key-value pairs, so that no host is honest */
-    bool shared; /* it may have several controllers */
     bool cmb;    /* with a controller memory buffer */
 } FuzzDrive;
 

@@ -109,6 +109,10 @@ void guest_sleep(Guest *g, uint64_t ns);
 /* The other controller goes, if there is one (nvme-act-peer.c). */
 void guest_pull_peer(Guest *g);
 
+/* Of a drive with secondary controllers: hosts of them, Offline. */
+void guest_add_vfs(Guest *g, Host *h);
+void guest_pull_vfs(Guest *g);
+
 /* ---- commands ------------------------------------------------------------ */
 
 /* A free slot; NULL: there is none.  kind and detail are set. */

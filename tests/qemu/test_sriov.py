@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from machine import LIMIT_S, PROFILES, Machine, Qtest, drive_args, start_and_fail
+from test_migration import migrate, monitor, qcow2, wait_for
 from nvme_host import (
     ACQ,
     AQA,
@@ -174,8 +175,6 @@ def is_there(vf: VfHost) -> bool:
     ({"sriov_vi_flexible": "2016"}, "sriov_vi_flexible=2016: allowed 1..2015"),
     ({"sriov_vi_flexible": "5"},
      "sriov_vi_per_vf=6: more than sriov_vi_flexible=5"),
-    ({"options": "nand.blocks=64;ftl.op_percent=120%;streams.max=4"},
-     "sriov_vfs=3: not with streams.max"),
 ])
 def test_refused(image: Path, more: dict[str, str], want: str) -> None:
     """In one line, with the range."""
@@ -190,10 +189,6 @@ def test_refused_places(image: Path) -> None:
     assert text.endswith("vssd: sriov_vfs=3: needs a bus of PCI Express"), text
     text = start_and_fail(*pf_args(image), "-device", "vssd-vf")
     assert "vssd-vf" in text
-    with Machine(*pf_args(image)) as machine:
-        with pytest.raises(Exception, match="sriov_vfs="):
-            machine.cmd("migrate", uri="exec:cat >/dev/null")
-        assert machine.quit() == 0
 
 
 def test_capability(image: Path) -> None:
@@ -275,6 +270,107 @@ def busy(pf: Pf) -> VfHost:
     vf.io.push_same(20, 1, prp1=0x1100000, cdw=(8, 0, 7))
     vf.io.ring()
     return vf
+
+
+def at_work(pf: Pf) -> VfHost:
+    """Two virtual functions of three, one Online, with data and an own vector
+    count; the primary has got a resource."""
+    cntlid = struct.unpack_from("<H", pf.host.identify(0x14))[0]
+    pf.host.check(pf.host.admin.run(
+        VIRTUALIZATION, nsid=0, cdw=(ALLOCATE | VI << 8 | cntlid << 16, 2)))
+    pf.enable_vfs(2)
+    pf.online(0, 3, 5)
+    assert pf.manage(ASSIGN, 1, VQ, 2) == 0
+    vf = pf.vf(0)
+    vf.enable()
+    vf.write(8, b"vf" * 2048)
+    return vf
+
+
+def places(pf: Pf, vf: VfHost) -> list[tuple[int, ...]]:
+    """Where the drivers are in their queues."""
+    return [(q.sq, q.cq, q.tail, q.head, q.phase, q.cid)
+            for q in (pf.host.admin, vf.admin, vf.io)]
+
+
+def check_at_work(machine: Machine, was: Pf, at: list[tuple[int, ...]]) -> None:
+    """The same drivers go on in this machine, which may be another one."""
+    pf = object.__new__(Pf)
+    pf.__dict__ = dict(was.__dict__)
+    assert machine.qtest
+    pf.machine, pf.qtest = machine, machine.qtest
+    pf.port = Function(machine.qtest, 0, 5 << 3)
+    pf.host = NvmeHost(machine.qtest)
+    pf.host.pci = pf.function = Function(machine.qtest, was.bus, was.devfn)
+    there = pf.vf(0)
+    there.admin, there.io = Queue(there, 0, 0, 0), Queue(there, 1, 0, 0)
+    for q, one in zip((pf.host.admin, there.admin, there.io), at):
+        q.sq, q.cq, q.tail, q.head, q.phase, q.cid = one
+    assert [x[1:] for x in pf.list()] == [(1, 3, 5), (0, 2, 0), (0, 0, 0)]
+    assert is_there(there) and is_there(pf.vf(1)) and not is_there(pf.vf(2))
+    assert vectors(there.pci) == 5
+    assert there.read(8, 4096) == b"vf" * 2048
+    assert pf.vf(1).reg_read(CSTS) == CSTS_CFS
+    assert pf.manage(ASSIGN, 1, VI, 1) == 0
+    assert pf.manage(ONLINE, 1) == 0
+    second = pf.vf(1)
+    second.enable()
+    assert second.read(8, 4096) == b"vf" * 2048
+    machine.cmd("system_reset")
+    pf.set_up()
+    assert vectors(pf.function) == 7  # what the primary was to get
+    assert [x[1:] for x in pf.list()] == [(0, 0, 0)] * VFS
+
+
+@pytest.mark.parametrize("port", [False, True])
+def test_migration(image: Path, tmp_path: Path, port: bool) -> None:
+    """Functions, states and resources go along."""
+    args = pf_args(image, port)
+    with Machine(*args) as source, \
+            Machine(*args, "-incoming", f"unix:{tmp_path}/wire") as target:
+        pf = Pf(source, port)
+        at = places(pf, at_work(pf))
+        migrate(source, target)
+        assert source.quit() == 0
+        check_at_work(target, pf, at)
+        assert target.quit() == 0
+
+
+def test_snapshot(tmp_path: Path) -> None:
+    """A drive with other functions at work takes over those of the snapshot,
+    and that of a drive without any."""
+    node = qcow2(tmp_path / "disk.qcow2")
+    with Machine(*pf_args(node)) as machine:
+        pf = Pf(machine)
+        assert monitor(machine, "savevm none") == ""
+        vf = at_work(pf)
+        assert monitor(machine, "savevm some") == ""
+        at = places(pf, vf)
+        pf.enable_vfs(0)
+        pf.enable_vfs(3)
+        pf.online(2, 4, 2)
+        assert monitor(machine, "loadvm some") == ""
+        wait_for(machine, "query-status", "running")
+        check_at_work(machine, pf, at)
+        assert monitor(machine, "loadvm none") == ""
+        wait_for(machine, "query-status", "running")
+        pf.set_up()
+        assert [x[1:] for x in pf.list()] == [(0, 0, 0)] * VFS
+        assert not is_there(pf.vf(0))
+        assert machine.quit() == 0
+
+
+def test_other_functions_are_refused(image: Path, tmp_path: Path) -> None:
+    """A target with another number of them."""
+    with Machine(*pf_args(image)) as source, \
+            Machine(*pf_args(image, sriov_vq_flexible="10"), "-incoming",
+                    f"unix:{tmp_path}/wire") as target:
+        at_work(Pf(source))
+        source.cmd("migrate", uri=f"unix:{tmp_path}/wire")
+        code, error = target.wait()
+        assert code != 0
+        assert "it was saved with sriov_vfs=3 vq=9,4 vi=8,6, this drive has" \
+            " sriov_vfs=3 vq=10,4 vi=8,6" in error, error
 
 
 @pytest.mark.parametrize("port", [False, True])

@@ -80,6 +80,25 @@ def test_both_work_on_the_same_namespace(image: Path) -> None:
         assert machine.quit() == 0
 
 
+def test_identifiers_that_collide(image: Path) -> None:
+    """Where another controller has the identifier of the slot, the next one;
+    one that is asked for is given, or refused."""
+    with Machine(*two(image)) as machine:
+        own = cntlid(pair(machine)[1])
+    args = drive_args("tiny", image, controllers="3")
+    taken = f"vssd-ctrl,id=c2,subsys=ssd,addr=6,cntlid={own}"
+    with Machine(*args, "-device", taken, *SECOND) as machine:
+        ids = [cntlid(host_of(machine, n)) for n in range(3)]
+        assert ids[2] == own and ids[1] == own + 1
+        assert controllers(host_of(machine)) == sorted(ids)
+    first = SECOND[1] + f",cntlid={own}"
+    error = start_and_fail(*args, "-device", first, "-device", taken)
+    assert error.endswith(f"vssd-ctrl: controller {own}: the drive has one of"
+                          " that number"), error
+    error = start_and_fail(*args, "-device", SECOND[1] + ",cntlid=65520")
+    assert error.endswith("vssd-ctrl: cntlid=65520: allowed 0..65519"), error
+
+
 def test_one_controller_says_that_it_is_alone(image: Path) -> None:
     with Machine(*drive_args("tiny", image)) as machine:
         host = host_of(machine)

@@ -56,6 +56,10 @@ def parsed(*args: str) -> argparse.Namespace:
     (["--oplog", "/nowhere/x"], "--oplog /nowhere/x: No such file"),
     (["--controllers", "0"], "--controllers 0: allowed 1..24"),
     (["--controllers", "25"], "--controllers 25: allowed 1..24"),
+    (["--sriov-vfs", "32"], "--sriov-vfs 32: allowed 0..31"),
+    (["--sriov-vfs", "-1"], "--sriov-vfs -1: allowed 0..31"),
+    (["--sriov-vfs", "1", "--device", "nvme"],
+     "--sriov-vfs: only with --device vssd"),
     (["--controllers", "2", "--device", "nvme"],
      "--controllers: only with --device vssd"),
     (["--trace", "/nowhere/x"], "--trace /nowhere/x: No such file"),
@@ -146,6 +150,17 @@ def test_controllers_of_a_drive() -> None:
     assert devices[0]["controllers"] == 3
     assert {d["subsys"] for d in devices[1:]} == {devices[0]["id"]}
     assert len({d["id"] for d in devices}) == 3
+
+
+def test_virtual_functions_of_a_drive() -> None:
+    """In a slot of their own, whose bus they share with the drive."""
+    one = spec()
+    one.drives[0].sriov_vfs = 3
+    line = machine.command_line(one)
+    drive = next(json.loads(a) for a in line if a.startswith('{"driver": "vssd'))
+    assert drive["sriov_vfs"] == 3
+    assert any(a.startswith(f"pcie-root-port,id={drive['bus']},")
+               for a in line)
 
 
 def test_printed_paths_are_absolute(tmp_path: Path,

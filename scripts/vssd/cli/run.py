@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..guest import machine
 
 DEFAULT_PROFILE = "tlc-generic"
+MOST_VFS = 31
 MOST_CONTROLLERS = 24  # slots of the machine that are free
 OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
 EPILOG = """\
@@ -100,6 +101,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="the drive has so many controllers, each a PCI function"
                    " of its own: paths to one disk (default: 1;"
                    " docs/subsystem.md)")
+    p.add_argument("--sriov-vfs", type=int, default=0, metavar="N",
+                   help="the drive has so many virtual functions, in a slot of"
+                   " its own (default: 0; docs/sriov.md)")
     p.add_argument("--oplog", type=Path, metavar="FILE",
                    help="write all that the drive does to FILE, for ./vssd"
                    " checklog (docs/oplog.md)")
@@ -167,6 +171,10 @@ def check(args: argparse.Namespace) -> None:
                         f" 1..{MOST_CONTROLLERS}")
     if args.controllers > 1 and args.device != "vssd":
         raise UserError("--controllers: only with --device vssd")
+    if not 0 <= args.sriov_vfs <= MOST_VFS:
+        raise UserError(f"--sriov-vfs {args.sriov_vfs}: allowed 0..{MOST_VFS}")
+    if args.sriov_vfs and args.device != "vssd":
+        raise UserError("--sriov-vfs: only with --device vssd")
     _check_ends(args)
     if args.smp is None:
         args.smp = 1 if args.icount else 2
@@ -249,6 +257,7 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
                               paths.find_profile(args.profile), sets,
                               state=args.state, oplog=args.oplog,
                               trace=args.trace, controllers=args.controllers,
+                              sriov_vfs=args.sriov_vfs,
                               forget=args.print_command and not args.keep)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),

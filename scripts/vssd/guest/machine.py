@@ -54,6 +54,7 @@ class Drive:
     oplog: Path | None = None  # operations of the drive; vssd only
     trace: Path | None = None  # trace the guest's commands to this file
     controllers: int = 1  # of the drive; vssd only
+    sriov_vfs: int = 0  # virtual functions; vssd only
     slot: bool = False  # in a hot-plug slot: it can go and come back
     forget: bool = False  # writes are lost when QEMU ends (snapshot=on)
 
@@ -117,13 +118,15 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device["trace"] = str(drive.trace.absolute())
         if drive.controllers > 1:
             device["controllers"] = drive.controllers
+        if drive.sriov_vfs:
+            device["sriov_vfs"] = drive.sriov_vfs
     if boot:
         device["bootindex"] = i
     devices = [device, *(
         {"driver": "vssd-ctrl", "id": f"ssd{i}c{k}", "subsys": f"ssd{i}"}
         for k in range(1, drive.controllers))]
     slots: list[str] = []
-    if drive.slot:
+    if drive.slot or drive.sriov_vfs:  # they follow the drive on its bus
         # The slot's own hot-plug, which can say that a drive has gone; ACPI's
         # cannot.
         slots = ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
