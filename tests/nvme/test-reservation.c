@@ -602,12 +602,18 @@ static void test_notification(void)
 static void test_resets(void)
 {
     Host *h[N_HOSTS];
+    Host *other;
 
     three(h);
     set_host_id(h[2], 0, false);
+    other = add(h[0], 9, 0); /* not the same host as that of h[2] */
     g_assert_cmphex(reg(h[0], REGISTER, 0, KEY(0)), ==, 0);
     g_assert_cmphex(reg(h[2], REGISTER, 0, KEY(2)), ==, 0);
     g_assert_cmphex(acq(h[0], ACQUIRE, 3, KEY(0), 0), ==, 0);
+    g_assert_cmphex(reg(other, UNREGISTER, KEY(2), 0), ==, CONFLICT);
+    g_assert_cmphex(do_io(other, NVME_IO_WRITE), ==, CONFLICT);
+    g_assert_cmphex(do_io(h[2], NVME_IO_WRITE), ==, 0);
+    host_free(other);
     assert_report(h[1], 2, 3, 2);
     host_write32(h[0], NVME_REG_CC, 0);
     assert_report(h[1], 2, 3, 2);

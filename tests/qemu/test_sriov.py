@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from machine import LIMIT_S, PROFILES, Machine, Qtest, drive_args, start_and_fail
-from test_migration import migrate, monitor, qcow2, wait_for
 from nvme_host import (
     ACQ,
     AQA,
@@ -25,6 +24,7 @@ from nvme_host import (
     PciFunction,
     Queue,
 )
+from test_migration import migrate, monitor, qcow2, wait_for
 
 ECAM = 0xB0000000
 VF_BAR = 0xC1000000
@@ -143,7 +143,7 @@ class Pf:
         assert self.manage(ONLINE, index) == 0
 
 
-def pf_args(image: Path, port: bool = False, **more: str) -> list[str]:
+def pf_args(image: Path | str, port: bool = False, **more: str) -> list[str]:
     """A drive with virtual functions."""
     options = {"sriov_vfs": str(VFS), "num_queues": "4",
                "sriov_vq_flexible": "9", "sriov_vi_flexible": "8",
