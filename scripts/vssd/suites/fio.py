@@ -16,6 +16,8 @@ FDP_SETS = ("nand.channels=2", "nand.dies=1", "fdp.ruhs=8",
             "ftl.op_percent=40%")
 FDP_HANDLES = 8
 PI_IOS = 512    # of the script's 8192 for each test: an emulated guest is slow
+PI_FORMATS = range(1, 10)    # that either device has with metadata, and more
+NO_FORMAT = re.compile(r"has metadata size zero|IndexError: list index")
 
 
 def _script(name: str, edit: str = "") -> Callable[[str, str, int], str]:
@@ -25,6 +27,21 @@ def _script(name: str, edit: str = "") -> Callable[[str, str, int], str]:
         return (HERE + f"cd t && {change}rm -rf out && python3 -u {name}.py"
                 f" --dut {char} -f $(command -v fio) -a out 2>&1")
     return command
+
+
+def _pi(test: str, device: str, seconds: int) -> str:
+    """One LBA format, so that a slow guest has results of the others."""
+    lbaf = test.rpartition("-")[2]
+    return _script("nvmept_pi", f"sed -i 's/^NUMBER_IOS = .*/NUMBER_IOS ="
+                   f" {PI_IOS}/' nvmept_pi.py && ")(test, device, seconds
+                                                   ) + f" --lbaf {lbaf}"
+
+
+def _pi_rows(test: str, text: str) -> list[Row]:
+    """A format without metadata, or none of that number, has nothing to test."""
+    if NO_FORMAT.search(text):
+        return [Row(test, SKIPPED, "no format with metadata")]
+    return rows(test, text)
 
 
 def rows(test: str, text: str) -> list[Row]:
@@ -67,8 +84,9 @@ SUITES = (
         f"fdp.nruh={FDP_HANDLES}", space={"fdp.ruhs": f"0-{FDP_HANDLES - 1}"}),
         "bytes=$(blockdev --getss {dev}) && sed -i"
         " 's/\"bs\": [0-9]*,/\"bs\": '$bytes',/' nvmept_fdp.py && "),
-    _suite("pi", "protection information", "nvmept_pi",
-           Form(512, ours={"namespaces": "1:512", "metadata": 8}),
-           f"sed -i 's/^NUMBER_IOS = .*/NUMBER_IOS = {PI_IOS}/' nvmept_pi.py"
-           " && "),
+    Suite("fio-pi", "fio's test of protection information, t/nvmept_pi.py",
+          "t", "t/nvmept_pi.py",
+          lambda _folder: [f"pi-{n}" for n in PI_FORMATS], "true", _pi,
+          _pi_rows, 3000,
+          Form(512, ours={"namespaces": "1:512", "metadata": 8}), "fio"),
 )
