@@ -8,6 +8,7 @@
 #include "fields.h"
 #include "play.h"
 #include "recorded.h"
+#include "simtime.h"
 
 #define NO_DESCRIBE "not with --describe, which needs no drive"
 #define NO_PLAYING  "not with --describe, which plays nothing"
@@ -26,6 +27,7 @@ static struct {
     char *time_scale;
     char *retime;
     char *iodepth;
+    char *runtime;
     char *stream_map;
     gboolean check;
 } args;
@@ -60,6 +62,8 @@ static const GOptionEntry way_entries[] = {
      "fold addresses beyond the drive into it", NULL},
     {"iodepth", 0, 0, G_OPTION_ARG_STRING, &args.iodepth,
      "play traces with N requests in flight, without regard to time", "N"},
+    {"runtime", 0, 0, G_OPTION_ARG_STRING, &args.runtime,
+     "end after this modelled time: no request starts later", "SECONDS"},
     {"check", 0, 0, G_OPTION_ARG_NONE, &args.check,
      "play a trace of vssd's own exactly, and compare each completion with the "
      "recorded one; without --profile on the recorded drive",
@@ -188,6 +192,20 @@ static bool set_remap(TracesConfig *cfg, GError **error)
     return refuse("remap", args.remap, all->str, error);
 }
 
+/* 0: no limit. */
+static bool read_runtime(uint64_t *ns, GError **error)
+{
+    const char *s = args.runtime;
+
+    *ns = 0;
+    if (s && (!field_time(&s, NS_PER_S, ns) || *s || *ns < NS_PER_US ||
+              *ns > REQUEST_MOST_NS)) {
+        return refuse("runtime", args.runtime, "0.000001..315360000 seconds",
+                      error);
+    }
+    return true;
+}
+
 static Source *open_source(char **paths, uint64_t seed, GError **error)
 {
     SourceTraces from = {
@@ -213,6 +231,9 @@ static Source *open_source(char **paths, uint64_t seed, GError **error)
         return NULL;
     }
     from.iodepth = (uint32_t)v;
+    if (!read_runtime(&from.runtime_ns, error)) {
+        return NULL;
+    }
     return source_traces(&from, error);
 }
 

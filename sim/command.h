@@ -48,6 +48,7 @@ typedef struct Command {
 #define COMMANDS(X)                                                            \
     X(run)                                                                     \
     X(replay)                                                                  \
+    X(batch)                                                                   \
     X(convert)                                                                 \
     X(fit)                                                                     \
     X(info)                                                                    \

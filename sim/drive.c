@@ -280,9 +280,33 @@ static bool make_drives(Drive *d, const DriveUse *use, GError **error)
     return make_array(d, n, error);
 }
 
+static Drive *shared; /* see drive_share(); or NULL */
+
+void drive_share(Drive *d)
+{
+    shared = d;
+}
+
+static Drive *take_shared(const DriveUse *use, GError **error)
+{
+    const char *refused = use->of_one ? use->of_one : use->whole;
+
+    if (refused) {
+        command_usage(error, "%s: not with batch, where runs share a drive",
+                      refused);
+        return NULL;
+    }
+    return g_steal_pointer(&shared);
+}
+
 Drive *drive_open(const DriveUse *use, GError **error)
 {
-    Drive *d = g_new0(Drive, 1);
+    Drive *d;
+
+    if (shared) {
+        return take_shared(use, error);
+    }
+    d = g_new0(Drive, 1);
 
     if (!output_check("save-state", args.save_state, error) ||
         !make_config(d, use->recorded, error) ||

@@ -38,6 +38,14 @@ typedef struct Drive {
 
 /* NULL: *error names the option, or the fault of a file. */
 Drive *drive_open(const DriveUse *use, GError **error);
+
+/*
+ * For a run that is played in a process of its own: the next drive_open() gives
+ * this drive instead, without another look at the options of the drive.  It
+ * refuses uses that must see a drive from its beginning, or look into one.
+ */
+void drive_share(Drive *d);
+
 void drive_close(Drive *d);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Drive, drive_close)
 

@@ -98,6 +98,7 @@ Source *source_traces(const SourceTraces *from, GError **error)
     }
     s->requests = traces_source(s->traces);
     s->requests.iodepth = from->iodepth;
+    s->requests.runtime_ns = from->runtime_ns;
     s->name = g_strjoinv(" + ", (char **)from->cfg.paths);
     return s;
 }

@@ -35,6 +35,7 @@ Source *source_fit(const char *attributes, const SourceDrive *drive,
 typedef struct SourceTraces {
     TracesConfig cfg;
     uint32_t iodepth;       /* closed loop; 0: by the times of the traces */
+    uint64_t runtime_ns;    /* no request starts later; 0: no limit */
     const char *stream_map; /* as typed, for results; or NULL */
 } SourceTraces;
 
