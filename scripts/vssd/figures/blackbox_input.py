@@ -7,12 +7,14 @@ Knows traces; knows nothing of drives.  Needs numpy.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..paths import key_of
+from . import blackbox_runs as br
 from . import readers, standin
 from . import traces as ft
 from .standin import Table
@@ -59,7 +61,33 @@ def windows(trace: ft.Trace) -> int:
 def window(trace: ft.Trace, i: int) -> ft.Trace:
     """The i-th window; after the last one, the first again."""
     i %= windows(trace)
-    rows = slice(i * WINDOW, (i + 1) * WINDOW)
-    columns: dict[str, Any] = {k: getattr(trace, k)[rows] for k in (
-        "at_ns", "write", "offset", "nbytes")}
-    return ft.Trace(**columns, source=trace.source)
+    return ft.part(trace, i * WINDOW, (i + 1) * WINDOW)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """n runs of a trace's windows, each with some depth: a trace has none
+    without its drive."""
+
+    trace: ft.Trace
+    n: int
+    seed: int
+
+    def depths(self) -> Any:
+        """Of each run."""
+        return np.random.default_rng(self.seed).choice(br.Ranges().depths,
+                                                       self.n)
+
+    def __call__(self, i: int) -> tuple[ft.Trace, int]:
+        return window(self.trace, i), int(self.depths()[i])
+
+    def even(self) -> Any:
+        """Is the run of an even window?  None is, if there is but one."""
+        even = np.arange(self.n) % windows(self.trace) % 2 == 0
+        return even & ~even.all()
+
+    def key(self) -> str:
+        """Of the same runs, the same."""
+        t = self.trace
+        return key_of(t.write.tobytes(), t.offset.tobytes(),
+                      t.nbytes.tobytes(), self.seed, self.n)

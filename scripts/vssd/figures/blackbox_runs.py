@@ -1,38 +1,55 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Benchmark runs of a modelled drive, to learn from: synthetic workloads with
-knobs for all that blackbox.features() sees, and windows of traces.
+"""Benchmark runs of a device, to learn from: synthetic workloads with knobs
+for all that blackbox_features.features() sees, and windows of traces.
 
-Knows vssd-sim and knobs; knows nothing of trees.  Each run starts from the
-same used drive, in a closed loop, and begins to count after its first quarter.
+A run is a minute of the device, scaled as its capacity is, in a closed loop
+from the same used drive.  Results are kept in the cache by their inputs, so
+that a figure that was interrupted goes on where it ended.
+
+Knows devices, knobs and runs; knows nothing of trees.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..sim.run import Estimate, Point, Result, result_of
+from ..paths import cache_dir, file_bytes, key_of
+from ..sim.batch import Batch
+from ..sim.run import Estimate, Point, Result, Runner, result_of
 from ..ui import Stage
+from . import blackbox_disk as disk
+from . import blackbox_features as bf
 from . import blackbox_model as bb
 from . import traces as ft
-from .figure import Context
 
 KIB = 1 << 10
 MIB = 1 << 20
-WARM_UP = 4  # one request in so many
+MINUTE = 60.0
+MOST = 6000  # requests of a run of an SSD,
+MOST_DISK = 4000  # and of the disk: fewer than a minute of fast ones has
+SOURCES = tuple(f"scripts/vssd/figures/{n}.py" for n in (
+    "blackbox_runs", "blackbox_disk", "blackbox_features"))
 
-# Ranges of the knobs; the slides do not give them.
-RATIOS = tuple(i / 10 for i in range(11))
-DEPTHS = (1, 2, 4, 8, 16, 32, 64)
-SIZES = tuple(512 << i for i in range(10))  # to 256 KiB
-RANDOMS = (0.0, 0.25, 0.5, 0.75, 1.0)
-STRIDES = tuple(512 << i for i in range(9))  # to 128 KiB
-MOST, LEAST = 3000, 800  # requests of a run
-RUN_BYTES = 32 * MIB  # of a run, about
+
+@dataclass(frozen=True)
+class Ranges:
+    """Values that the knobs are drawn from; the slides do not give them."""
+
+    ratios: tuple[float, ...] = tuple(i / 10 for i in range(11))
+    depths: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
+    sizes: tuple[int, ...] = tuple(512 << i for i in range(10))  # to 256 KiB
+    randoms: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
+    strides: tuple[int, ...] = tuple(512 << i for i in range(9))  # to 128 KiB
+    mixed: int = 1  # at most so many sizes of reads, and of writes, in a run
 
 
 @dataclass(frozen=True)
@@ -41,33 +58,49 @@ class Knobs:
 
     wr_ratio: float
     depth: int
-    size: tuple[int, int]
+    size: tuple[tuple[int, ...], tuple[int, ...]]
     random: tuple[float, float]
     stride: tuple[int, int]
 
-    def requests(self, length: float = 1.0) -> int:
-        """How many a run has."""
-        mean = self.size[0] * (1 - self.wr_ratio) + self.size[1] * self.wr_ratio
-        return int(length * min(max(RUN_BYTES / mean, LEAST), MOST))
-
 
 @dataclass(frozen=True)
-class Drive:
-    """A drive that runs start from."""
+class Device:
+    """What runs play on: a profile's drives, or the disk."""
 
-    profile: Path
-    state: Path
+    name: str
     span: int  # bytes of it that are used, from 0 on
-    length: float = 1.0  # of its runs
-    args: tuple[str, ...] = ()  # further options of vssd-sim
+    seconds: float  # of a run
+    profile: Path | None = None  # None: the disk
+    state: Path | None = None
+    drives: int = 1
+    stripe: str = ""
+
+    def options(self) -> list[str]:
+        """Of vssd-sim, for the drive."""
+        out = ["--profile", str(self.profile), "--state", str(self.state)]
+        if self.drives > 1:
+            out += ["--drives", str(self.drives), "--stripe", self.stripe]
+        return out
+
+    def most(self) -> int:
+        """Requests of a run."""
+        return MOST if self.profile else MOST_DISK
 
 
-def draw(rng: Any) -> Knobs:
-    """Any workload."""
-    pair = [tuple(rng.choice(values, 2).tolist())
-            for values in (SIZES, RANDOMS, STRIDES)]
-    return Knobs(float(rng.choice(RATIOS)), int(rng.choice(DEPTHS)),
-                 pair[0], pair[1], pair[2])
+# ---- workloads -----------------------------------------------------------------
+
+
+def draw(rng: Any, r: Ranges) -> Knobs:
+    """Any workload within the ranges."""
+    def sizes() -> tuple[int, ...]:
+        n = int(rng.integers(1, r.mixed + 1))
+        return tuple(rng.choice(r.sizes, n).tolist())
+
+    size = sizes(), sizes()
+    random = tuple(rng.choice(r.randoms, 2).tolist())
+    stride = tuple(rng.choice(r.strides, 2).tolist())
+    return Knobs(float(rng.choice(r.ratios)), int(rng.choice(r.depths)),
+                 size, random, stride)
 
 
 # The eight pure workloads: share of writes, randomness; None: any.
@@ -79,79 +112,103 @@ PURE: dict[str, tuple[float | None, float | None]] = {
 }
 
 
-def draw_pure(rng: Any, name: str) -> Knobs:
-    """A workload of one pattern."""
+def pure(name: str, r: Ranges) -> Ranges:
+    """Ranges of one pattern."""
     ratio, random = PURE[name]
-    knobs = draw(rng)
-    if ratio is not None:
-        knobs = replace(knobs, wr_ratio=ratio)
-    if random is not None:
-        knobs = replace(knobs, random=(random, random))
-    return knobs
+    return replace(r, ratios=r.ratios if ratio is None else (ratio,),
+                   randoms=r.randoms if random is None else (random,))
 
 
-# ---- requests ----------------------------------------------------------------
-
-
-def _offsets(rng: Any, n: int, nbytes: int, random: float, grid: int,
-             span: int) -> Any:
+def _offsets(rng: Any, nbytes: Any, random: float, grid: int, span: int) \
+        -> Any:
     """Multiples of the grid: any, or the next one behind the last request."""
-    places = (span - nbytes) // grid + 1
-    step = -(-nbytes // grid)
+    n = len(nbytes)
+    places = (span - int(nbytes.max(initial=0))) // grid + 1
     index = np.arange(n)
     jumps = rng.random(n) < random
     anywhere = rng.integers(0, places, n)
     last = np.maximum.accumulate(np.where(jumps, index, 0))
-    return (anywhere[last] + (index - last) * step) % places * grid
+    step = -(-nbytes // grid)
+    before = np.cumsum(step) - step
+    return (anywhere[last] + before - before[last]) % places * grid
 
 
-def requests(knobs: Knobs, span: int, seed: int, length: float = 1.0) \
-        -> ft.Trace:
+def requests(knobs: Knobs, span: int, seed: int, n: int) -> ft.Trace:
     """The workload; a closed loop, so that no request has a time."""
     rng = np.random.default_rng(seed)
-    n = knobs.requests(length)
     write = rng.random(n) < knobs.wr_ratio
     offset = np.zeros(n, "i8")
+    nbytes = np.zeros(n, "i8")
     for kind in (0, 1):
         mine = write == bool(kind)
-        offset[mine] = _offsets(rng, int(mine.sum()), knobs.size[kind],
-                                knobs.random[kind], knobs.stride[kind], span)
-    nbytes = np.where(write, knobs.size[1], knobs.size[0])
+        sizes = np.array(knobs.size[kind])
+        nbytes[mine] = sizes[rng.integers(0, len(sizes), int(mine.sum()))]
+        offset[mine] = _offsets(rng, nbytes[mine], knobs.random[kind],
+                                knobs.stride[kind], span)
     return ft.Trace(np.zeros(n, "i8"), write, offset, nbytes, "synthetic")
 
 
-# ---- runs ----------------------------------------------------------------------
+# ---- devices -------------------------------------------------------------------
 
 
-def capacity(ctx: Context, profile: Path) -> int:
+def capacity(runner: Runner, profile: Path) -> int:
     """Of the drive, in bytes."""
-    info = result_of(*ctx.runner.output(
-        [str(ctx.runner.sim), "info", "--profile", str(profile)]))
+    info = result_of(*runner.output(
+        [str(runner.sim), "info", "--profile", str(profile)]))
     return int(info["capacity_bytes"])
 
 
-def age(ctx: Context, profile: Path, name: str, full: float,
-        length: float = 1.0) -> Drive:
+def age(runner: Runner, profile: Path, name: str, full: float, scratch: Path,
+        published: float = 0) -> Device:
     """A drive of which that share was written in order, then twice at random;
-    the rest is as new."""
-    span = int(capacity(ctx, profile) * full) // MIB * MIB
-    full_state, state = (ctx.scratch / f"blackbox-{name}.{end}"
+    the rest is as new.  published: the bytes of the drive that it stands for
+    (0: itself), by which a minute is scaled."""
+    whole = capacity(runner, profile)
+    span = max(int(whole * full) // MIB, 1) * MIB
+    full_state, state = (scratch / f"blackbox-{name}-{full:g}.{end}"
                          for end in ("full", "state"))
     part = f"size={span} iodepth=64"
-    ctx.runner.one(Point(
+    runner.one(Point(
         profile, workload=f"rw=write bs=128k io_size={span} {part}",
         args=("--fill", "none", "--save-state", str(full_state))))
-    ctx.runner.one(Point(
+    runner.one(Point(
         profile, workload=f"rw=randwrite bs=4k io_size={2 * span} {part}",
         args=("--state", str(full_state), "--save-state", str(state))))
-    return Drive(profile, state, span, length)
+    return Device(name, span, MINUTE * min(whole / published, 1)
+                  if published else 1.0, profile, state)
 
 
-def side_by_side(drive: Drive, n: int, stripe: str) -> Drive:
+def side_by_side(device: Device, n: int, stripe: str) -> Device:
     """n such drives as one, in stripes; the used parts make the used part, if
     they are whole stripes."""
-    return replace(drive, span=n * drive.span, args=(
-        "--drives", str(n), "--stripe", stripe))
+    return replace(device, span=n * device.span, drives=n, stripe=stripe)
+
+
+def hard_disk(full: float) -> Device:
+    """HDD_S, of which that share is used; a run is its minute."""
+    return Device("HDD_S", int(disk.HDD_S.capacity * full) // MIB * MIB,
+                  MINUTE)
+
+
+# ---- one run -------------------------------------------------------------------
+
+_BLK = np.dtype([("magic", "<u4"), ("sequence", "<u4"), ("time", "<u8"),
+                 ("sector", "<u8"), ("nbytes", "<u4"), ("action", "<u4"),
+                 ("pid", "<u4"), ("device", "<u4"), ("cpu", "<u4"),
+                 ("error", "<u2"), ("more", "<u2")])
+_MAGIC, _ISSUE_READ, _ISSUE_WRITE = 0x65617407, 7 | 1 << 16, 7 | 2 << 16
+
+
+def write_blktrace(trace: ft.Trace, path: Path) -> None:
+    """As blktrace's binary records (docs/traces.md): no text to make and to
+    read."""
+    out = np.zeros(len(trace), _BLK)
+    out["magic"] = _MAGIC
+    out["time"] = trace.at_ns
+    out["sector"] = trace.offset // ft.SECTOR
+    out["nbytes"] = trace.nbytes
+    out["action"] = np.where(trace.write, _ISSUE_WRITE, _ISSUE_READ)
+    out.tofile(path)
 
 
 def results(r: Result) -> dict[str, float]:
@@ -161,48 +218,145 @@ def results(r: Result) -> dict[str, float]:
             "iops": float(r["iops"])}
 
 
-def play(ctx: Context, drive: Drive, trace: ft.Trace, depth: int,
-         name: str) -> dict[str, float]:
-    """One run."""
-    path = ctx.scratch / f"blackbox-{name}.csv"
-    ft.write_msr(trace, path)
+Run = tuple[dict[str, float], dict[str, float], float]
+
+
+def seen(trace: ft.Trace, depth: int, played: int) -> dict[str, float]:
+    """Characteristics of the requests that were played."""
+    return bf.features(ft.head(trace, played), depth)
+
+
+def play(batch: Batch, device: Device, trace: ft.Trace, depth: int,
+         path: Path) -> Run:
+    """One run of a drive: characteristics, results, modelled seconds."""
+    write_blktrace(trace, path)
     try:
-        return results(ctx.runner.one(Point(
-            drive.profile, trace=path,
-            args=("--format", "msr", "--iodepth", str(depth), "--warm-up",
-                  str(len(trace) // WARM_UP), "--state", str(drive.state),
-                  *drive.args))))
+        r = batch.play(["replay", str(path), "--format", "blktrace",
+                        "--iodepth", str(depth), "--runtime",
+                        f"{device.seconds:.6f}"])
     finally:
         path.unlink()
+    return (seen(trace, depth, int(r["requests"])), results(r),
+            r["sim_ns"] / 1e9)
 
 
-def play_all(ctx: Context, drive: Drive, title: str, n: int,
-             make: Callable[[int], tuple[ft.Trace, int]]) -> bb.Runs:
-    """n runs, of the requests and depth that make(i) says."""
-    rows: dict[int, Any] = {}
-    estimate = Estimate(n)
-
-    def call(i: int) -> Any:
-        trace, depth = make(i)
-        seen = bb.features(trace, depth)
-        return seen, play(ctx, drive, trace, depth, str(i))
-
-    with Stage(title) as stage:
-        def done(i: int, row: Any) -> None:
-            rows[i] = row
-            stage.note(estimate.add())
-
-        ctx.runner.each(call, range(n), done)
-    return bb.runs_of([rows[i] for i in range(n)])
+def play_disk(device: Device, trace: ft.Trace, depth: int) -> Run:
+    """One run of the disk."""
+    r = disk.play(disk.HDD_S, trace.write, trace.offset, trace.nbytes, depth,
+                  device.seconds)
+    return (seen(trace, depth, int(r["requests"])),
+            {"latency": r["latency_s"] * 1e3,
+             "bandwidth": r["bytes"] / r["seconds"] / 1e6,
+             "iops": r["requests"] / r["seconds"]}, r["seconds"])
 
 
-def synthetic(ctx: Context, drive: Drive, title: str, n: int, seed: int,
-              pure: str = "") -> bb.Runs:
-    """n runs of drawn workloads, of one pattern or any."""
-    def make(i: int) -> tuple[ft.Trace, int]:
-        rng = np.random.default_rng((seed, i))
-        knobs = draw_pure(rng, pure) if pure else draw(rng)
-        return requests(knobs, drive.span, int(rng.integers(1 << 62)),
-                        drive.length), knobs.depth
+# ---- many runs, and what is kept of them ---------------------------------------
 
-    return play_all(ctx, drive, title, n, make)
+
+class Store:
+    """Runs of a device from one series, by number: a line each, added as they
+    end; a line that was not written wholly is no run."""
+
+    def __init__(self, *inputs: object) -> None:
+        folder = cache_dir() / "blackbox"
+        folder.mkdir(exist_ok=True)
+        self.path = folder / f"{key_of(*inputs)}.jsonl"
+        self.runs: dict[int, Run] = {}
+        if self.path.exists():
+            for line in self.path.read_text("utf-8").splitlines():
+                try:
+                    i, x, y, s = json.loads(line)
+                except ValueError:
+                    continue
+                self.runs[i] = x, y, s
+
+    def add(self, i: int, run: Run) -> None:
+        """Keep one more."""
+        self.runs[i] = run
+        with open(self.path, "a", encoding="utf-8") as f:
+            f.write("\n" * (f.tell() > 0 and not self._whole())
+                    + json.dumps([i, *run]) + "\n")
+
+    def _whole(self) -> bool:
+        with open(self.path, "rb") as f:
+            f.seek(-1, 2)
+            return f.read() == b"\n"
+
+
+def identity(runner: Runner, device: Device) -> tuple[object, ...]:
+    """All of the device that results depend on."""
+    if device.profile is None:
+        return (*asdict(disk.HDD_S).values(), device.span, device.seconds,
+                file_bytes(*SOURCES))
+    assert device.state
+    return (runner.sim.read_bytes(), device.profile.read_bytes(),
+            device.state.read_bytes(), device.span, device.seconds,
+            device.drives, device.stripe, file_bytes(*SOURCES))
+
+
+Make = Callable[[int], tuple[ft.Trace, int]]
+
+
+@dataclass(frozen=True)
+class Series:
+    """Synthetic runs of one seed; run i depends on nothing but these."""
+
+    ranges: Ranges
+    seed: int
+    span: int
+    most: int
+    again: int = 0  # other draws of the same workloads
+
+    def __call__(self, i: int) -> tuple[ft.Trace, int]:
+        rng = np.random.default_rng((self.seed, i))
+        knobs = draw(rng, self.ranges)
+        seed = int(rng.integers(1 << 62, size=self.again + 1)[-1])
+        return requests(knobs, self.span, seed, self.most), knobs.depth
+
+
+def _disk_run(job: tuple[Device, Make, int]) -> Run:
+    device, make, i = job
+    return play_disk(device, *make(i))
+
+
+@contextmanager
+def _player(runner: Runner, scratch: Path, device: Device, make: Make) \
+        -> Iterator[Callable[[int], Run]]:
+    """What plays run i.  The disk is Python, so it has processes."""
+    if device.profile is None:
+        with ProcessPoolExecutor(
+                runner.jobs, multiprocessing.get_context("spawn")) as pool:
+            yield lambda i: pool.submit(
+                _disk_run, (device, make, i)).result()
+        return
+    with Batch(runner, device.options()) as batch:
+        yield lambda i: play(batch, device, *make(i),
+                             scratch / f"blackbox-{device.name}-{i}.blk")
+
+
+def play_all(runner: Runner, scratch: Path, device: Device, title: str,
+             n: int, make: Make, *what: object) -> bb.Runs:
+    """n runs, of the requests and depth that make(i) says; `what` and the
+    device name their store."""
+    store = Store(*identity(runner, device), *what)
+    missing = [i for i in range(n) if i not in store.runs]
+    if missing:
+        estimate = Estimate(len(missing))
+        kept = n - len(missing)
+        with Stage(title) as stage, \
+                _player(runner, scratch, device, make) as call:
+            def done(i: int, run: Run) -> None:
+                store.add(i, run)
+                stage.note(estimate.add() + f" ({kept} kept)" * bool(kept))
+
+            runner.each(call, missing, done)
+    return bb.runs_of([store.runs[i][:2] for i in range(n)],
+                      [store.runs[i][2] for i in range(n)])
+
+
+def synthetic(runner: Runner, scratch: Path, device: Device, title: str,
+              n: int, seed: int, ranges: Ranges | None = None) -> bb.Runs:
+    """n runs of drawn workloads."""
+    series = Series(ranges or Ranges(), seed, device.span, device.most())
+    return play_all(runner, scratch, device, title, n, series,
+                    json.dumps(asdict(series)))
