@@ -19,6 +19,7 @@ from . import (
     fuzz,
     kernel,
     libvirt,
+    model,
     powercut,
     run,
     setup,
@@ -35,7 +36,7 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 
 # Each module has add_parser() and main(); --help lists them in this order.
 COMMANDS = (setup, run, powercut, sim, age, sweep, compare, figures, validate,
-            fit, libvirt,
+            fit, model, libvirt,
             kernel, test, fuzz, bench, checklog)
 
 

@@ -410,7 +410,7 @@ def _tell(ctx: Context, learnt: Learnt, name: str) -> Told:
     device = learnt.device
     trace = fi.load(ctx.traces, name, device.span)
     make = fi.Windows(trace, _count(ctx, TRACE_RUNS), SEED)
-    runs = br.play_all(ctx.runner, ctx.scratch, replace(device, seconds=1e6),
+    runs = br.play_all(ctx.runner, ctx.scratch, br.to_the_end(device),
                        f"blackbox: {name} on {device.name}", make.n, make,
                        "windows", make.key())
     even = make.even()

@@ -81,34 +81,41 @@ class Disk:
             return i - 1
         return i
 
-    def position(self, offset: int, begin: float) -> float:
-        """When the head has come to the place, by seek and rotation."""
+    def streamed(self, offset: int, nbytes: int, begin: float,
+                 write: bool) -> float | None:
+        """When the transfer ends, if the head comes to the place along its
+        track: reads go on into the buffer for a while, a write follows at
+        once.  None: it does not."""
         g = self.g
-        gap = begin - self.ended
         behind = offset - self.head
-        if 0 <= behind <= AHEAD and gap * g.media_rate <= AHEAD:
-            # It has gone on along the track; what it passed is in the buffer.
-            return max(begin, self.ended + behind / g.media_rate)
-        at = begin + g.seek(abs(behind) / g.capacity)
+        passed = (begin - self.ended) * g.media_rate
+        end = self.ended + (behind + nbytes) / g.media_rate
+        if write:
+            return end if behind == 0 and passed < 1 else None
+        if 0 <= behind <= AHEAD and (passed <= AHEAD
+                                     or behind + nbytes <= AHEAD):
+            return end
+        return None
+
+    def moved(self, offset: int, nbytes: int, begin: float) -> float:
+        """When the transfer ends after a seek and a turn to the place."""
+        g = self.g
+        at = begin + g.seek(abs(offset - self.head) / g.capacity)
         track = g.rotation * g.media_rate
         angle = offset % track / track
-        return at + (angle - at / g.rotation) % 1.0 * g.rotation
+        at += (angle - at / g.rotation) % 1.0 * g.rotation
+        return at + nbytes / g.media_rate
 
     def serve(self, offset: int, nbytes: int, begin: float, write: bool) \
             -> float:
-        """Move the arm and transfer: when it has ended."""
-        if (not write and offset + nbytes <= self.head + AHEAD
-                and offset >= self.head):
-            # Read ahead, as far as time allowed.
-            reached = self.head + (begin - self.ended) * self.g.media_rate
-            if offset + nbytes <= reached:
-                self.ended += (offset + nbytes - self.head) / self.g.media_rate
-                self.head = offset + nbytes
-                return begin
-        at = self.position(offset, begin)
+        """Transfer: when it has ended.  What was read ahead is there
+        already."""
+        end = self.streamed(offset, nbytes, begin, write)
+        if end is None:
+            end = self.moved(offset, nbytes, begin)
         self.head = offset + nbytes
-        self.ended = self.free_at = at + nbytes / self.g.media_rate
-        return self.ended
+        self.ended = end
+        return max(begin, end)
 
 
 def play(g: Geometry, write: Any, offset: Any, nbytes: Any, depth: int,
@@ -137,11 +144,12 @@ def play(g: Geometry, write: Any, offset: Any, nbytes: Any, depth: int,
     def accept(i: int, now: float) -> None:
         """The drive takes a request: a write ends in the buffer, if it fits."""
         nonlocal link, in_queue
-        link = max(link, now) + g.command + size[i] / g.bus_rate
+        link = max(link, now) + g.command
         if not kind[i]:
             in_queue += 1
             insort(disk.waiting, (where[i], i))
         elif disk.dirty + size[i] <= g.buffer or not disk.dirty:
+            link += size[i] / g.bus_rate
             disk.dirty += size[i]
             insort(disk.waiting, (where[i], i))
             finish(i, link)
@@ -177,7 +185,7 @@ def play(g: Geometry, write: Any, offset: Any, nbytes: Any, depth: int,
             sent += 1
             continue
         place, i = disk.waiting.pop(disk.nearest())
-        begin = max(disk.free_at, begun[i])
+        begin = max(disk.free_at, begun[i] + g.command)
         end = disk.serve(place, size[i], begin, kind[i])
         disk.free_at = max(disk.free_at, end)
         if kind[i]:

@@ -34,6 +34,7 @@ from . import traces as ft
 KIB = 1 << 10
 MIB = 1 << 20
 MINUTE = 60.0
+NO_END = 1e6  # seconds of a run that ends with its requests
 MOST = 6000  # requests of a run of an SSD,
 MOST_DISK = 4000  # and of the disk: fewer than a minute of fast ones has
 SOURCES = tuple(f"scripts/vssd/figures/{n}.py" for n in (
@@ -360,3 +361,28 @@ def synthetic(runner: Runner, scratch: Path, device: Device, title: str,
     series = Series(ranges or Ranges(), seed, device.span, device.most())
     return play_all(runner, scratch, device, title, n, series,
                     json.dumps(asdict(series)))
+
+
+@dataclass(frozen=True)
+class Given:
+    """Runs of requests that are at hand."""
+
+    windows: list[ft.Trace]
+    depth: int
+
+    def __call__(self, i: int) -> tuple[ft.Trace, int]:
+        return self.windows[i], self.depth
+
+
+def to_the_end(device: Device) -> Device:
+    """Runs on it end with their requests."""
+    return replace(device, seconds=NO_END)
+
+
+def play_windows(runner: Runner, scratch: Path, device: Device,
+                 windows: list[ft.Trace], depth: int) -> bb.Runs:
+    """A run of each."""
+    key = key_of(depth, *(a.tobytes() for w in windows
+                          for a in (w.write, w.offset, w.nbytes)))
+    return play_all(runner, scratch, to_the_end(device), "windows of a trace",
+                    len(windows), Given(windows, depth), "given", key)
