@@ -20,7 +20,7 @@
 #include "json.h"
 #include "play.h"
 
-#define OF_ONE_RUN "not with batch, whose runs leave the drive as it is"
+#define OF_ONE_RUN "not for batch, whose runs leave the drive as it is"
 
 static const Command *const playing[] = {&cmd_run, &cmd_replay};
 

@@ -285,6 +285,7 @@ static Drive *shared; /* see drive_share(); or NULL */
 void drive_share(Drive *d)
 {
     shared = d;
+    args.precondition = FALSE; /* it has been */
 }
 
 static Drive *take_shared(const DriveUse *use, GError **error)

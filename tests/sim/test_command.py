@@ -27,7 +27,8 @@ OF_THE_MACHINE = ("wall_s", "requests_per_s_wall", "cpu_s",
 
 def run(*args: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([SIM, *map(str, args)], capture_output=True,
-                          text=True, timeout=600, check=False)
+                          text=True, timeout=600, check=False,
+                          stdin=subprocess.DEVNULL)
 
 
 def no_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -299,7 +300,7 @@ class Errors(unittest.TestCase):
 
     def test_commands(self) -> None:
         """Which one?"""
-        which = "which command? run, replay, convert, fit, info, options"
+        which = "which command? run, replay, batch, convert, fit, info, options"
         self.refuse(f"ply: {which} (vssd-sim --help)", "ply", "--profile", TINY,
                     status=2)
         self.refuse(f"ply: {which}", "ply", status=2)
@@ -561,6 +562,132 @@ class Arrays(unittest.TestCase):
                 self.assertIn(word, done.stderr)
 
 
+def batch(lines: str, *args: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([SIM, "batch", *map(str, args)], input=lines,
+                          capture_output=True, text=True, timeout=600,
+                          check=False)
+
+
+class Batches(unittest.TestCase):
+    WRITES = "rw=randwrite bs=4k number_ios=2000 seed=5"
+
+    def rows(self, lines: str, *args: object) -> list[dict]:
+        done = batch(lines, "--profile", TINY, *args)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(not done.stdout or done.stdout.endswith("\n\n"))
+        return [json.loads(part.splitlines()[-1])
+                for part in done.stdout.split("\n\n")[:-1]]
+
+    def same(self, a: dict, b: dict) -> None:
+        for name in OF_THE_MACHINE:
+            a, b = ({k: v for k, v in r.items() if k != name}
+                    for r in (a, b))
+        self.assertEqual(a, b)
+
+    def test_each_from_the_same_drive(self) -> None:
+        """No run sees the writes of another, and all have the results of
+        vssd-sim run and replay."""
+        with tempfile.TemporaryDirectory() as tmp:
+            state = pathlib.Path(tmp, "state")
+            run("run", "--profile", TINY, "--workload", self.WRITES,
+                "--save-state", state)
+            lines = (f"run --workload '{self.WRITES}'\n\n"
+                     f"replay {TRACE} --wrap --iodepth 4\n"
+                     f"  run --workload '{self.WRITES}' --warm-up 100\n"
+                     f"run --workload '{self.WRITES}'")
+            rows = self.rows(lines, "--state", state)
+            self.assertEqual(len(rows), 4)
+            self.same(rows[0], rows[3])
+            self.same(rows[0], result("run", "--profile", TINY, "--workload",
+                                      self.WRITES, "--state", state))
+            self.same(rows[1], result("replay", "--profile", TINY, TRACE,
+                                      "--wrap", "--iodepth", 4, "--state",
+                                      state))
+            self.assertEqual(rows[2]["warm_up"], 100)
+
+    def test_errors_are_of_a_run(self) -> None:
+        """A line that is refused says why; the next one is played.  A drive
+        that wears out has its results before."""
+        with tempfile.TemporaryDirectory() as tmp:
+            csv = pathlib.Path(tmp, "x")
+            wrong = {
+                "info": "info: a line begins with run or replay",
+                f"replay {TRACE} --csv {csv}":
+                    "--csv: not with batch, where runs share a drive",
+                f"replay {TRACE} --oplog {csv}":
+                    "--oplog: not with batch, where runs share a drive",
+                "run --workload rw=read --state x": "--state",
+                "run --workload rw=read --seed 3": "--seed",
+                "run --workload rw=no": "rw=no",
+                "run 'x": "quot",
+                "run --workload rw=read x": 'what is "x"?',
+                "replay /nonexistent": "/nonexistent: No such file",
+            }
+            rows = self.rows("\n".join([*wrong, "run --workload"
+                                        " 'rw=read number_ios=3'"]))
+            for line, row in zip(wrong, rows):
+                self.assertIn(wrong[line], row["error"], line)
+            self.assertEqual(rows[-1]["requests"], 3)
+            self.assertFalse(csv.exists())
+        done = batch("run --workload 'rw=randwrite bs=4k number_ios=40000'\n",
+                     "--profile", TINY, "--set", "media.erase_fail=0.2")
+        first, second = done.stdout.strip().splitlines()
+        self.assertTrue(json.loads(first)["media"]["read_only"])
+        self.assertIn("read-only", json.loads(second)["error"])
+
+    def test_refused(self) -> None:
+        for args, words in (
+                (("--profile", TINY, "--save-state", "x"),
+                 "--save-state: not for batch"),
+                ((), "--profile is missing"),
+                (("--profile", TINY, "word"), 'what is "word"?'),
+                (("--profile", TINY, "--json"), "--json")):
+            done = batch("", *args)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(words, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertEqual(self.rows(""), [])
+
+    def test_array(self) -> None:
+        """Of several drives."""
+        line = f"run --workload '{self.WRITES}'"
+        rows = self.rows(line, "--drives", 2, "--stripe", "64k")
+        self.same(rows[0], result("run", "--profile", TINY, "--drives", 2,
+                                  "--stripe", "64k", "--workload",
+                                  self.WRITES))
+
+    def test_precondition(self) -> None:
+        """Once, before all runs."""
+        line = f"run --workload '{self.WRITES}'\n"
+        done = batch(2 * line, "--profile", TINY, "--precondition")
+        self.assertEqual(done.stderr.count("preconditioned"), 1)
+        alone = run("run", "--json", "--profile", TINY, "--precondition",
+                    "--workload", self.WRITES)
+        for text in done.stdout.strip().split("\n\n"):
+            self.same(json.loads(text), json.loads(alone.stdout))
+
+    def test_runtime(self) -> None:
+        """A replay ends after its time; without, with its requests."""
+        with tempfile.TemporaryDirectory() as tmp:
+            trace = pathlib.Path(tmp, "t.csv")
+            trace.write_text("".join(f"{n},h,0,Read,{n * 4096},4096,0\n"
+                                     for n in range(400)))
+            drive = ("replay", "--profile", TINY, trace, "--iodepth", 1)
+            whole = result(*drive)
+            half = whole["sim_ns"] / 2e9
+            part = result(*drive, "--runtime", f"{half:.9f}")
+        self.assertEqual(whole["requests"], 400)
+        self.assertTrue(190 <= part["requests"] <= 210, part["requests"])
+        self.assertGreaterEqual(part["sim_ns"], 0.99e9 * half)
+        for value in ("0", "x", "-1", "1e9", "315360001"):
+            done = run("replay", "--profile", TINY, TRACE,
+                       f"--runtime={value}")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"--runtime={value}: allowed 0.000001..315360000",
+                          done.stderr)
+
+
 class Listed(unittest.TestCase):
     """--help of a command lists the options that the command takes, and no
     other."""
@@ -574,7 +701,8 @@ class Listed(unittest.TestCase):
         "save-state": OUT, "warm-up": "1", "csv": OUT, "series": "1",
         "oplog": OUT, "record": OUT, "format": "msr", "action": "D",
         "columns": "time_ns,op,offset,size", "device": "0", "remap": "modulo",
-        "time-scale": "2", "retime": "D2", "iodepth": "2", "stream-map": "0",
+        "time-scale": "2", "retime": "D2", "iodepth": "2", "runtime": "1",
+        "stream-map": "0",
         "to": "msr"}
     # Options that take no value.
     FLAGS = {"precondition", "describe", "json", "explain", "skip-bad", "wrap",
@@ -606,7 +734,7 @@ class Listed(unittest.TestCase):
 
     def line(self, command: tuple[str, ...], option: str) -> list[object]:
         """A command line that gives the option, and all that it needs."""
-        needs = command[0] in ("run", "fit", "info") or command == ("replay",)
+        needs = command[0] in ("run", "fit", "info", "batch") or command == ("replay",)
         value = self.values.get(option)
         if value is self.OUT:
             value = self.tmp / "out"
@@ -659,11 +787,12 @@ class Pages(unittest.TestCase):
         done = run("--help")
         self.assertEqual(done.returncode, 0)
         lines = re.findall(r"^  (\w+) +\S", done.stdout, re.M)
-        self.assertEqual(lines, ["run", "replay", "convert", "fit", "info",
-                                 "options"])
+        self.assertEqual(lines, ["run", "replay", "batch", "convert", "fit",
+                                 "info", "options"])
         self.assertNotIn("--profile", done.stdout)
         words = {"run": ("--profile", "rwmixread", "preload", "oltp", "--csv"),
                  "replay": ("--profile", "systor17", "compact", "--check"),
+                 "batch": ("--profile", "--state", "preload"),
                  "convert": ("--to", "blkparse"),
                  "fit": ("--profile", "read_sectors", "--save"),
                  "info": ("--profile", "--block"), "options": ()}
@@ -675,6 +804,7 @@ class Pages(unittest.TestCase):
             for word in words[command]:
                 self.assertIn(word, done.stdout)
         for command, word in (("run", "systor17"), ("replay", "rwmixread"),
+                              ("batch", "--csv"),
                               ("convert", "--profile"), ("info", "--json"),
                               ("info", "--fill"), ("options", "--set")):
             self.assertNotIn(word, run(command, "--help").stdout)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -320,13 +321,19 @@ def _disk_run(job: tuple[Device, Make, int]) -> Run:
     return play_disk(device, *make(i))
 
 
+def _leave_signals() -> None:
+    """Control-C is the business of the process that waits for the runs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @contextmanager
 def _player(runner: Runner, scratch: Path, device: Device, make: Make) \
         -> Iterator[Callable[[int], Run]]:
     """What plays run i.  The disk is Python, so it has processes."""
     if device.profile is None:
         with ProcessPoolExecutor(
-                runner.jobs, multiprocessing.get_context("spawn")) as pool:
+                runner.jobs, multiprocessing.get_context("spawn"),
+                _leave_signals) as pool:
             yield lambda i: pool.submit(
                 _disk_run, (device, make, i)).result()
         return
