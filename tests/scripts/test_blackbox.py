@@ -223,7 +223,7 @@ def test_leaf_errors() -> None:
     y = np.where(large, 30.0 + 10 * rng.random(400), 10.0)
     model = bb.Model.learn(bb.EXTENDED, bb.Runs(
         runs.x, dict.fromkeys(bb.TARGETS, y)))
-    row = {n: 0.25 for n in bb.EXTENDED}
+    row = dict.fromkeys(bb.EXTENDED, 0.25)
     small = model.expect("latency", row)
     assert small["value"] == pytest.approx(10)
     assert small["absolute_error"] < 0.5 and small["runs"] > 100

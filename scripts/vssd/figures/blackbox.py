@@ -263,10 +263,11 @@ def _accuracy(ctx: Context, name: str, learnt: Learnt, repeats: Any) -> Panel:
                          " draws: what any model could reach")
              for t in TARGETS]
     series: dict[str, list[float | None]] = {
-        f"{m}, ours": [judge.mean(_samples(learnt.valid, m, t, MRE))
-                       for t in TARGETS] for m in ("basic", "extended")}
-    for m, table in (("basic", paper.BASIC), ("extended", paper.EXTENDED)):
-        series[f"{m}, paper"] = [table[name][t].mre for t in TARGETS]
+        f"{model}, ours": [judge.mean(_samples(learnt.valid, model, t, MRE))
+                           for t in TARGETS]
+        for model in ("basic", "extended")}
+    for model, table in (("basic", paper.BASIC), ("extended", paper.EXTENDED)):
+        series[f"{model}, paper"] = [table[name][t].mre for t in TARGETS]
     return Panel(name, f"{name}: runs held out (Tables II, III)",
                  _inputs(learnt), rows, Chart(list(TARGETS), series, "MRE"))
 
