@@ -438,7 +438,8 @@ def _trace_row(panel: str, told: Told, name: str, target: str,
     if row["verdict"] not in (None, judge.HOLDS):
         judge.because(
             row, "the training set has no workloads like the trace's (hot"
-            " places, its mix of sizes); the paper does not give its own",
+            " places, a small footprint, its mix of sizes); the paper does not"
+            " give its own",
             "the same with every other window of the trace learnt, too",
             told.own[target], None, cell + paper.MRE_READING)
     return row

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A short form of the figure blackbox: statements that hold with a twelfth of
+the runs, and errors of the method that make them fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vssd.build import model, venv
+from vssd.figures import figure as figures
+from vssd.sim import run as simrun
+
+venv.extra("figures")
+venv.extra("blackbox")
+np = pytest.importorskip("numpy")
+from vssd.figures import blackbox as figure  # noqa: E402
+from vssd.figures import blackbox_model as bb  # noqa: E402
+from vssd.figures import blackbox_runs as br  # noqa: E402
+from vssd.figures import judge  # noqa: E402
+
+SHORT = 1000  # runs
+HOLD = ("latency, MRE, extended better", "bandwidth, R2, basic",
+        "bandwidth, R2, extended better", "bandwidth, MRE, basic",
+        "bandwidth, MRE, extended better", "bandwidth, MAE / mean, basic",
+        "bandwidth, MAE / mean, extended better",
+        "iops, MRE, extended better")
+
+
+@pytest.fixture(scope="module", name="runs")
+def fixture_runs(tmp_path_factory: pytest.TempPathFactory) -> bb.Runs:
+    """Of SSD_I."""
+    folder = tmp_path_factory.mktemp("blackbox")
+    ctx = figures.Context(simrun.Runner(model.sim()), None, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(br, "cache_dir", lambda: folder)
+        return figure._runs(ctx, figure._device(ctx, "SSD_I"), SHORT,
+                            figure.SEED, "short runs of")
+
+
+def verdicts(runs: bb.Runs) -> dict[str, str]:
+    """Of the statements of HOLD."""
+    learnt = figure.Learnt(None, bb.Validated(runs))
+    rows = [r for t in figure.TARGETS for m in figure.MEASURES
+            if any(h.startswith(f"{t}, {m.name},") for h in HOLD)
+            for r in figure._cell_rows("SSD_I", learnt, "SSD_I", t, m)]
+    return {r["point"]: r["verdict"] for r in rows if r["point"] in HOLD}
+
+
+def one_kind(runs: bb.Runs) -> bb.Runs:
+    """Reads and writes are not told apart."""
+    x = dict(runs.x)
+    for kind in ("wr", "rd"):
+        x[f"{kind}_size"], x[f"{kind}_rand"] = x["req_size"], x["rand"]
+        x[f"{kind}_stride"] = np.zeros(len(runs))
+    return bb.Runs(x, runs.y)
+
+
+def kept(*names: str) -> Callable[[bb.Runs], bb.Runs]:
+    """Only these characteristics say anything."""
+    def change(runs: bb.Runs) -> bb.Runs:
+        return bb.Runs({k: v if k in names else np.zeros(len(runs))
+                        for k, v in runs.x.items()}, runs.y)
+    return change
+
+
+def test_short_form(runs: bb.Runs) -> None:
+    """All of them hold."""
+    assert verdicts(runs) == dict.fromkeys(HOLD, judge.HOLDS)
+
+
+@pytest.mark.parametrize("wrong", [
+    one_kind, lambda runs: runs.shuffled(1), kept(*bb.BASIC),
+    kept("q_dep", "wr_ratio", "wr_rand", "rd_rand")])
+def test_errors_of_the_method_are_found(
+        runs: bb.Runs, wrong: Callable[[bb.Runs], bb.Runs]) -> None:
+    """Some do not hold then."""
+    assert set(verdicts(wrong(runs)).values()) != {judge.HOLDS}
+
+
+def test_shuffled_results_say_nothing(runs: bb.Runs) -> None:
+    """R2 of a model that learnt the results of other runs is near 0, and not
+    above."""
+    learnt = figure.Learnt(None, bb.Validated(runs))
+    for target in figure.TARGETS:
+        assert -1 < figure._shuffled(learnt, target) < 0.1
+
+
+def test_minute_is_scaled(runs: bb.Runs, tmp_path: Path) -> None:
+    """Runs last 60 s times 1.25 GB / 80 GB, or have all their requests."""
+    ctx = figures.Context(simrun.Runner(model.sim()), None, tmp_path)
+    device = figure._device(ctx, "SSD_I")
+    assert device.seconds == pytest.approx(60 / 64, rel=0.001)
+    whole = (runs.seconds >= 0.99 * device.seconds).mean()
+    assert 0.5 < whole < 0.9
