@@ -5,6 +5,7 @@ is kept of runs, and the disk."""
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -366,6 +367,17 @@ def test_runs_are_kept(cache: Path) -> None:
     faster = br.synthetic(runner, cache, array, "test", 4, 7)
     assert (faster.y["bandwidth"] > first.y["bandwidth"]).all()
     assert not list(cache.glob("*.blk"))
+
+
+def test_old_results_go(cache: Path) -> None:
+    """Those of a drive that nobody has used for a month."""
+    br.Store("a").add(0, ({}, {}, 1.0))
+    (path,) = (cache / "blackbox").iterdir()
+    assert br.Store("a").runs[0] == ({}, {}, 1.0)
+    month = path.stat().st_mtime - 31 * 86_400
+    os.utime(path, (month, month))
+    assert br.Store("b").runs == br.Store("a").runs == {}
+    assert not list((cache / "blackbox").iterdir())
 
 
 def test_batch_is_replay(cache: Path) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ from . import traces as ft
 KIB = 1 << 10
 MIB = 1 << 20
 MINUTE = 60.0
+KEEP_DAYS = 30  # that results are kept since the last one was added
 NO_END = 1e6  # seconds of a run that ends with its requests
 MOST = 6000  # requests of a run of an SSD,
 MOST_DISK = 4000  # and of the disk: fewer than a minute of fast ones has
@@ -262,6 +264,9 @@ class Store:
     def __init__(self, *inputs: object) -> None:
         folder = cache_dir() / "blackbox"
         folder.mkdir(exist_ok=True)
+        for old in folder.glob("*.jsonl"):
+            if time.time() - old.stat().st_mtime > KEEP_DAYS * 86_400:
+                old.unlink(missing_ok=True)
         self.path = folder / f"{key_of(*inputs)}.jsonl"
         self.runs: dict[int, Run] = {}
         if self.path.exists():
