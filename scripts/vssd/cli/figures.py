@@ -27,6 +27,7 @@ FIGURES = {
     "buffer": ("buffer", "early flush with second chance, Shin 2023"),
     "streams": ("streams", "multi-streamed SSD, Kang 2014"),
     "blackbox": ("blackbox", "black-box models of a drive, Huang 2011"),
+    "warp": ("warp", "FDP SSDs, WARP 2026"),
     "streams-guest": ("streams_rocksdb",
                       "multi-streamed SSD, RocksDB in a guest; not among"
                       " all"),
