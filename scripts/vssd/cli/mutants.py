@@ -118,22 +118,30 @@ class Tree:
                     not in wanted:
                 path.unlink()
 
-    def _targets(self) -> dict[str, str]:
-        """The program of each test, by the test's name."""
+    def _targets(self) -> dict[str, list[str]]:
+        """The programs of each test, by the test's name.  A test in Python has
+        them in its environment."""
         text = subprocess.run(
             [str(venv.tool("meson")), "introspect", "--tests",
              str(self.build)], check=True, capture_output=True, text=True,
             env=self.env).stdout
         tests: list[dict[str, Any]] = json.loads(text)
-        return {t["name"]: os.path.relpath(t["cmd"][0], self.build)
-                for t in tests if t["cmd"][0].startswith(str(self.build))}
+        found = {}
+        for t in tests:
+            paths = [os.path.normpath(p)
+                     for p in (t["cmd"][0], *t["env"].values())]
+            mine = [os.path.relpath(p, self.build) for p in paths
+                    if p.startswith(f"{self.build}/")]
+            if mine:
+                found[t["name"]] = mine
+        return found
 
     def test(self, names: tuple[str, ...]) -> str | None:
         """Build and run these tests; the name of one that fails."""
         unknown = [n for n in names if n not in self.targets]
         if unknown:
             raise UserError(f"{LIST}: there is no test {unknown[0]}")
-        targets = sorted({self.targets[n] for n in names})
+        targets = sorted({p for n in names for p in self.targets[n]})
         built = subprocess.run(["ninja", "-C", str(self.build), *targets],
                                capture_output=True, text=True, env=self.env,
                                check=False)
