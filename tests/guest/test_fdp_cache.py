@@ -15,8 +15,8 @@ import pytest
 
 from conftest import Env, blank, drive
 from vssd.build import guest_tools, model, venv
-from vssd.guest.guest import Guest
 from vssd.guest import image, suite_kernel
+from vssd.guest.guest import Guest
 from vssd.paths import PROJECT, find_profile
 from vssd.sim.run import Point, Runner
 

@@ -9,7 +9,7 @@ from the scripts and logs of its public artifact (docs/figure-warp.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -102,6 +102,11 @@ def _drive_text(ctx: Context, *drives: str) -> str:
             f" {'; '.join(drives)}; it begins empty")
 
 
+def _open(row: Row) -> bool:
+    """Whether a claim needs a hypothesis."""
+    return row["verdict"] in (judge.DEVIATES, judge.UNSTABLE)
+
+
 # ---- the cache ------------------------------------------------------------------
 
 
@@ -126,26 +131,22 @@ def _cache_sweeps(ctx: Context, rows: dict[Key, Row], used: Curves_) -> None:
                                                      theta=theta)
     swept = play(ctx, "warp: the cache, open parameters", cases, [SEED])
     for key, row in rows.items():
-        end = LOG_ENDS.get(key, CACHE_END)  # type: ignore[call-overload]
+        end = LOG_ENDS.get(key, CACHE_END)
         mine = _at(used[key], end)
-        share = f"{SOC_BYTES[key[0]]:.2f}"
-        by = {f"{s:.2f}": _at(swept[*key, "share", s], end) for s in shares}
+        used_share = f"{SOC_BYTES[key[0]]:.2f}"
+        by = {f"{s:.2f}": _at(swept[key + ("share", s)], end) for s in shares}
         judge.swept(row, "share of the SOC of the bytes",
-                    dict(sorted((by | {share: mine}).items())), share)
+                    dict(sorted((by | {used_share: mine}).items())),
+                    used_share)
         judge.swept(row, "popularity of keys (Zipf)",
                     {"uniform": mine, **{
-                        f"{t:g}": _at(swept[*key, "theta", t], end)
+                        f"{t:g}": _at(swept[key + ("theta", t)], end)
                         for t in thetas}}, "uniform")
-        if way_deviates(row) and key[1] == NONE:
+        if _open(row) and key[1] == NONE:
             judge.because(
                 row, "without FDP the LOC has a larger share of the bytes; the"
                 " log does not count it", "the share of the SOC is 0.83",
                 by["0.83"], row["low"], row["high"])
-
-
-def way_deviates(row: Row) -> bool:
-    """Whether a claim needs a hypothesis."""
-    return row["verdict"] in (judge.DEVIATES, judge.UNSTABLE)
 
 
 def cache(ctx: Context) -> Panel:
@@ -228,7 +229,7 @@ def _orders(name: str, got: Curves_, end: float) -> list[Row]:
 
 
 def _chart(got: Curves_, marks: tuple[float, ...],
-           points: dict[str, tuple[float, ...]]) -> Chart:
+           points: Mapping[str, tuple[float, ...]]) -> Chart:
     return Chart([f"{m:g}" for m in marks],
                  {w: [_mean(got["80/20", w], m) for m in marks] for w in WAYS},
                  "WAF with 80/20, over volumes written", lines=True,
@@ -254,11 +255,10 @@ def streams_a2(ctx: Context) -> Panel:
             name, f"uniform, {way}", _at(uniform[way], A2_END),
             "not in the paper for WARP; the artifact's log", f"{value:g}")
             for way, value in UNIFORM_LOG.items()]
-        bad = {key: row for key, row in rows.items() if way_deviates(row)}
+        bad = {key: row for key, row in rows.items() if _open(row)}
         larger = play(ctx, "warp: larger reclaim units", {
             key: replace(cases[key], block_pages=4 * pages,
-                         input=replace(cases[key].input, **_times(
-                             cases[key].input, 4)))
+                         input=_larger(cases[key].input, 4))
             for key in bad}, [SEED]) if bad else {}
         for key, row in bad.items():
             judge.because(
@@ -277,9 +277,11 @@ def streams_a2(ctx: Context) -> Panel:
         _chart(got, MARKS, A2_LOG))
 
 
-def _times(cfg: Any, factor: int) -> dict[str, int]:
+def _larger(cfg: Any, factor: int) -> Streams:
     """The streams of a drive so many times larger."""
-    return {"chunk": cfg.chunk * factor, "scale": cfg.scale // factor}
+    larger: Streams = replace(cfg, chunk=cfg.chunk * factor,
+                              scale=cfg.scale // factor)
+    return larger
 
 
 def _sweep_a(ctx: Context, cases: dict[Key, Case]) -> dict[str, Curves_]:
@@ -288,7 +290,7 @@ def _sweep_a(ctx: Context, cases: dict[Key, Case]) -> dict[str, Curves_]:
         (*key, name): replace(case, input=_streams_a(ctx, key[0], volumes))
         for key, case in cases.items() for name, volumes in A_OTHERS.items()},
         [SEED])
-    return {name: {key: got[*key, name] for key in cases} for name in A_OTHERS}
+    return {name: {key: got[key + (name,)] for key in cases} for name in A_OTHERS}
 
 
 def _swept_a(row: Row, used: list[float],
@@ -422,25 +424,38 @@ def _published(op: int, pi: bool) -> float | None:
     return sum(values[pi]) / 2 if values else None
 
 
-def sizes(ctx: Context) -> Panel:
+RU_SIZES = (64, 128, 256, 512, 1024)  # MiB
+HANDLES = (1, 2, 4, 7)  # for the SOC, beside one for the LOC
+
+
+def sizes(ctx: Context) -> Iterator[Panel]:
     """Shown: size of reclaim units, and number of handles."""
-    name = "sizes"
     base = _cache(ctx, 40, FDP)
-    rus = (64, 128, 256, 512, 1024)
-    by_ru: dict[Key, Case] = {
-        (ru, pi): replace(base, drive=Drive(10, pi, ru))
-        for ru in rus for pi in (False, True)}
-    got = play(ctx, "warp: sizes of reclaim units", by_ru, [SEED])
-    rows = [judge.shown(name, f"RU {ru} MiB, {'PI' if pi else 'II'}",
-                        _at(c, CACHE_END), "cache, SOC 40 %, FDP")
-            for (ru, pi), c in got.items()]
-    return Panel(
-        name, "Size of reclaim units, cache with SOC 40 %",
-        [_drive_text(ctx, "OP 10 %")], rows,
-        Chart([str(r) for r in rus],
-              {k: [_mean(got[ru, pi], CACHE_END) for ru in rus]
-               for k, pi in (("II", False), ("PI", True))},
-              "WAF, over MiB of a reclaim unit", lines=True))
+    cfg: Any = base.input
+    kinds = (("II", False), ("PI", True))
+    cases: dict[Key, Case] = {
+        ("RU", ru, kind): replace(base, drive=Drive(10, pi, ru))
+        for ru in RU_SIZES for kind, pi in kinds}
+    cases |= {("handles", n, kind): replace(
+        base, drive=Drive(10, pi), handles=tuple(range(n + 1)),
+        input=replace(cfg, parts=n))
+        for n in HANDLES for kind, pi in kinds}
+    got = play(ctx, "warp: sizes and handles", cases, [SEED])
+    for name, what, values, title, unit in (
+            ("RU size", "RU", RU_SIZES, "Size of reclaim units",
+             "MiB of a reclaim unit"),
+            ("handles", "handles", HANDLES, "Handles that share the SOC",
+             "handles of the SOC, by address")):
+        rows = [judge.shown(name, f"{v} {'MiB' if what == 'RU' else what}, {k}",
+                            _at(got[what, v, k], CACHE_END),
+                            "not the paper's; one seed")
+                for v in values for k, _ in kinds]
+        yield Panel(
+            name, f"{title}: cache with an SOC of 40 %, FDP",
+            [_drive_text(ctx, "OP 10 %")], rows,
+            Chart([str(v) for v in values],
+                  {k: [_mean(got[what, v, k], CACHE_END) for v in values]
+                   for k, _ in kinds}, f"WAF, over {unit}", lines=True))
 
 
 def panels(ctx: Context) -> Iterator[Panel]:
@@ -452,4 +467,4 @@ def panels(ctx: Context) -> Iterator[Panel]:
     yield noisy(got, swept)
     yield isolation(ctx)
     if not ctx.quick:
-        yield sizes(ctx)
+        yield from sizes(ctx)

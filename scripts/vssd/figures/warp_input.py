@@ -44,6 +44,7 @@ class Cache:
     region: int  # pages of a region of the LOC
     theta: float = 0  # Zipf law of the keys; 0: uniform
     keys: int = 20  # of a bucket, on the mean
+    parts: int = 1  # of the SOC, by address: roles SOC, SOC + 1, ...
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,10 @@ def cache(cfg: Cache, drive: int, volumes: float, seed: int) -> Writes:
                                                      soc)]
     else:
         bucket = rng.integers(0, buckets, soc)
-    return _spread([np.arange(loc) % regions * cfg.region,
-                    drive - buckets + bucket], [cfg.region, 1])
+    out = _spread([np.arange(loc) % regions * cfg.region,
+                   drive - buckets + bucket], [cfg.region, 1])
+    part = (out.page - (drive - buckets)) * cfg.parts // buckets
+    return out._replace(role=np.where(out.role == SOC, SOC + part, LOC))
 
 
 def _overwrites(cfg: Streams, rng: Any, n: int, count: int) -> Any:
