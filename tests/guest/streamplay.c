@@ -3,7 +3,7 @@
  * streamplay.c - plays the writes of a trace to the write streams of a block
  * device, one after the other, by io_uring (Linux 6.16 and later).
  *
- * The trace is csv as the figure warp makes it: "time_ms,is_write,page,pages,
+ * The trace is csv as the figure warp makes it: "time_us,is_write,page,pages,
  * stream", in pages of 4 KiB.  Times are ignored.  Stream n of the trace is the
  * device's write stream n + 1, so on a vssd drive reclaim unit handle n.
  */
@@ -25,7 +25,7 @@ static const char usage[] =
     "\n"
     "  -n  without streams\n"
     "\n"
-    "TRACE: lines of time_ms,is_write,page,pages,stream below that header.\n"
+    "TRACE: lines of time_us,is_write,page,pages,stream below that header.\n"
     "Overwrites the DEVICE.  Prints the number of writes and bytes.\n";
 
 enum {
@@ -95,7 +95,7 @@ static uint64_t play(Uring *u, int fd, uint8_t *buf, bool none)
 
 int main(int argc, char **argv)
 {
-    static const char header[] = "time_ms,is_write,page,pages,stream\n";
+    static const char header[] = "time_us,is_write,page,pages,stream\n";
     bool none = argc == 3 && strcmp(argv[1], "-n") == 0;
     char line[64];
     Uring u;
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!fgets(line, sizeof(line), stdin) || strcmp(line, header) != 0) {
-        die("the trace does not begin with time_ms,is_write,page,pages,stream");
+        die("the trace does not begin with time_us,is_write,page,pages,stream");
     }
     fd = open(argv[1 + none], O_WRONLY | O_DIRECT | O_EXCL | O_CLOEXEC);
     if (fd < 0) {

@@ -105,7 +105,7 @@ def test_trace(tmp_path: Path) -> None:
     w = warp_input.Writes(np.array([5, 0]), np.array([1, 3]), np.array([1, 0]))
     warp_input.save(w, 8, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text().split() == [
-        "time_ms,is_write,page,pages,stream", "500,1,5,1,1", "2000,1,0,3,0"]
+        "time_us,is_write,page,pages,stream", "500000,1,5,1,1", "2000000,1,0,3,0"]
 
 
 def test_curve() -> None:

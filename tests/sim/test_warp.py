@@ -81,7 +81,7 @@ class Warp(unittest.TestCase):
 
     def save(self, writes: Iterator[Write]) -> None:
         with self.trace.open("w") as f:
-            f.write("time_ms,is_write,page,pages,stream\n")
+            f.write("time_us,is_write,page,pages,stream\n")
             f.writelines(f"0,1,{p},{n},{s}\n" for p, n, s in writes)
 
     def play(self, handles: str, op: int, *sets: str) -> dict[str, Any]:

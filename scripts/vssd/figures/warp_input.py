@@ -147,9 +147,9 @@ def make(cfg: Cache | Streams, drive: int, volumes: float,
 
 def save(writes: Writes, drive: int, path: Path) -> None:
     """A trace of vssd-sim (csv)."""
-    ms = np.cumsum(writes.pages) * int(1000 / VOLUMES_S) // drive
+    us = np.cumsum(writes.pages) * int(1e6 / VOLUMES_S) // drive
     with path.open("w") as f:
-        f.write("time_ms,is_write,page,pages,stream\n")
+        f.write("time_us,is_write,page,pages,stream\n")
         f.writelines(f"{t},1,{p},{n},{r}\n" for t, p, n, r in zip(
-            ms.tolist(), writes.page.tolist(), writes.pages.tolist(),
+            us.tolist(), writes.page.tolist(), writes.pages.tolist(),
             writes.role.tolist()))
