@@ -98,8 +98,8 @@ def statistics(guest: Guest) -> tuple[int, int]:
     """Host and media bytes of the FDP statistics log."""
     said = guest.run(f"nvme fdp stats {disk(guest, 1).removesuffix('n1')}"
                      " -e 1")
-    host, media = (int(re.search(rf"\({x}\): *([\d,]+)", said)[1]
-                       .replace(",", "")) for x in ("HBMW", "MBMW"))
+    found = dict(re.findall(r"\((HBMW|MBMW)\): *([\d,]+)", said))
+    host, media = (int(found[x].replace(",", "")) for x in ("HBMW", "MBMW"))
     return host, media
 
 
