@@ -15,7 +15,7 @@ from vssd.paths import PROJECT
 
 venv.extra("figures")
 np = pytest.importorskip("numpy")
-from vssd.figures import warp, warp_input, warp_runs  # noqa: E402
+from vssd.figures import figure, warp, warp_input, warp_runs  # noqa: E402
 
 DRIVE = 896 * 64  # pages
 Rows = dict[str, dict[str, Any]]
@@ -136,6 +136,23 @@ def test_drives() -> None:
         assert f"nand.blocks={blocks}" in sets
         assert f"nand.pages={pages}" in sets
         assert "fdp.ruhs=3" in sets
+
+
+def test_whole_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each number of the paper is a claim; sweeps and hypotheses of the whole
+    form, with made-up curves."""
+    def play(_ctx: Any, _title: str, cases: Any, seeds: Any) -> Any:
+        one = warp_runs.Curve(np.array([0.0, 5.0]), np.array([0.0, 9.0]),
+                              (4.0, 0.5, 0.5), (0.1, 0.2, 0.3))
+        return {label: [one for _ in seeds] for label in cases}
+
+    monkeypatch.setattr(warp, "play", play)
+    ctx = figure.Context(None, None, Path())  # type: ignore[arg-type]
+    rows = [r for p in warp.panels(ctx) for r in p.rows]
+    claims = [r for r in rows if r["kind"] == "claim"]
+    assert len(claims) == 68
+    assert sum("sweeps" in r for r in claims) == 6 + 9 + 4 + 12
+    assert all(r["source"] for r in claims)
 
 
 @pytest.fixture(name="short", scope="module")
