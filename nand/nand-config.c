@@ -134,6 +134,13 @@ static bool check_features(const NandConfig *cfg, GError **error)
         return refuse(error, "nand.multi_plane=on: planes that are locked one "
                              "by one (nand.lock=plane) share no command");
     }
+    if (cfg->composite && cfg->lock != NAND_LOCK_CHIP) {
+        return refuse(error, "nand.composite=on: needs nand.lock=chip");
+    }
+    if (cfg->composite && cfg->dies * cfg->planes > NAND_MAX_MATES) {
+        return refuse(error, "nand.composite=on: needs chips of at most %u "
+                      "planes (nand.dies times nand.planes)", NAND_MAX_MATES);
+    }
     if (cfg->independent_reads && !cfg->multi_plane) {
         return refuse(error, "nand.independent_reads=on: needs "
                              "nand.multi_plane=on");

@@ -107,7 +107,7 @@ typedef struct UnitQueue {
                        without nand.suspend */
 } UnitQueue;
 
-#define NAND_MAX_PLANES 16 /* of a die */
+#define NAND_MAX_MATES  64 /* planes of a command: of a die, or of a chip */
 #define NAND_MATE_KINDS 3  /* of operations that multi-plane commands do */
 
 /* See nand.c; each place names a group by its leader, or NONE. */
@@ -168,7 +168,7 @@ struct Nand {
     UnitQueue *unit_queue;
     WaitBlock *wait_block;
     uint32_t *mates; /* heaps by plane, page of a block and kind; NULL without
-                        nand.multi_plane */
+                        nand.multi_plane, async_reads and composite */
     bool in_order;   /* the first one is always the next: no lists of blocks */
     bool uses_heaps; /* heaps of those that nothing is in the way of */
 
@@ -240,6 +240,15 @@ void nand_gather_mates(Nand *n, Unit *u, uint32_t leader);
 void nand_queue_add_more(Nand *n, UnitQueue *q, uint32_t op);
 void nand_queue_take_listed(Nand *n, uint32_t op);
 uint32_t nand_pick_listed(const Nand *n, const UnitQueue *q, uint64_t now_ps);
+
+/* The first waiting operation of the plane that may be in one command with the
+ * leader, as far as kind, order and mode go; NONE: there is none. */
+typedef uint32_t NandFirstMate(const Nand *n, uint32_t leader, uint32_t plane);
+
+/* nand-composite.c: the operations that join the leader, in any order, at most
+ * NAND_MAX_MATES; with nand.composite, and no read leads. */
+uint32_t nand_composite_mates(const Nand *n, uint32_t leader,
+                              NandFirstMate *first_mate, uint32_t *mate);
 
 /* The first waiting read of the plane that may start; with nand.async_reads.
  * NONE: there is none, or it waits alone in its queue. */

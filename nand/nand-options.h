@@ -109,6 +109,9 @@
       "waiting operations of one kind on different planes of a die run as "    \
       "one "                                                                   \
       "multi-plane command, if at the same page of their blocks")              \
+    X(BOOL, bool, composite, "nand.composite", 0, 0, "off", NULL,              \
+      "waiting programs, or erases, on different dies of a chip run as one "   \
+      "command (SSDSim's interleave); needs nand.lock=chip")                   \
     X(BOOL, bool, independent_reads, "nand.independent_reads", 0, 0, "off",    \
       NULL, "multi-plane reads need not be of the same page")                  \
     X(BOOL, bool, async_reads, "nand.async_reads", 0, 0, "off", NULL,          \

@@ -212,6 +212,7 @@ static uint32_t *mates_of(const Nand *n, const NandOp *op, uint32_t plane)
 {
     uint32_t page = nand_page_in_block(&n->geo, op->ppa.page);
     bool any_page = op->kind == NAND_ERASE ||
+                    (op->kind == NAND_PROGRAM && n->cfg.composite) ||
                     (op->kind == NAND_READ &&
                      (n->cfg.independent_reads || n->cfg.async_reads));
     size_t row = (size_t)plane * n->geo.pages_per_block + (any_page ? 0 : page);
@@ -466,8 +467,21 @@ uint32_t nand_first_read(const Nand *n, uint32_t plane)
 
 /* ---- multi-plane commands ------------------------------------------------ */
 
+static uint32_t first_mate(const Nand *n, uint32_t leader, uint32_t plane)
+{
+    const NandOp *op = &n->op[leader];
+    uint32_t i = *mates_of(n, op, plane);
+
+    if (i == EMPTY ||
+        (n->slc_mode && nand_block_is_slc(&n->geo, op->block) !=
+                            nand_block_is_slc(&n->geo, n->op[i - 1].block))) {
+        return NONE;
+    }
+    return i - 1;
+}
+
 /* The planes of the leader's die that may take part: each by its first operation. */
-static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
+static uint32_t die_mates(const Nand *n, uint32_t leader, uint32_t *mate)
 {
     const NandOp *op = &n->op[leader];
     uint32_t first = op->die * n->geo.planes_per_die;
@@ -480,21 +494,35 @@ static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
         end = first + n->planes_per_unit;
     }
     for (uint32_t p = first; p < end; p++) {
-        uint32_t i = p == op->plane ? EMPTY : *mates_of(n, op, p);
-        uint32_t k = found;
+        uint32_t i = p == op->plane ? NONE : first_mate(n, leader, p);
 
-        if (i == EMPTY ||
-            (n->slc_mode &&
-             nand_block_is_slc(&n->geo, op->block) !=
-                 nand_block_is_slc(&n->geo, n->op[i - 1].block))) {
-            continue;
+        if (i != NONE) {
+            invariant(found < NAND_MAX_MATES);
+            mate[found++] = i;
         }
-        for (; k > 0 && order(n, i) < order(n, mate[k - 1]); k--) {
+    }
+    return found;
+}
+
+/* The operations that run with the leader, in order of arrival. */
+static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
+{
+    bool composite = n->cfg.composite && n->op[leader].kind != NAND_READ;
+    uint32_t found;
+
+    if (!composite && !n->cfg.multi_plane) {
+        return 0; /* a read of a drive whose programs are composite */
+    }
+    found = composite ? nand_composite_mates(n, leader, first_mate, mate)
+                      : die_mates(n, leader, mate);
+    for (uint32_t j = 1; j < found; j++) {
+        uint32_t i = mate[j];
+        uint32_t k = j;
+
+        for (; k > 0 && n->op[i].order < n->op[mate[k - 1]].order; k--) {
             mate[k] = mate[k - 1];
         }
         mate[k] = i;
-        found++;
-        invariant(found < NAND_MAX_PLANES);
     }
     return found;
 }
@@ -502,7 +530,7 @@ static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
 void nand_gather_mates(Nand *n, Unit *u, uint32_t leader)
 {
     UnitQueue *q = &n->unit_queue[u - n->unit];
-    uint32_t mate[NAND_MAX_PLANES];
+    uint32_t mate[NAND_MAX_MATES];
     uint32_t last = leader;
     uint32_t found = 0;
 
@@ -512,7 +540,7 @@ void nand_gather_mates(Nand *n, Unit *u, uint32_t leader)
         found = find_mates(n, leader, mate);
     }
     for (uint32_t k = 0; k < found; k++) {
-        uint32_t i = mate[k] - 1;
+        uint32_t i = mate[k];
 
         nand_queue_take(n, i);
         n->op[last].mate = i;
@@ -537,7 +565,7 @@ void nand_queue_init(Nand *n)
     invariant(!n->unit_queue);
     n->unit_queue = g_new0(UnitQueue, n->n_units);
     n->wait_block = lazy_new(WaitBlock, n->geo.n_blocks);
-    n->mates = n->cfg.multi_plane || n->cfg.async_reads
+    n->mates = n->cfg.multi_plane || n->cfg.async_reads || n->cfg.composite
                    ? lazy_new(uint32_t, n_mates(n))
                    : NULL;
     n->uses_heaps = n->mates || n->cfg.suspend != NAND_SUSPEND_OFF;

@@ -66,7 +66,7 @@ static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     nand_queue_take(n, i);
     n->op[i].leader = i;
     n->op[i].group = n->op[i].id;
-    if (n->cfg.multi_plane &&
+    if ((n->cfg.multi_plane || n->cfg.composite) &&
         !(n->cfg.async_reads && n->op[i].kind == NAND_READ)) {
         nand_gather_mates(n, u, i);
     }

@@ -711,6 +711,8 @@ static const Change changes[] = {
     {"nand.ecc_codeword=4KiB", "nand.ecc_decode=20us;"},
     {"nand.lock=plane", "nand.planes=2;ftl.op_percent=90%;"},
     {"nand.multi_plane=on", "nand.planes=2;ftl.op_percent=90%;"},
+    {"nand.composite=on", PARALLEL "nand.dies=2;nand.lock=chip;"
+                                   "ftl.op_percent=90%;"},
     {"nand.independent_reads=on", PLANES},
     {"ftl.superpage=1", PLANES},
     {"ftl.superpage_wait=1us", PLANES "ftl.superpage=1;"},

@@ -121,6 +121,9 @@ static void test_choices(void)
         "nand.multi_plane=on;nand.independent_reads=on;nand.suspend=both",
         "nand.async_reads=on;nand.multi_plane=on;nand.suspend=both",
         "nand.multi_plane=on;nand.lock=chip;nand.dies=2;nand.suspend=program",
+        ("nand.multi_plane=on;nand.lock=chip;nand.dies=2;nand.composite=on;"
+         "nand.suspend=both"),
+        "nand.lock=chip;nand.dies=2;nand.composite=on",
         "nand.lock=plane;nand.suspend=both",
         "nand.cache_read=on;nand.cache_program=on",
         ("nand.ecc_decode=30us;media.errors=on;media.base=0.009;"
