@@ -10,29 +10,19 @@ that writes nothing, those still dirty in the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from ..paths import find_profile
-from ..sim.run import Point, Result
-from .buffer_input import PAGE, Input, inputs
-from .figure import Chart, Context, Panel, Row, band, row
+from . import judge
+from .buffer_input import TABLE, Input
+from .buffer_runs import (BASE, EARLY, FLUSHED, JUDGED, ONCE, PARAMETERS,
+                          POLICIES, SECOND, SEED, SIZES, SWEEP, SWEPT_SIZES,
+                          USED, Choice, Runs)
+from .figure import Chart, Context, Panel
+from .judge import Row
 
 TITLE = "Early flush with second chance (Shin 2023)"
-MIB = 1 << 20
-SIZES = (32, 64, 128, 256, 512, 1024)  # MiB
-POLICIES = ("lru", "cflru", "cflru-ef", "cflru-ef-sc")
-BASE, EARLY, SECOND = POLICIES[1:]
-RAW = 4 * 2 * 2 * 911 * 575 * PAGE  # bytes of the drive's NAND
-LEAST_PAGES = 32  # of a buffer
-ADAPT = 1000  # host writes between adjustments of the threshold
-FLUSH_S = 30.0
-ONCE, FLUSHED, SENT = "once", "flushed", "sent"
-SENT_SIZE = 128  # MiB; where the other rule of completion is shown
-ABOUT = 0.5  # "of about its size": half of it more or less
-EQUAL = 1.1  # "almost the same": within 10 %
-SLOWER = 0.7  # requests per second of the host's processor, against LRU
 
-# Section 4.2: the least and the most over the sizes.
+# Sections 4.2.1 and 4.2.2: the least and the most over the sizes.
 MEAN = {"web": (0.70, 0.94), "hm0": (0.24, 0.38), "prn0": (0.08, 0.29),
         "proj0": (0.14, 0.79), "prxy0": (0.03, 1.00), "mix": (0.15, 0.22)}
 MEAN_BELOW = {"web": (-1.6, 8.4), "hm0": (-6.2, 23.7), "prn0": (-4.9, 10.4),
@@ -43,301 +33,355 @@ WRITES = {"web": (0.93, 0.99), "hm0": (0.85, 0.99), "prn0": (0.95, 1.02),
 WRITES_BELOW = {"web": (0.0, 4.3), "hm0": (-2.0, 12.1), "prn0": (1.7, 4.8),
                 "proj0": (2.3, 21.6), "prxy0": (-1.6, 54.3),
                 "mix": (4.2, 18.0)}
+BEST_AT = {"proj0": "64 MiB", "prxy0": "64 MiB"}  # fewest writes
+EARLY_MORE = 1.022  # CFLRU-EF's writes in the mix, at most
 TAIL = {"web": (0.15, 0.59), "mix": (0.26, 0.77)}
+TAIL_BELOW = {"web": 20.1, "mix": 32.0}  # EF-SC below EF, %, at most
 HITS = {"web": 68.0, "prn0": 69.0, "proj0": 95.0, "prxy0": 99.0}  # at 1 GiB
 FEWER_MISSES = {"proj0": 20.5, "prxy0": 53.5}  # %, at 64 MiB
 # With the flush each 30 s, of the mix.
 FLUSHED_MEAN, FLUSHED_TAIL = 0.27, 0.17  # at 32 MiB, at 256 MiB
 FLUSHED_WRITES = 1.01  # CFLRU-EF, at most
+MOST_CASES = 0.5  # a share of the sizes above this
 
-Key = tuple[str, int, str, str]  # input, MiB, policy, variant
-
-
-class Runs:
-    """The inputs and their results."""
-
-    def __init__(self, ins: dict[str, Input], results: dict[Key, Result]) \
-            -> None:
-        self.ins = ins
-        self.results = results
-
-    def mean_us(self, key: Key) -> float:
-        """Mean response."""
-        return float(self.results[key]["latency_ns"]["all"]["mean"]) / 1000
-
-    def tail_us(self, key: Key) -> float:
-        """Mean of the slowest 1 %."""
-        lat = self.results[key]["latency_ns"]["all"]
-        return float(lat["tail_1pct_mean"]) / 1000
-
-    def writes(self, key: Key) -> float:
-        """Pages written to NAND, and to be written."""
-        r = self.results[key]
-        return float(r["nand"]["programs"] + r["buffer"]["units_dirty"])
-
-    def hit(self, key: Key) -> float:
-        """Hit ratio, %."""
-        b = self.results[key]["buffer"]
-        hits, misses = int(b["hits"]), int(b["misses"])
-        return 100 * hits / max(hits + misses, 1)
-
-    def victims(self, key: Key) -> float:
-        """Dirty victims per request."""
-        r = self.results[key]
-        return float(r["buffer"]["dirty_evictions"] / max(r["requests"], 1))
-
-
-# ---- runs -----------------------------------------------------------------------
-
-
-def _sets(one: Input, mib: int, policy: str, variant: str) -> tuple[str, ...]:
-    """The drive: as large as the paper's; its buffer, and amounts in units of
-    the buffer, scaled with the input."""
-    pages = max(round(mib * MIB * one.scale / PAGE), LEAST_PAGES)
-    room = int(100 * (RAW / one.extent - 1)) - 5
-    out = [f"ftl.op_percent={min(room, 1000)}%", f"buffer.policy={policy}",
-           f"buffer.size={pages * PAGE}",
-           f"buffer.early_adapt={max(round(ADAPT * one.scale), 10)}"]
-    if variant == FLUSHED:
-        out.append(f"buffer.flush_interval={FLUSH_S * one.scale * 1e6:.0f}us")
-    if variant == SENT:
-        out.append("buffer.free_at=data-in")
-    return tuple(out)
-
-
-def _point(one: Input, mib: int, policy: str, variant: str) -> Point:
-    return Point(find_profile("shin2023"), trace=one.trace,
-                 sets=_sets(one, mib, policy, variant))
-
-
-def _play(ctx: Context) -> Runs:
-    ins = inputs(ctx)
-    keys = [(n, s, p, ONCE) for n in ins for s in SIZES for p in POLICIES]
-    keys += [("mix", s, p, FLUSHED) for s in SIZES for p in POLICIES]
-    keys += [(n, SENT_SIZE, p, SENT) for n in ins for p in (BASE, SECOND)]
-    # The longest first, so that no core waits for the last one.
-    keys.sort(key=lambda k: -ins[k[0]].requests)
-    points = {k: _point(ins[k[0]], *k[1:]) for k in keys}
-    return Runs(ins, ctx.run("buffer: runs of vssd-sim", points))
-
-
-# ---- why --------------------------------------------------------------------------
+By = dict[int, list[float]]  # by size, by seed
 
 
 def _at(mib: int) -> str:
     return "1 GiB" if mib == 1024 else f"{mib} MiB"
 
 
-def _why_mean(runs: Runs, name: str, mib: int, variant: str = ONCE) -> str:
+# ---- why --------------------------------------------------------------------------
+
+
+def _why(runs: Runs, name: str, mib: int, variant: str = ONCE) -> str:
+    """What each policy did at a size, in the first seed."""
     text = []
     for policy in (BASE, EARLY, SECOND):
-        k = (name, mib, policy, variant)
-        r = runs.results[k]
-        text.append(f"{policy} {runs.mean_us(k):.0f} us"
-                    f" (reads {r['latency_ns']['read']['mean'] / 1000:.0f},"
-                    f" hits {runs.hit(k):.1f} %,"
-                    f" {runs.victims(k):.3f} dirty victims a request)")
-    return ", ".join(text)
-
-
-def _why_tail(runs: Runs, name: str, mib: int, variant: str = ONCE) -> str:
-    text = []
-    for policy in (BASE, SECOND):
-        k = (name, mib, policy, variant)
-        lat = runs.results[k]["latency_ns"]
-        text.append(f"{policy} {runs.tail_us(k) / 1000:.2f} ms (p99 of reads"
-                    f" {lat['read']['p99'] / 1e6:.2f}, of writes"
-                    f" {lat['write']['p99'] / 1e6:.2f})")
-    return ", ".join(text)
-
-
-def _why_writes(runs: Runs, name: str, mib: int, variant: str = ONCE) -> str:
-    text = []
-    for policy in (BASE, EARLY, SECOND):
-        k = (name, mib, policy, variant)
+        k = (name, mib, policy, variant, SEED, JUDGED, False)
         b = runs.results[k]["buffer"]
-        text.append(f"{policy} {runs.writes(k):.0f} pages (hits"
-                    f" {runs.hit(k):.1f} %, {b['rewrites_after_flush']} of"
-                    f" {b['early_flushes']} early flushes in vain)")
-    return ", ".join(text)
+        text.append(f"{policy} {runs.mean_us(k):.0f} us, hits"
+                    f" {runs.hit(k):.1f} %, {runs.victims(k):.3f} dirty"
+                    f" victims a request, {b['rewrites_after_flush']} of"
+                    f" {b['early_flushes']} early flushes in vain")
+    return f"at {_at(mib)}: " + "; ".join(text)
+
+
+def _tested(runs: Runs, row: Row, get: Callable[[Choice], float]) -> Row:
+    """The hypothesis for the side on which a ratio of times deviates, and the
+    run of the sweep that tests it."""
+    low, high = row["low"], row["high"]
+    if not runs.swept or row["verdict"] in (None, judge.HOLDS):
+        return row
+    if high is not None and row["ours"] > high:
+        choice, bounds = Choice("b of the arrivals", "0.5"), (None, high)
+        text = ("bursts leave no idle time for early flush when it is needed;"
+                " with arrivals like Poisson's the ratio is small enough")
+    else:
+        other = "program" if USED["room"] == "data-in" else "data-in"
+        choice, bounds = Choice("room", other), (low, None)
+        text = ("it depends on when a victim's room is free; with the other"
+                " rule the ratio is large enough")
+    return judge.because(row, text, f"the sweep's run with {choice.text()}",
+                         [get(choice)], *bounds)
+
+
+# ---- claims over the sizes -----------------------------------------------------------
+
+
+class Measured:
+    """A ratio of two policies over the sizes: judged, and in the sweep."""
+
+    def __init__(self, runs: Runs, what: str, name: str, of: str, over: str,
+                 percent: bool = False, variant: str = ONCE) -> None:
+        self.runs, self.name, self.variant = runs, name, variant
+        self._key = (what, name)
+        self._policies = (of, over)
+        self._percent = percent
+        self.by: By = {s: [self._form(r) for r in runs.ratio(
+            what, name, s, of, over, variant)] for s in SIZES}
+
+    def _form(self, ratio: float) -> float:
+        return 100 * (1 - ratio) if self._percent else ratio
+
+    def over_sizes(self, pick: Callable[[tuple[float, ...]], float]) \
+            -> list[float]:
+        """A statistic of the sizes, by seed."""
+        return [pick(v) for v in zip(*self.by.values())]
+
+    def swept(self, pick: Callable[[tuple[float, ...]], float],
+              choice: Choice) -> float:
+        """The same in the sweep, over fewer sizes."""
+        what, name = self._key
+        return pick(tuple(self._form(self.runs.swept_ratio(
+            what, name, s, *self._policies, choice, self.variant))
+            for s in SWEPT_SIZES))
+
+    def sweep(self, row: Row,
+              pick: Callable[[tuple[float, ...]], float]) -> Row:
+        """Add each parameter's sweep to a claim."""
+        if self.runs.swept:
+            for parameter, values in PARAMETERS.items():
+                judge.swept(row, parameter, {
+                    v: [self.swept(pick, JUDGED if v == USED[parameter]
+                                   else Choice(parameter, v))]
+                    for v in values}, USED[parameter])
+        return row
+
+    def where(self, pick: Callable[..., int]) -> str:
+        """The size with the least or the most, in words."""
+        return _at(pick(self.by, key=lambda s: judge.mean(self.by[s])))
+
+
+def _ends(m: Measured, panel: str, what: str, bounds: tuple[float, float],
+          source: str) -> list[Row]:
+    """The least and the most over the sizes, each within the paper's."""
+    out = []
+    for word, pick in (("least", min), ("most", max)):
+        size = m.where(pick)
+        row = judge.claim(panel, f"{what}, {word}", m.over_sizes(pick),
+                          *bounds, source=source,
+                          why=_why(m.runs, m.name, _size(size), m.variant))
+        row |= {"points": what.endswith("%")}
+        _tested(m.runs, row, lambda c, p=pick: m.swept(p, c))
+        out.append(m.sweep(row, pick))
+    return out
+
+
+def _size(text: str) -> int:
+    return next(s for s in SIZES if _at(s) == text)
+
+
+def _share(m: Measured, good: Callable[[float], bool]) -> list[float]:
+    """For how many of the sizes it is so, by seed."""
+    return [sum(good(x) for x in v) / len(v) for v in zip(*m.by.values())]
+
+
+def _chart(runs: Runs, name: str, what: str, ylabel: str,
+           bounds: tuple[float, float] | None, variant: str = ONCE) -> Chart:
+    series: dict[str, list[float | None]] = {}
+    errors: dict[str, list[float | None]] = {}
+    for policy in (EARLY, SECOND):
+        by = Measured(runs, what, name, policy, BASE, variant=variant).by
+        series[policy] = [judge.mean(v) for v in by.values()]
+        errors[policy] = [judge.interval(v)[1] - judge.mean(v)
+                          for v in by.values()]
+    of = getattr(runs, what)
+    series["lru"] = [
+        of((name, s, "lru", variant, SEED, JUDGED, False))
+        / max(of((name, s, BASE, variant, SEED, JUDGED, False)), 1e-9)
+        for s in SIZES]
+    low: list[float | None] = [bounds[0] if bounds else None] * len(SIZES)
+    high: list[float | None] = [bounds[1] if bounds else None] * len(SIZES)
+    return Chart([_at(s) for s in SIZES], series, ylabel, lines=True,
+                 low=low if bounds else [], high=high if bounds else [],
+                 errors=errors)
 
 
 # ---- panels -----------------------------------------------------------------------
 
 
-def _ratios(runs: Runs, name: str, of: str, over: str, what: str,
-            variant: str = ONCE) -> list[float]:
-    """Of one policy to another, by size."""
-    get = getattr(runs, what)
-    return [get((name, s, of, variant)) / max(get((name, s, over, variant)),
-                                              1e-9) for s in SIZES]
-
-
-def _ends(panel: str, what: str, values: list[float],
-          bounds: tuple[float, float], why: list[str]) -> list[Row]:
-    """The least and the most over the sizes, each within the paper's."""
-    out = []
-    for word, pick in (("least", min), ("most", max)):
-        i = values.index(pick(values))
-        out.append(band(panel, f"{what}, {word} (at {_at(SIZES[i])})",
-                        values[i], *bounds, why[i])
-                   | {"points": what.endswith("%")})
-    return out
-
-
-def _chart(runs: Runs, name: str, what: str, ylabel: str,
-           bounds: tuple[float, float] | None, variant: str = ONCE) -> Chart:
-    series: dict[str, list[float | None]] = {
-        p: list(_ratios(runs, name, p, BASE, what, variant))
-        for p in POLICIES if p != BASE}
-    low: list[float | None] = [bounds[0] if bounds else None] * len(SIZES)
-    high: list[float | None] = [bounds[1] if bounds else None] * len(SIZES)
-    return Chart([_at(s) for s in SIZES], series, ylabel, lines=True,
-                 low=low if bounds else [], high=high if bounds else [])
-
-
-def _judged(runs: Runs, name: str, panel: str, what: str,
-            bounds: tuple[float, float], below: tuple[float, float] | None,
-            why: list[str]) -> list[Row]:
-    rows = _ends(panel, f"{SECOND} / {BASE}",
-                 _ratios(runs, name, SECOND, BASE, what), bounds, why)
-    if below:
-        less = [100 * (1 - r)
-                for r in _ratios(runs, name, SECOND, EARLY, what)]
-        rows += _ends(panel, f"{SECOND} below {EARLY}, %", less, below, why)
-    return rows
-
-
-def _sent(runs: Runs, name: str, panel: str) -> Row:
-    """The same when room is free as soon as the data has left."""
-    a, b = (runs.mean_us((name, SENT_SIZE, p, SENT)) for p in (SECOND, BASE))
-    return row(panel, f"{SECOND} / {BASE} at {_at(SENT_SIZE)}, room free at"
-               " data-in", a / b, "", None, "SSDSim's rule: a victim's room is"
-               " free when its data has crossed the bus; shown beside it")
+def _inputs(runs: Runs, name: str) -> list[str]:
+    return [runs.source(name),
+            "open in the paper: " + ", ".join(
+                f"{p} {v}" for p, v in USED.items()),
+            f"sweeps: one seed, {SWEEP:g} of requests, addresses and buffers,"
+            f" at {', '.join(_at(s) for s in SWEPT_SIZES)}"]
 
 
 def _means(runs: Runs, name: str) -> Panel:
     panel = f"mean {name}"
-    why = [_why_mean(runs, name, s) for s in SIZES]
-    rows = _judged(runs, name, panel, "mean_us", MEAN[name],
-                   MEAN_BELOW[name], why)
+    to_base = Measured(runs, "mean_us", name, SECOND, BASE)
+    early = Measured(runs, "mean_us", name, EARLY, BASE)
+    below = Measured(runs, "mean_us", name, SECOND, EARLY, percent=True)
+    text = "section 4.2.1, Figure 4"
+    rows = _ends(to_base, panel, f"{SECOND} / {BASE}", MEAN[name], text)
+    rows += _ends(below, panel, f"{SECOND} below {EARLY}, %",
+                  MEAN_BELOW[name], text)
+    rows.append(early.sweep(judge.claim(
+        panel, f"{EARLY} / {BASE}, most", early.over_sizes(max), None, 1,
+        source="section 4.2.1: lower in all traces, regardless of cache"
+        " capacity", why=_why(runs, name, _size(early.where(max)))), max))
+    other = "program" if USED["room"] == "data-in" else "data-in"
+    if runs.swept:
+        rows.append(judge.shown(
+            panel, f"{SECOND} / {BASE} at {_at(SWEPT_SIZES[1])}, room free at"
+            f" {other}", runs.swept_ratio(
+                "mean_us", name, SWEPT_SIZES[1], SECOND, BASE,
+                Choice("room", other)), "a run of the sweep"))
     return Panel(panel, f"{name}: mean response, to that of CFLRU (Figure 4)",
-                 [runs.ins[name].source], rows + [_sent(runs, name, panel)],
+                 _inputs(runs, name), rows,
                  _chart(runs, name, "mean_us", "mean response / CFLRU's",
                         MEAN[name]))
 
 
 def _tails(runs: Runs, name: str) -> Panel:
     panel = f"tail {name}"
-    why = [_why_tail(runs, name, s) for s in SIZES]
+    text = "section 4.2.1, Figure 5"
+    to_base = Measured(runs, "tail_us", name, SECOND, BASE)
+    below = Measured(runs, "tail_us", name, SECOND, EARLY, percent=True)
+    early = Measured(runs, "tail_us", name, EARLY, BASE)
+    rows = _ends(to_base, panel, f"{SECOND} / {BASE}", TAIL[name], text)
+    rows.append(early.sweep(judge.claim(
+        panel, f"{EARLY} / {BASE}, most", early.over_sizes(max), None, 1,
+        source=text + ": lower regardless of cache capacity"), max))
+    rows.append(below.sweep(judge.claim(
+        panel, f"{SECOND} below {EARLY}, %, most", below.over_sizes(max),
+        *judge.about(TAIL_BELOW[name]), source=text,
+        text=f"up to {TAIL_BELOW[name]:g}",
+        why=_why(runs, name, _size(below.where(max)))), max))
+    rows.append(judge.claim(
+        panel, f"{SECOND} shorter than {EARLY}, share of sizes",
+        _share(below, lambda x: x >= 0), MOST_CASES, None,
+        source=text + ": generally slightly shorter"))
     return Panel(panel, f"{name}: mean of the slowest 1 %, to that of CFLRU"
-                 " (Figure 5)", [runs.ins[name].source],
-                 _judged(runs, name, panel, "tail_us", TAIL[name], None, why),
+                 " (Figure 5)", _inputs(runs, name), rows,
                  _chart(runs, name, "tail_us", "tail / CFLRU's", TAIL[name]))
 
 
 def _written(runs: Runs, name: str) -> Panel:
     panel = f"writes {name}"
-    why = [_why_writes(runs, name, s) for s in SIZES]
+    text = "section 4.2.2, Figure 6"
+    to_base = Measured(runs, "writes", name, SECOND, BASE)
+    early = Measured(runs, "writes", name, EARLY, BASE)
+    below = Measured(runs, "writes", name, SECOND, EARLY, percent=True)
+    rows = _ends(to_base, panel, f"{SECOND} / {BASE}", WRITES[name], text)
+    rows += _ends(below, panel, f"{SECOND} below {EARLY}, %",
+                  WRITES_BELOW[name], text)
+    rows.append(judge.claim(
+        panel, f"{EARLY} not below {BASE}, share of sizes",
+        _share(early, lambda x: x >= 1), MOST_CASES, None,
+        source=text + ": CFLRU-EF generally writes more",
+        why=_why(runs, name, _size(early.where(min)))))
+    if name == "mix":
+        rows.append(early.sweep(judge.claim(
+            panel, f"{EARLY} / {BASE}, most", early.over_sizes(max), 1,
+            EARLY_MORE, source=text + ": increases by up to 2.2 %",
+            why=_why(runs, name, _size(early.where(max)))), max))
+    if name in BEST_AT:
+        rows.append(judge.extreme(
+            panel, f"least {SECOND} / {BASE}",
+            {_at(s): v for s, v in to_base.by.items()}, BEST_AT[name],
+            pick=min, source=text + ": particularly good at 64 MB"))
+    if name == "prxy0":
+        rows.append(judge.claim(
+            panel, f"{SECOND} / {BASE} from 256 MiB on, most",
+            [max(v) for v in zip(*(to_base.by[s] for s in SIZES
+                                   if s >= 256))], 1, 1.018,
+            source=text + ": no benefit from 256 MB on, up to 1.8 % more",
+            why=_why(runs, name, 256)))
     return Panel(panel, f"{name}: NAND writes, to those of CFLRU (Figure 6)",
-                 [runs.ins[name].source],
-                 _judged(runs, name, panel, "writes", WRITES[name],
-                         WRITES_BELOW[name], why),
+                 _inputs(runs, name), rows,
                  _chart(runs, name, "writes", "NAND writes / CFLRU's",
                         WRITES[name]))
 
 
-def _hit_row(runs: Runs, name: str, panel: str) -> Row:
-    """Figure 7's right end."""
-    return band(panel, f"{BASE} at 1 GiB, %", runs.hit((name, 1024, BASE, ONCE)),
-                HITS[name] - 5, HITS[name] + 5, _why_writes(runs, name, 1024))
+def _hit_chart(runs: Runs, name: str, variant: str = ONCE) -> Chart:
+    series: dict[str, list[float | None]] = {
+        p: [judge.mean(runs.get("hit", name, s, p, variant)) for s in SIZES]
+        for p in POLICIES[1:]}
+    return Chart([_at(s) for s in SIZES], series, "hits, %", lines=True)
 
 
 def _hits(runs: Runs, name: str) -> Panel:
     panel = f"hits {name}"
-    rows = [_hit_row(runs, name, panel)]
-    least = min(runs.hit((name, s, SECOND, ONCE))
-                - runs.hit((name, s, BASE, ONCE)) for s in SIZES)
-    rows.append(band(panel, f"{SECOND} - {BASE}, least, points", least, -1,
-                     None, "a larger share of its hits is lost to units that"
-                     " were flushed early"))
+    text = "section 4.2.3, Figure 7"
+    ratio = Measured(runs, "hit", name, SECOND, BASE)
+    low, high = judge.about(HITS[name])
+    rows = [
+        judge.claim(panel, f"{BASE} at 1 GiB, %",
+                    runs.get("hit", name, 1024, BASE), low, min(high, 100),
+                    source=text, text=f"about {HITS[name]:g}",
+                    why=_why(runs, name, 1024)),
+        judge.claim(panel, f"{SECOND} not below {BASE}, share of sizes",
+                    _share(ratio, lambda x: x >= 1), MOST_CASES, None,
+                    source=text + ": higher in most cases",
+                    why=_why(runs, name, _size(ratio.where(min))))]
     if name in FEWER_MISSES:
-        a, b = (100 - runs.hit((name, 64, p, ONCE)) for p in (SECOND, BASE))
-        paper = FEWER_MISSES[name]
-        rows.append(band(panel, f"{SECOND}: misses below {BASE} at 64 MiB, %",
-                         100 * (1 - a / b), paper * (1 - ABOUT),
-                         paper * (1 + ABOUT), _why_writes(runs, name, 64)))
-    series: dict[str, list[float | None]] = {
-        p: [runs.hit((name, s, p, ONCE)) for s in SIZES] for p in POLICIES}
-    return Panel(panel, f"{name}: hit ratio (Figure 7)",
-                 [runs.ins[name].source], rows,
-                 Chart([_at(s) for s in SIZES], series, "hits, %", lines=True))
-
-
-def _about(value: float) -> tuple[float, float]:
-    return value * (1 - ABOUT), value * (1 + ABOUT)
+        a, b = (runs.get("hit", name, 64, p) for p in (SECOND, BASE))
+        rows.append(judge.claim(
+            panel, f"{SECOND}: misses below {BASE} at 64 MiB, %",
+            [100 * (1 - (100 - x) / max(100 - y, 1e-9))
+             for x, y in zip(a, b)], *judge.about(FEWER_MISSES[name]),
+            source=text, text=f"{FEWER_MISSES[name]:g}",
+            why=_why(runs, name, 64)))
+    return Panel(panel, f"{name}: hit ratio (Figure 7)", _inputs(runs, name),
+                 rows, _hit_chart(runs, name))
 
 
 def _flushed_time(runs: Runs) -> Iterator[Panel]:
     """Figure 8 a and b."""
-    mean = _ratios(runs, "mix", SECOND, BASE, "mean_us", FLUSHED)
-    panel = "flushed mean"
-    yield Panel(panel, "mix, everything flushed each 30 s: mean response, to"
-                " that of CFLRU (Figure 8a)", [runs.ins["mix"].source], [
-                    band(panel, f"{SECOND} / {BASE} at 32 MiB", mean[0],
-                         *_about(FLUSHED_MEAN),
-                         _why_mean(runs, "mix", 32, FLUSHED)),
-                    band(panel, f"{SECOND} / {BASE} at 1 GiB", mean[-1],
-                         1 / EQUAL, EQUAL,
-                         _why_mean(runs, "mix", 1024, FLUSHED))],
-                _chart(runs, "mix", "mean_us", "mean response / CFLRU's", None,
-                       FLUSHED))
-    tail = _ratios(runs, "mix", SECOND, BASE, "tail_us", FLUSHED)
-    panel = "flushed tail"
-    yield Panel(panel, "mix, everything flushed each 30 s: mean of the slowest"
-                " 1 %, to that of CFLRU (Figure 8b)",
-                [runs.ins["mix"].source],
-                [band(panel, f"{SECOND} / {BASE} at 256 MiB",
-                      tail[SIZES.index(256)], *_about(FLUSHED_TAIL),
-                      _why_tail(runs, "mix", 256, FLUSHED))],
-                _chart(runs, "mix", "tail_us", "tail / CFLRU's", None,
-                       FLUSHED))
+    for panel, what, mib, value, figure in (
+            ("flushed mean", "mean_us", 32, FLUSHED_MEAN, "8a"),
+            ("flushed tail", "tail_us", 256, FLUSHED_TAIL, "8b")):
+        m = Measured(runs, what, "mix", SECOND, BASE, variant=FLUSHED)
+        below = Measured(runs, what, "mix", SECOND, EARLY, percent=True,
+                         variant=FLUSHED)
+        text = f"section 4.3, Figure {figure}"
+        rows = [judge.claim(panel, f"{SECOND} / {BASE} at {_at(mib)}",
+                            m.by[mib], *judge.about(value), source=text,
+                            text=f"{value:g}",
+                            why=_why(runs, "mix", mib, FLUSHED))]
+        if what == "mean_us":
+            rows.append(judge.claim(
+                panel, f"{SECOND} / {BASE} at 1 GiB", m.by[1024],
+                *judge.about(1), source=text, text="almost the same",
+                why=_why(runs, "mix", 1024, FLUSHED)))
+        rows.append(judge.claim(
+            panel, f"{SECOND} not above {EARLY}, share of sizes",
+            _share(below, lambda x: x >= 0), MOST_CASES, None,
+            source=text + ": shorter in most cases"))
+        yield Panel(panel, f"mix, everything flushed each 30 s: {what[:4]}, to"
+                    f" that of CFLRU (Figure {figure})", _inputs(runs, "mix"),
+                    rows, _chart(runs, "mix", what, f"{what[:4]} / CFLRU's",
+                                 None, FLUSHED))
 
 
 def _flushed_pages(runs: Runs) -> Iterator[Panel]:
     """Figure 8 c and d."""
-    why = [_why_writes(runs, "mix", s, FLUSHED) for s in SIZES]
     panel = "flushed writes"
-    rows = []
-    for policy in (EARLY, SECOND):
-        ratio = _ratios(runs, "mix", policy, BASE, "writes", FLUSHED)
-        rows.append(band(panel, f"{policy} / {BASE}, most", max(ratio), None,
-                         FLUSHED_WRITES, why[ratio.index(max(ratio))]))
+    early = Measured(runs, "writes", "mix", EARLY, BASE, variant=FLUSHED)
+    m = Measured(runs, "writes", "mix", SECOND, BASE, variant=FLUSHED)
+    below = Measured(runs, "writes", "mix", SECOND, EARLY, percent=True,
+                     variant=FLUSHED)
+    text = "section 4.3, Figure 8c"
+    rows = [
+        judge.claim(panel, f"{EARLY} / {BASE}, most", early.over_sizes(max),
+                    None, FLUSHED_WRITES, source=text + ": less than 1 %"
+                    " more, even in CFLRU-EF",
+                    why=_why(runs, "mix", _size(early.where(max)), FLUSHED)),
+        judge.claim(panel, f"{SECOND} not above {EARLY}, share of sizes",
+                    _share(below, lambda x: x >= 0), MOST_CASES, None,
+                    source=text + ": fewer writes"),
+        judge.claim(panel, f"{SECOND} not above {BASE}, share of sizes",
+                    _share(m, lambda x: x <= 1), MOST_CASES, None,
+                    source=text + ": lower in most cases")]
     yield Panel(panel, "mix, everything flushed each 30 s: NAND writes, to"
-                " those of CFLRU (Figure 8c)", [runs.ins["mix"].source], rows,
+                " those of CFLRU (Figure 8c)", _inputs(runs, "mix"), rows,
                 _chart(runs, "mix", "writes", "NAND writes / CFLRU's", None,
                        FLUSHED))
-    hits = {p: [runs.hit(("mix", s, p, FLUSHED)) for s in SIZES]
-            for p in POLICIES}
-    apart = [abs(a - b) for a, b in zip(hits[SECOND], hits[BASE])]
     panel = "flushed hits"
+    hits = Measured(runs, "hit", "mix", SECOND, BASE, variant=FLUSHED)
     yield Panel(panel, "mix, everything flushed each 30 s: hit ratio (Figure"
-                " 8d)", [runs.ins["mix"].source],
-                [band(panel, f"{SECOND} and {BASE}, most apart, points",
-                      max(apart), None, 5, why[apart.index(max(apart))])],
-                Chart([_at(s) for s in SIZES],
-                      {p: list(v) for p, v in hits.items()}, "hits, %",
-                      lines=True))
+                " 8d)", _inputs(runs, "mix"),
+                [judge.claim(panel, f"{SECOND} / {BASE}, {word}",
+                             hits.over_sizes(pick), *judge.about(1),
+                             source="section 4.3, Figure 8d: the difference"
+                             " is not significant",
+                             why=_why(runs, "mix", _size(hits.where(pick)),
+                                      FLUSHED))
+                 for word, pick in (("least", min), ("most", max))],
+                _hit_chart(runs, "mix", FLUSHED))
 
 
-def _fits(ins: dict[str, Input]) -> Panel | None:
-    """The generated input beside the table."""
-    rows = [band("fit", f"{one.name}: {f.name}", f.made, f.asked * 0.98,
-                 f.asked * 1.02, "the generator came no nearer")
-            for one in ins.values() for f in one.fit]
+def _fits(ins: list[Input]) -> Panel | None:
+    """The generated inputs of the first seed beside the table."""
+    rows = [judge.shown("fit", f"{one.name}: {f.name}", f.made,
+                        "of the generated input", f"{f.asked:.3g}")
+            for one in ins for f in one.fit]
     if not rows:
         return None
-    made = [one for one in ins.values() if one.fit]
+    made = [one for one in ins if one.fit]
     names = [f.name for f in made[0].fit]
     series: dict[str, list[float | None]] = {
         one.name: [100 * (f.made / f.asked - 1) for f in one.fit]
@@ -348,27 +392,25 @@ def _fits(ins: dict[str, Input]) -> Panel | None:
 
 
 def _speed(runs: Runs) -> Panel:
-    """Requests per second of one core, over all runs of a policy."""
+    """Requests per second of one core, over all judged runs of a policy."""
     speed = {}
     for policy in POLICIES:
         mine = [r for k, r in runs.results.items()
-                if k[2] == policy and k[3] == ONCE]
+                if k[2] == policy and k[3] == ONCE and not k[6]]
         speed[policy] = sum(r["requests"] for r in mine) / max(
             sum(r["cpu_s"] for r in mine), 1e-9)
-    rows = [row("speed", f"{p}: requests a second", speed[p], "", None)
-            for p in POLICIES]
-    rows += [band("speed", f"{p} / lru", speed[p] / speed["lru"], SLOWER, None,
-                  "its bookkeeping costs more") for p in POLICIES[1:]]
     return Panel("speed", "Requests per second and core of vssd-sim, by policy",
-                 [one.source for one in runs.ins.values()], rows,
+                 [], [judge.shown("speed", f"{p}: requests a second", speed[p],
+                                  "of the model") for p in POLICIES],
                  Chart(list(POLICIES), {"ours": list(speed.values())},
                        "requests / s of one core"))
 
 
 def panels(ctx: Context) -> Iterator[Panel]:
     """Figures 4 to 8 of the paper."""
-    runs = _play(ctx)
-    fits = _fits(runs.ins)
+    runs = Runs(ctx)
+    fits = _fits([runs.input((n, SIZES[0], BASE, ONCE, SEED, JUDGED, False))
+                  for n in TABLE])
     if fits:
         yield fits
     for name in MEAN:

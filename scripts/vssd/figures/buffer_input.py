@@ -16,14 +16,15 @@ from ..ui import Stage
 from . import readers, standin
 from . import traces as ft
 from .figure import Context
+from .shapes import load
 from .standin import Table
 
 PAGE = 8192  # of the drive, and the unit of its map
 SECTOR = 512
 SEED = 2023
 # A week is played up to here; --scale makes it longer, up to the whole.
-MOST = 2_000_000
-MOST_MIX = 3_000_000
+MOST = 1_000_000
+MOST_MIX = 1_500_000
 # A real trace that touches less of its volume than this is an excerpt.
 WHOLE = 0.5
 GRAIN = 4096  # of sizes and addresses
@@ -91,20 +92,38 @@ class Input:
 # ---- generated ----------------------------------------------------------------
 
 
-def _made(ctx: Context, name: str, scale: float, n: int) -> ft.Trace:
+@dataclass(frozen=True)
+class Make:
+    """What a generated input depends on beside its row of the table."""
+
+    seed: int = SEED
+    bias: float | None = None  # b of all arrivals; None: as fitted
+    part: float = 1.0  # of addresses, buffers and requests, beside --scale
+
+
+def _made(ctx: Context, name: str, scale: float, n: int, make: Make) \
+        -> ft.Trace:
     """The first n requests of a week on so much of the addresses."""
-    seed = SEED + list(TABLE).index(name)
-    return standin.generate(_base(name), TABLE[name].table(scale), n, seed,
-                            readers.frequencies(ctx.traces, _base(name)))
+    shape = load()[_base(name)]
+    counts = readers.frequencies(ctx.traces, _base(name))
+    if counts is not None:
+        shape = standin.counted(shape, counts, "the folder's lba_freq")
+    if make.bias is not None:
+        read, write = (replace(k, arrivals=replace(k.arrivals,
+                                                   bias=make.bias))
+                       for k in (shape.read, shape.write))
+        shape = replace(shape, read=read, write=write)
+    return standin.made(_base(name), shape, TABLE[name].table(scale), n,
+                        make.seed * len(TABLE) + list(TABLE).index(name))
 
 
-def _merged(ctx: Context, scale: float, n: int) -> ft.Trace:
+def _merged(ctx: Context, scale: float, n: int, make: Make) -> ft.Trace:
     """The mix: of each of its four as many requests as it has in that
     time."""
     whole = {name: TABLE[name].requests() for name in MIXED}
     total = sum(whole.values())
-    return beside([_made(ctx, name, scale, max(n * whole[name] // total, 1))
-                   for name in MIXED], packed=False)
+    return beside([_made(ctx, name, scale, max(n * whole[name] // total, 1),
+                         make) for name in MIXED], packed=False)
 
 
 def _fits(row: Row, trace: ft.Trace) -> list[Fit]:
@@ -118,14 +137,16 @@ def _fits(row: Row, trace: ft.Trace) -> list[Fit]:
                 float(write.mean()) / SECTOR)]
 
 
-def generate(ctx: Context, name: str) -> Input:
+def generate(ctx: Context, name: str, make: Make = Make()) -> Input:
     """As many requests of the week as are to be played."""
-    scale = min(ctx.scale, 1.0)
+    scale = min(ctx.scale, 1.0) * make.part
     whole = int(TABLE[name].requests() * scale)
-    n = min(whole, int((MOST_MIX if name == "mix" else MOST) * ctx.scale))
-    trace = _merged(ctx, scale, n) if name == "mix" \
-        else _made(ctx, name, scale, n)
-    path = ctx.scratch / f"buffer-{name}.csv"
+    n = min(whole, int((MOST_MIX if name == "mix" else MOST) * ctx.scale
+                       * make.part))
+    trace = _merged(ctx, scale, n, make) if name == "mix" \
+        else _made(ctx, name, scale, n, make)
+    path = ctx.scratch / (f"buffer-{name}-{make.seed}-{make.part:g}-"
+                          f"{make.bias or 'fitted'}.csv")
     ft.write_msr(trace, path)
     source = (f"{name}: the first {n} of {whole} requests of a week;"
               f" {trace.source}")
@@ -206,15 +227,18 @@ def real(ctx: Context) -> dict[str, Input]:
     return out
 
 
-def inputs(ctx: Context) -> dict[str, Input]:
-    """All six, in the order of the table."""
+def inputs(ctx: Context, makes: list[Make]) \
+        -> dict[tuple[str, Make], Input]:
+    """All six, each as often as asked for; a real one is always the same."""
     with Stage("buffer: inputs") as stage:
-        out = real(ctx) if ctx.traces else {}
-        missing = [n for n in TABLE if n not in out]
+        found = real(ctx) if ctx.traces else {}
+        keys = [(n, m) for m in makes for n in TABLE]
+        out = {k: found[k[0]] for k in keys if k[0] in found}
 
-        def done(name: str, one: Input) -> None:
-            out[name] = one
-            stage.step(len(out), len(TABLE), f"{name} is there")
+        def done(key: tuple[str, Make], one: Input) -> None:
+            out[key] = one
+            stage.step(len(out), len(keys), f"{key[0]} is there")
 
-        ctx.runner.each(lambda n: generate(ctx, n), missing, done)
-    return {n: out[n] for n in TABLE}
+        ctx.runner.each(lambda k: generate(ctx, *k),
+                        [k for k in keys if k not in out], done)
+    return {k: out[k] for k in keys}

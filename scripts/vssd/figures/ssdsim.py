@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SSDSim's semantics, in options of the drive: one set for both papers that ran
+on it (I. Shin, J. KIIT 16(7), 2018; Micromachines 14:796, 2023).
+
+Dynamic allocation is what both papers say themselves, so their profiles have
+it.  The rest is SSDSim 2.1: a chip is locked as a whole; an idle chip takes
+waiting writes for its dies as one command; few requests of the trace are
+executed at a time; a write is over when its data has crossed the bus.  With a
+buffer the last means that a victim's room is free then.
+
+The queue of 5 is SSDSim's default.  The papers' copies are modified, and none
+of these values is in the papers: so each is swept.
+"""
+
+from __future__ import annotations
+
+Sets = tuple[str, ...]
+
+# Parameter: value: options.  The first value is SSDSim's.
+ALLOCATION: dict[str, Sets] = {
+    "dynamic": ("ftl.alloc=dynamic",),
+    "stripe": ("ftl.alloc=stripe",),
+}
+CHIP: dict[str, Sets] = {
+    "composite": ("nand.lock=chip", "nand.composite=on"),
+    "locked": ("nand.lock=chip",),
+    "dies apart": ("nand.lock=die",),
+}
+QUEUE: dict[str, Sets] = {
+    str(n): (f"host.queue_depth={n}",) for n in (5, 32, 1024)}
+# Of a drive without a buffer, and of one with it.
+COMPLETION: dict[str, Sets] = {
+    "data-in": ("host.complete_at=data-in",),
+    "program": ("host.complete_at=program",),
+}
+ROOM: dict[str, Sets] = {
+    "data-in": ("buffer.free_at=data-in",),
+    "program": ("buffer.free_at=program",),
+}
