@@ -53,8 +53,7 @@ static uint32_t add_planes(const Nand *n, uint32_t leader,
     uint32_t begin = n->op[first].die * n->geo.planes_per_die;
 
     for (uint32_t p = begin; p < begin + n->geo.planes_per_die; p++) {
-        uint32_t i =
-            p == n->op[first].plane ? NONE : first_mate(n, leader, p);
+        uint32_t i = p == n->op[first].plane ? NONE : first_mate(n, leader, p);
 
         if (i != NONE && same_page(n, i, first)) {
             invariant(found < NAND_MAX_MATES);

@@ -138,8 +138,10 @@ static bool check_features(const NandConfig *cfg, GError **error)
         return refuse(error, "nand.composite=on: needs nand.lock=chip");
     }
     if (cfg->composite && cfg->dies * cfg->planes > NAND_MAX_MATES) {
-        return refuse(error, "nand.composite=on: needs chips of at most %u "
-                      "planes (nand.dies times nand.planes)", NAND_MAX_MATES);
+        return refuse(error,
+                      "nand.composite=on: needs chips of at most %u "
+                      "planes (nand.dies times nand.planes)",
+                      NAND_MAX_MATES);
     }
     if (cfg->independent_reads && !cfg->multi_plane) {
         return refuse(error, "nand.independent_reads=on: needs "

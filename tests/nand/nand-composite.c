@@ -52,9 +52,8 @@ static void test_planes(void)
         uint64_t begin = busy_die(r);
         unsigned n = kind[i].together ? 4 : 2;
         uint64_t first = begin + n * (C + X) + (n - 1) * TDBSY + TPROG;
-        uint64_t last = kind[i].together
-                            ? first
-                            : first + 2 * (C + X) + TDBSY + TPROG;
+        uint64_t last =
+            kind[i].together ? first : first + 2 * (C + X) + TDBSY + TPROG;
 
         for (uint32_t p = 0; p < 4; p++) {
             rig_submit(r, 0, NAND_PROGRAM, rig_page(r, p, 0, 0), PAGE);

@@ -11,12 +11,26 @@ that writes nothing, those still dirty in the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from . import judge
-from .buffer_input import TABLE, Input
-from .buffer_runs import (BASE, EARLY, FLUSHED, JUDGED, ONCE, PARAMETERS,
-                          POLICIES, SECOND, SEED, SIZES, SWEEP, SWEPT_SIZES,
-                          USED, Choice, Runs)
+from .buffer_input import SEED, TABLE, Input
+from .buffer_runs import (
+    BASE,
+    EARLY,
+    FLUSHED,
+    JUDGED,
+    ONCE,
+    PARAMETERS,
+    POLICIES,
+    SECOND,
+    SIZES,
+    SWEEP,
+    SWEPT_SIZES,
+    USED,
+    Choice,
+    Runs,
+)
 from .figure import Chart, Context, Panel
 from .judge import Row
 
@@ -78,8 +92,8 @@ def _tested(runs: Runs, row: Row, get: Callable[[Choice], float]) -> Row:
         text = ("bursts leave no idle time for early flush when it is needed;"
                 " with arrivals like Poisson's the ratio is small enough")
     else:
-        other = "program" if USED["room"] == "data-in" else "data-in"
-        choice, bounds = Choice("room", other), (low, None)
+        other = "program" if USED["completion"] == "data-in" else "data-in"
+        choice, bounds = Choice("completion", other), (low, None)
         text = ("it depends on when a victim's room is free; with the other"
                 " rule the ratio is large enough")
     return judge.because(row, text, f"the sweep's run with {choice.text()}",
@@ -143,7 +157,7 @@ def _ends(m: Measured, panel: str, what: str, bounds: tuple[float, float],
                           *bounds, source=source,
                           why=_why(m.runs, m.name, _size(size), m.variant))
         row |= {"points": what.endswith("%")}
-        _tested(m.runs, row, lambda c, p=pick: m.swept(p, c))
+        _tested(m.runs, row, partial(m.swept, pick))
         out.append(m.sweep(row, pick))
     return out
 
@@ -202,13 +216,13 @@ def _means(runs: Runs, name: str) -> Panel:
         panel, f"{EARLY} / {BASE}, most", early.over_sizes(max), None, 1,
         source="section 4.2.1: lower in all traces, regardless of cache"
         " capacity", why=_why(runs, name, _size(early.where(max)))), max))
-    other = "program" if USED["room"] == "data-in" else "data-in"
+    other = "program" if USED["completion"] == "data-in" else "data-in"
     if runs.swept:
         rows.append(judge.shown(
             panel, f"{SECOND} / {BASE} at {_at(SWEPT_SIZES[1])}, room free at"
             f" {other}", runs.swept_ratio(
                 "mean_us", name, SWEPT_SIZES[1], SECOND, BASE,
-                Choice("room", other)), "a run of the sweep"))
+                Choice("completion", other)), "a run of the sweep"))
     return Panel(panel, f"{name}: mean response, to that of CFLRU (Figure 4)",
                  _inputs(runs, name), rows,
                  _chart(runs, name, "mean_us", "mean response / CFLRU's",

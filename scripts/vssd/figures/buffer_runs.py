@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..paths import find_profile
-from ..sim.run import Point, Result
+from ..sim.run import Point
 from . import ssdsim
 from .buffer_input import PAGE, SEED, TABLE, Input, Make, inputs
 from .figure import Context
@@ -30,7 +30,7 @@ SWEEP = 0.1  # of addresses, buffers and requests, in runs of a sweep
 
 # What the paper leaves open: parameter, value, options of the drive.
 DRIVE: dict[str, dict[str, Sets]] = {
-    "room": ssdsim.ROOM,
+    "completion": ssdsim.ROOM,
     "host queue": ssdsim.QUEUE,
     "allocation": ssdsim.ALLOCATION,
     "chip": ssdsim.CHIP,
@@ -48,8 +48,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 # The judged values: chosen by outcome where the page says so.
 USED = {
-    "room": "data-in", "host queue": "5", "allocation": "dynamic",
-    "chip": "composite", "DRAM word": "4 bytes", "threshold": "ours",
+    **ssdsim.USED, "DRAM word": "4 bytes", "threshold": "ours",
     "GC starts at": "1 %", "b of the arrivals": "fitted",
     "over-provisioning": "touched",
 }

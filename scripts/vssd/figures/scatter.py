@@ -9,14 +9,26 @@ rate unchanged (section III); k = 1, 4, 16, 64.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ..sim.run import Result
 from . import judge
 from . import traces as ft
 from .figure import Chart, Context, Panel
 from .judge import Row
-from .scatter_runs import (JUDGED, KS, PARAMETERS, SEED, SWEEP, TABLE, USED,
-                           Choice, Plan, Results, choices)
+from .scatter_runs import (
+    JUDGED,
+    KS,
+    PARAMETERS,
+    SEED,
+    SWEEP,
+    TABLE,
+    USED,
+    Choice,
+    Plan,
+    Results,
+    choices,
+)
 
 TITLE = "Scattering write arrivals (Shin 2018)"
 MEAN = (3.7, 9.1)
@@ -152,7 +164,7 @@ def _growth(runs: Runs) -> Panel:
                         source="Figure 1 and section III: the response"
                         " increases with the number of simultaneous writes",
                         why=_shares(runs, name)),
-            lambda c, name=name: _steps(runs, name, c)))
+            partial(_steps, runs, name)))
     return Panel("mean", "Mean response grows with k (Figure 1)",
                  runs.inputs(), rows,
                  Chart([f"D{k}" for k in KS], series, "mean response, us",
@@ -162,6 +174,15 @@ def _growth(runs: Runs) -> Panel:
 def _steps(runs: Runs, name: str, choice: Choice) -> list[float]:
     by_k = [runs.get(_mean, name, k, choice, True)[0] for k in KS]
     return [min(b / a for a, b in zip(by_k, by_k[1:]))]
+
+
+def _swept_ratio(runs: Runs, of: Measure, name: str, choice: Choice) \
+        -> list[float]:
+    return runs.ratio(of, name, choice, True)
+
+
+def _swept_erases(runs: Runs, name: str, choice: Choice) -> list[float]:
+    return runs.most_by_least(_erases, name, choice, True)
 
 
 def _chart(of: dict[str, list[float]], low: list[float | None],
@@ -205,8 +226,7 @@ def _ratios(runs: Runs) -> Panel:
         row = judge.claim(panel, name, ratio[name], *MEAN, source=text,
                           why=_shares(runs, name))
         _explain(runs, row, _mean, name)
-        rows.append(runs.sweep(row, lambda c, name=name: runs.ratio(
-            _mean, name, c, True)))
+        rows.append(runs.sweep(row, partial(_swept_ratio, runs, _mean, name)))
     rows += _ends(panel, ratio, MEAN, text)
     rows.append(judge.extreme(
         panel, "largest", ratio, "proj0", source="section III: more severe in"
@@ -237,8 +257,7 @@ def _tails(runs: Runs) -> Panel:
             why=f"D1's tail is {slow:.1f} ms, D64's"
             f" {judge.mean(runs.get(_tail, name, 64)):.1f} ms")
         _explain(runs, row, _tail, name)
-        rows.append(runs.sweep(row, lambda c, name=name: runs.ratio(
-            _tail, name, c, True)))
+        rows.append(runs.sweep(row, partial(_swept_ratio, runs, _tail, name)))
     rows += _ends(panel, {n: v for n, v in ratio.items() if n != INVERTED},
                   TAIL, text)
     return Panel(panel, "Mean of the slowest 0.01 %, D64 / D1 (Figure 2)",
@@ -256,7 +275,7 @@ def _erased(runs: Runs) -> Panel:
                         source="Figure 3: the count is similar",
                         why="a batch writes a page again that still waits in"
                         " the drive"),
-            lambda c, name=name: runs.most_by_least(_erases, name, c, True)))
+            partial(_swept_erases, runs, name)))
     series: dict[str, list[float | None]] = {
         f"D{k}": [judge.mean(runs.get(_erases, n, k)) for n in TABLE]
         for k in KS}

@@ -64,8 +64,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 # The judged values: chosen by outcome where the page says so.
 USED = {
-    "completion": "data-in", "tR": "500 us", "host queue": "5",
-    "allocation": "dynamic", "chip": "composite", "GC ends at": "9.9 %",
+    **ssdsim.USED, "tR": "500 us", "GC ends at": "9.9 %",
     "b of the reads": "fitted", "footprint of Financial": "1",
     "initial state": "aged",
 }

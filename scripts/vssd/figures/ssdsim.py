@@ -37,3 +37,14 @@ ROOM: dict[str, Sets] = {
     "data-in": ("buffer.free_at=data-in",),
     "program": ("buffer.free_at=program",),
 }
+# What both figures judge with.
+USED = {"allocation": "dynamic", "chip": "composite", "host queue": "5",
+        "completion": "data-in"}
+
+
+def used(completion: str) -> Sets:
+    """The judged settings; completion: "host" without a buffer, "room" with
+    one."""
+    rule = COMPLETION if completion == "host" else ROOM
+    return (*ALLOCATION[USED["allocation"]], *CHIP[USED["chip"]],
+            *QUEUE[USED["host queue"]], *rule[USED["completion"]])
