@@ -39,8 +39,8 @@ DRIVE: dict[str, dict[str, Sets]] = {
     "GC starts at": {"1 %": (), "10 %": ("ftl.gc_low=10%", "ftl.gc_high=11%")},
 }
 BURSTS: dict[str, float | None] = {"0.5": 0.5, "0.7": 0.7, "fitted": None}
-# Over-provisioning: the drive holds what the trace touches, or 64 GB.
-CAPACITY = {"touched": 0.0, "7 %": 7.0}
+# Over-provisioning: all that the trace does not touch, or so much.
+CAPACITY = {"untouched space": 0.0, "7 %": 7.0}
 PARAMETERS: dict[str, tuple[str, ...]] = {
     **{name: tuple(values) for name, values in DRIVE.items()},
     "b of the arrivals": tuple(BURSTS),
@@ -50,7 +50,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 USED = {
     **ssdsim.USED, "DRAM word": "4 bytes", "threshold": "ours",
     "GC starts at": "1 %", "b of the arrivals": "fitted",
-    "over-provisioning": "touched",
+    "over-provisioning": "untouched space",
 }
 
 
