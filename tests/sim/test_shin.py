@@ -81,17 +81,21 @@ class Scatter(unittest.TestCase):
                 for k in (1, 4, 16, 64)]
 
     def d64(self, *sets: str) -> float:
-        """The mean of D64 with writes of a page."""
-        return mean_us(play("shin2018", scattered(64, 1, 20_000), *SMALL,
+        """The mean of D64 with writes of eight pages."""
+        return mean_us(play("shin2018", scattered(64, 8, 20_000), *SMALL,
                             *SSDSIM, *sets))
 
     def test_mean_grows(self) -> None:
-        """Figure 1: the response grows with k, to 3.7 times or more."""
+        """Figure 1: the response grows with k, to 3.7 to 9.1 times, and more
+        where writes are large."""
+        ratio = []
         for pages in (1, 8):
             means = self.means(pages)
-            print(f"# {pages} pages: D64 / D1 {means[3] / means[0]:.2f}")
+            ratio.append(means[3] / means[0])
+            print(f"# {pages} pages: D64 / D1 {ratio[-1]:.2f}")
             self.assertEqual(means, sorted(means))
-            self.assertGreater(means[3], 3.7 * means[0])
+            self.assertTrue(3.7 <= ratio[-1] <= 9.1)
+        self.assertLess(ratio[0], ratio[1])
 
     def test_composite_commands_serve_a_batch(self) -> None:
         """Section III: die interleave serves a batch at once; without it D64
@@ -99,7 +103,7 @@ class Scatter(unittest.TestCase):
         together = self.d64()
         alone = self.d64("nand.composite=off", "nand.multi_plane=off")
         print(f"# D64: {together:.0f} us, {alone:.0f} without")
-        self.assertLess(together, 0.9 * alone)
+        self.assertLess(together, 0.6 * alone)
 
     def test_erases_do_not_depend_on_k(self) -> None:
         """Figure 3, and the queue by which no batch is merged."""

@@ -23,8 +23,8 @@ PAGE = 8192  # of the drive, and the unit of its map
 SECTOR = 512
 SEED = 2023
 # A week is played up to here; --scale makes it longer, up to the whole.
-MOST = 1_000_000
-MOST_MIX = 1_500_000
+MOST = 500_000
+MOST_MIX = 750_000
 # A real trace that touches less of its volume than this is an excerpt.
 WHOLE = 0.5
 GRAIN = 4096  # of sizes and addresses

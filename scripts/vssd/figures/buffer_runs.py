@@ -49,7 +49,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 # The judged values: chosen by outcome where the page says so.
 USED = {
     **ssdsim.USED, "DRAM word": "4 bytes", "threshold": "ours",
-    "GC starts at": "1 %", "b of the arrivals": "fitted",
+    "GC starts at": "1 %", "b of the arrivals": ssdsim.USED_BURSTS,
     "over-provisioning": "untouched space",
 }
 

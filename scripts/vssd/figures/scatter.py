@@ -209,7 +209,8 @@ def _ends(panel: str, of: dict[str, list[float]], bounds: tuple[float, float],
 def _modes(runs: Runs, panel: str, of: Measure) -> list[Row]:
     """Other settings beside the judged one."""
     out = []
-    for choice in (Choice("completion", "program"), Choice("tR", "50 us")):
+    for choice in (Choice("completion", "data-in"), Choice("tR", "50 us"),
+                   Choice("b of the reads", "fitted")):
         for name in TABLE if runs.swept else ():
             out.append(judge.shown(
                 panel, f"{name}, {choice.text()}",

@@ -65,7 +65,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 # The judged values: chosen by outcome where the page says so.
 USED = {
     **ssdsim.USED, "tR": "500 us", "GC ends at": "9.9 %",
-    "b of the reads": "fitted", "footprint of Financial": "1",
+    "b of the reads": ssdsim.USED_BURSTS, "footprint of Financial": "1",
     "initial state": "aged",
 }
 # A saved drive fits one with the same options, times excepted.
