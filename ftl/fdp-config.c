@@ -43,11 +43,18 @@ static uint32_t read_isolation(const char *text, uint64_t *initial)
     return n <= SSD_MOST_STREAMS ? n : 0;
 }
 
+uint32_t fdp_own_streams(const SsdConfig *cfg)
+{
+    return ssd_alloc_draws_stream(cfg->alloc) ? cfg->random_blocks - 1
+                                              : cfg->hot_cold;
+}
+
 uint64_t fdp_initial(const SsdConfig *cfg)
 {
     uint64_t handles =
         cfg->ruhs ? UINT64_MAX >> (SSD_MOST_STREAMS - cfg->ruhs) : UINT64_MAX;
-    bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE || cfg->zoned;
+    bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE || cfg->zoned ||
+                 ssd_alloc_draws_stream(cfg->alloc);
     uint64_t initial = merge ? UINT64_MAX : 0;
 
     if (cfg->ruhs && is_given(cfg->isolation)) {
@@ -218,6 +225,13 @@ static bool check_streams(const SsdConfig *cfg, GError **error)
                     "ftl.hot_cold=on: needs streams.max=0 and "
                     "fdp.ruhs=0: either the host assigns streams, or the "
                     "drive does");
+    }
+    if (ssd_alloc_draws_stream(cfg->alloc) &&
+        (cfg->ruhs || cfg->streams || cfg->hot_cold)) {
+        return fail(error,
+                    "ftl.alloc=%s: needs streams.max=0, fdp.ruhs=0 and "
+                    "ftl.hot_cold=off: its open blocks are the streams",
+                    ssd_alloc_name(cfg->alloc));
     }
     return true;
 }

@@ -17,6 +17,10 @@ bool fdp_check(const SsdConfig *cfg, GError **error);
  * and n_handles are known. */
 void fdp_classes(const SsdConfig *cfg, SsdLayout *l);
 
+/* Streams beside stream 0 that the drive fills by itself, and the host names
+ * none. */
+uint32_t fdp_own_streams(const SsdConfig *cfg);
+
 /* The handles that are initially isolated, as bits. */
 uint64_t fdp_initial(const SsdConfig *cfg);
 

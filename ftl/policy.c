@@ -17,8 +17,8 @@ const GcPolicy *const gc_policies[] = {
 };
 
 const AllocPolicy *const alloc_policies[] = {
-    &alloc_stripe, &alloc_static,     &alloc_dynamic, &alloc_dl,
-    &alloc_random, &alloc_superblock,
+    &alloc_stripe, &alloc_static,     &alloc_dynamic,      &alloc_dl,
+    &alloc_random, &alloc_superblock, &alloc_random_block,
     NULL,
 };
 
@@ -81,6 +81,11 @@ const char *ssd_gc_name(unsigned i)
 const char *ssd_alloc_name(unsigned i)
 {
     return alloc_policies[i] ? alloc_policies[i]->name : NULL;
+}
+
+bool ssd_alloc_draws_stream(unsigned policy)
+{
+    return alloc_policies[policy]->draws_stream;
 }
 
 bool ssd_alloc_in_rows(unsigned policy)

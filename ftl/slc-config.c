@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "fdp-config.h"
 #include "options.h"
 #include "ssd-internal.h"
 
@@ -93,7 +94,7 @@ uint64_t slc_streams(const SsdConfig *cfg, const SsdLayout *l)
 /* Streams of the host's writes, 0 included. */
 static uint32_t n_streams(const SsdConfig *cfg)
 {
-    return cfg->ruhs ? cfg->ruhs : cfg->streams + 1 + cfg->hot_cold;
+    return cfg->ruhs ? cfg->ruhs : cfg->streams + 1 + fdp_own_streams(cfg);
 }
 
 static bool check_streams(const SsdConfig *cfg, bool any, GError **error)

@@ -373,6 +373,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {cfg->gc != 0, NEED_GC, "ftl.gc"},
         {cfg->gc_unit != 0, NEED_SUPERBLOCKS, "ftl.gc_unit"},
         {cfg->gc_soft_ppm > 0, NEED_BACKGROUND, "ftl.gc_soft"},
+        {cfg->t_gc_period_ps > 0, NEED_BACKGROUND, "ftl.gc_period"},
         {cfg->gc_preempt, NEED_BACKGROUND, "ftl.gc_preempt"},
         {cfg->wear == SSD_WEAR_STATIC, NEED_STATIC_WEAR, "ftl.wear"},
         {cfg->refresh_reads > 0, NEED_REFRESH, "ftl.refresh_reads"},
@@ -597,7 +598,7 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 
     l->n_handles = cfg->ruhs    ? cfg->ruhs
                    : cfg->zoned ? zones_streams(l)
-                                : cfg->streams + 1 + cfg->hot_cold;
+                                : cfg->streams + 1 + fdp_own_streams(cfg);
     l->held_stream = l->zrwa_units ? l->n_handles - 1 : UINT32_MAX;
     l->n_groups = cfg->ruhs ? cfg->groups : 1;
     l->n_streams = l->n_handles * l->n_groups;
@@ -689,6 +690,11 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
 {
     g_autofree char *room = room_option(cfg);
 
+    if (ssd_alloc_draws_stream(cfg->alloc)) {
+        return fail(error, "ftl.random_blocks=%u: needs %u spare blocks in "
+                    "each plane, there are %" PRIu64 " (more ftl.op_percent)",
+                    cfg->random_blocks, l->min_spare_blocks, spare);
+    }
     if (l->n_streams > 1 && !cfg->hot_cold) {
         return fail(error, "%s=%u: needs %u spare blocks in each plane, there "
                     "are %" PRIu64 " (more ftl.op_percent%s)",

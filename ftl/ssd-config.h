@@ -194,6 +194,7 @@ const char *ssd_stripe_name(unsigned i);
 
 /* Does each stream go round the planes by itself? */
 bool ssd_alloc_in_rows(unsigned policy);
+bool ssd_alloc_draws_stream(unsigned policy);
 const char *ssd_map_name(unsigned i);
 
 /* Log blocks that a map needs in each plane; 0: it has none. */

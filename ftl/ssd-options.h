@@ -59,6 +59,8 @@
       NULL,                                                                    \
       "ftl.alloc=dl skips a plane from this GC indicator on: the share of "    \
       "its room that is not in free blocks")                                   \
+    X(U32, uint32_t, random_blocks, "ftl.random_blocks", 1, 64, "16", NULL,    \
+      "open blocks of each plane that ftl.alloc=random-block draws from")      \
     X(PPM, uint32_t, slc_dynamic_ppm, "ftl.slc_dynamic", 0, 1000000, "0%",     \
       NULL,                                                                    \
       "share of each plane's blocks that the host may fill in SLC mode, at "   \
@@ -95,6 +97,10 @@
     X(PPM, uint32_t, gc_high_ppm, "ftl.gc_high", 0, 600000, "1.5%", NULL,      \
       "GC of a plane ends at this share of free blocks (always above "         \
       "ftl.gc_low)")                                                           \
+    X(TIME, uint64_t, t_gc_period_ps, "ftl.gc_period", 0, 3600000000000000,    \
+      "0ns", NULL,                                                             \
+      "at each multiple of this time GC starts in each plane with fewer free " \
+      "blocks than ftl.gc_high; 0: only at ftl.gc_low")                        \
     X(PPM, uint32_t, gc_soft_ppm, "ftl.gc_soft", 0, 600000, "0%", NULL,        \
       "background GC of a plane continues up to this share of free blocks "    \
       "while the host is idle; 0: no background GC")                           \

@@ -407,7 +407,7 @@ static void init_info(Ssd *ssd)
     info->erase_bytes = cfg->nand.page_bytes * cfg->nand.pages;
     info->nstreams = ssd->l.n_streams;
     info->host_streams =
-        cfg->hot_cold ? 1 : ssd->l.n_streams - (ssd->l.zrwa_units > 0);
+        fdp_own_streams(cfg) ? 1 : ssd->l.n_streams - (ssd->l.zrwa_units > 0);
     info->ruhs = cfg->ruhs;
     info->groups = ssd->l.n_groups;
     info->initial = fdp_initial(cfg);

@@ -53,6 +53,7 @@ static const char *needs(const SsdConfig *cfg)
         {cfg->slc_dynamic_ppm > 0, "ftl.slc_dynamic=0"},
         {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=fifo or dynamic"},
         {cfg->gc_soft_ppm > 0, "ftl.gc_soft=0"},
+        {cfg->t_gc_period_ps > 0, "ftl.gc_period=0"},
         {cfg->refresh_reads || cfg->refresh_hours || cfg->refresh_retries ||
              cfg->read_reclaim,
          "no refresh (ftl.refresh_..., ftl.read_reclaim)"},

@@ -234,14 +234,23 @@ static void note_extent(Slot *s, bool partial)
 }
 
 /* The unit of a command has been written; the drive has chosen its stream. */
-static void note_hot(Ssd *ssd, uint32_t cmd, uint64_t lpn, uint32_t stream)
+static void note_stream(Ssd *ssd, uint32_t cmd, uint64_t lpn, uint32_t stream)
 {
     const SsdCmd *r = &ssd->commands.cmd[cmd].req;
     uint64_t from = MAX((uint64_t)lpn << ssd->block_shift, r->lba);
     uint64_t to = MIN((lpn + 1ULL) << ssd->block_shift, r->lba + r->nblocks);
 
     stream_wrote(ssd, stream, to - from);
-    hot_written(ssd, lpn);
+    if (ssd->placement->hot_count) {
+        hot_written(ssd, lpn);
+    }
+}
+
+/* The stream of a unit, where the drive chooses it. */
+static uint32_t own_stream(Ssd *ssd, uint64_t lpn)
+{
+    return ssd->placement->hot_count ? hot_stream(ssd, lpn)
+                                     : random_block_stream(ssd);
 }
 
 /* Put one unit into the buffer; NONE: there is no room. */
@@ -291,14 +300,15 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
         uint32_t stream =
-            ssd->placement->hot_count ? hot_stream(ssd, lpn) : c->req.stream;
+            ssd->placement->chooses_stream ? own_stream(ssd, lpn)
+                                           : c->req.stream;
         uint32_t i = insert_unit(ssd, cmd, lpn, partial, stream);
 
         if (i == NONE) {
             return false;
         }
-        if (ssd->placement->hot_count) {
-            note_hot(ssd, cmd, lpn, stream);
+        if (ssd->placement->chooses_stream) {
+            note_stream(ssd, cmd, lpn, stream);
         }
         oplog_unit(ssd->inspect.log, OPLOG_BUFFER, 0, stream, lpn, ssd->now_ps,
                    ssd->commands.cmd[cmd].serial, 0);

@@ -16,6 +16,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/hold.h"
+#include "gc/periodic.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 #include "wake.h"
@@ -141,6 +142,7 @@ void background_event(Ssd *ssd, BackgroundEvent event)
         [BACKGROUND_IDLE] = begin_idle,
         [BACKGROUND_SCAN] = begin_scan,
         [BACKGROUND_FOLD] = begin_fold,
+        [BACKGROUND_PERIOD] = periodic_event,
     };
 
     invariant(event < G_N_ELEMENTS(begin));

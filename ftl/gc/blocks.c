@@ -9,6 +9,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc-unit.h"
 #include "gc/gc.h"
+#include "gc/periodic.h"
 #include "gc/purge.h"
 #include "gc/stripe-means.h"
 #include "gc/wear.h"
@@ -39,6 +40,12 @@ static void left(Ssd *ssd, uint32_t block)
     }
 }
 
+static void free_taken(Ssd *ssd, uint32_t block)
+{
+    wear_taken(ssd, block);
+    periodic_taken(ssd, block_plane(ssd, block));
+}
+
 static void erased(Ssd *ssd, uint32_t block)
 {
     wear_erased(ssd, block);
@@ -55,7 +62,7 @@ static const MediaClient media_client = {
     .row = row,
     .choose_free = wear_choose_free,
     .freed = wear_freed,
-    .free_taken = wear_taken,
+    .free_taken = free_taken,
     .opened = opened,
     .taken = unit_taken,
     .left = left,
@@ -169,6 +176,7 @@ void gc_power_lost(Ssd *ssd)
     ssd->window_end = SSD_WINDOW_END_NONE;
     copy_rows_power_lost(ssd);
     purge_stop(ssd);
+    periodic_power_lost(ssd);
 }
 
 void gc_init(Ssd *ssd)
@@ -203,4 +211,5 @@ void gc_forget(Ssd *ssd)
     age_trees_forget(ssd);
     stripe_means_forget(ssd);
     wear_forget(ssd);
+    periodic_forget(ssd);
 }

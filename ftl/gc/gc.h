@@ -79,6 +79,7 @@ typedef enum BackgroundEvent {
     BACKGROUND_IDLE,
     BACKGROUND_SCAN,
     BACKGROUND_FOLD,
+    BACKGROUND_PERIOD, /* periodic.c */
 } BackgroundEvent;
 
 /* No command runs, from now on. */

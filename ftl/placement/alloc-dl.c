@@ -48,11 +48,10 @@ static bool is_clean(const Ssd *ssd, uint32_t plane)
 static uint32_t home_of(const Ssd *ssd, uint64_t lpn)
 {
     uint64_t entry = ssd->nand_entry(ssd, lpn);
-    uint64_t page = lpn >> ssd->page_units_shift;
 
     invariant(lpn < ssd->l.user_units);
     return entry ? block_plane(ssd, ppu_block(ssd, entry - 1))
-                 : ssd->media->stripe_plane[page % ssd->l.n_planes];
+                 : alloc_first_plane(ssd, lpn);
 }
 
 static uint32_t force_gc(Ssd *ssd, uint32_t first)

@@ -32,6 +32,8 @@ struct AllocPolicy {
                        the array and one on the bus */
     bool by_lpn;    /* pick needs the units to be written */
     uint8_t rows;   /* AllocRows: of several streams; then pick is not asked */
+    bool draws_stream; /* the drive has ftl.random_blocks streams of its own,
+                          one of which each unit goes to, at random */
     /* Required.  The plane for the next page of the host, among those that
      * accept one, or NONE: wait.  It may wait (by alloc_insist()) only for
      * something that is under way.  lpn is the first unit of the page, or NONE
@@ -45,6 +47,7 @@ extern const AllocPolicy alloc_static;
 extern const AllocPolicy alloc_dynamic;
 extern const AllocPolicy alloc_dl;
 extern const AllocPolicy alloc_random;
+extern const AllocPolicy alloc_random_block;
 extern const AllocPolicy alloc_superblock;
 
 #endif

@@ -4,7 +4,7 @@
  *
  * Source: S. Zertal, "A Data Layout Strategy to Enhance the Internal SSD
  * Parallelism", IJAEE 5(1), 2015, section IV.B: the policy that DL_algo is
- * compared with ("a random block" for the new version).
+ * compared with, by planes; alloc-random-block.c goes by blocks.
  */
 #include "placement/alloc-policy.h"
 #include "placement/alloc.h"
@@ -12,18 +12,8 @@
 
 static uint32_t random_pick(Ssd *ssd, uint64_t lpn)
 {
-    uint32_t plane;
-
     (void)lpn;
-    if (ssd->placement->alloc_chosen == NONE) {
-        ssd->placement->alloc_chosen =
-            (uint32_t)prng_below(&ssd->placement->rng, ssd->l.n_planes);
-    }
-    plane = alloc_insist(ssd, ssd->placement->alloc_chosen);
-    if (plane != NONE) {
-        ssd->placement->alloc_chosen = NONE;
-    }
-    return plane;
+    return alloc_draw(ssd);
 }
 
 const AllocPolicy alloc_random = {

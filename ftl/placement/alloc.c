@@ -130,6 +130,21 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
     return pos == NONE ? NONE : ssd->media->stripe_plane[pos];
 }
 
+uint32_t alloc_draw(Ssd *ssd)
+{
+    uint32_t plane;
+
+    if (ssd->placement->alloc_chosen == NONE) {
+        ssd->placement->alloc_chosen =
+            (uint32_t)prng_below(&ssd->placement->rng, ssd->l.n_planes);
+    }
+    plane = alloc_insist(ssd, ssd->placement->alloc_chosen);
+    if (plane != NONE) {
+        ssd->placement->alloc_chosen = NONE;
+    }
+    return plane;
+}
+
 void alloc_look_again(Ssd *ssd)
 {
     invariant(ssd->placement->alloc_waits_for < ssd->l.n_planes);

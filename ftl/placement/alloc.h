@@ -28,6 +28,19 @@ static inline bool alloc_will_change(const Ssd *ssd, uint32_t plane)
  * change that; else the next one in the stripe that does, or NONE. */
 uint32_t alloc_insist(Ssd *ssd, uint32_t plane);
 
+/* alloc_insist() with a plane at random; a plane that it waits for stays chosen
+ * until it, or another in its place, is taken. */
+uint32_t alloc_draw(Ssd *ssd);
+
+/* The plane of a unit that has no old version: in the order of ftl.stripe, by
+ * logical address. */
+static inline uint32_t alloc_first_plane(const Ssd *ssd, uint64_t lpn)
+{
+    uint64_t page = lpn >> ssd->page_units_shift;
+
+    return ssd->media->stripe_plane[page % ssd->l.n_planes];
+}
+
 /* ---- alloc-rows.c -------------------------------------------------------- */
 
 /* With l.row_planes. */

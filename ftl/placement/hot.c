@@ -14,6 +14,7 @@
  * (streams.c), HOT_STREAM.
  */
 #include "lazymem.h"
+#include "placement/alloc-policy.h"
 #include "placement/life.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -23,6 +24,8 @@
 
 void hot_init(Ssd *ssd)
 {
+    ssd->placement->chooses_stream =
+        ssd->l.n_hot > 0 || ssd->placement->policy->draws_stream;
     if (ssd->l.n_hot > 0) {
         invariant(!ssd->placement->hot_count &&
                   (ssd->l.n_hot & (ssd->l.n_hot - 1)) == 0);

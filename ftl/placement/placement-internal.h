@@ -83,6 +83,7 @@ typedef struct Placement {
     Prng rng;
     OF_PLACEMENT uint8_t *hot_count; /* see hot.c; NULL without ftl.hot_cold */
     uint32_t hot_writes; /* since they were halved */
+    bool chooses_stream; /* not the host, which has one stream */
     uint32_t n_starved; /* planes */
     OF_PLACEMENT Stream
         *stream; /* l.n_streams, and one for blocks of several */

@@ -247,6 +247,7 @@ static const StateRow ssd_rows[] = {
     VALUE(placement.rng, alloc_rng),
     TABLE(placement.hot_count, hot_count, N_HOT),
     VALUE(placement.hot_writes, hot_writes),
+    KEPT(placement.chooses_stream, chooses_stream),
     VALUE(placement.n_starved, n_starved),
     TABLE(placement.stream, stream, N_STREAMS),
     KEPT(buffer.client, buffer_client),
@@ -318,6 +319,7 @@ static const StateRow ssd_rows[] = {
     KEPT(gc.called, gc_called), /* these two are false, but during a call */
     KEPT(gc.alone, gc_alone),
     VALUE_GROWN(3, gc.background, background),
+    KEPT(gc.period_armed, gc_period_armed), /* derived from the events */
     TABLE(gc.history, history, N_BLOCKS),
     VALUE(gc.background_stats, background_stats),
     KEPT(gc.purge, gc_purge), /* begins again (ssd_purge()) */

@@ -158,8 +158,8 @@ static void test_policies(void)
         ssd_destroy(aged(s, &rng));
     }
     for (int i = 0; alloc_policies[i]; i++) {
-        g_autofree char *s =
-            g_strconcat("ftl.alloc=", alloc_policies[i]->name, NULL);
+        g_autofree char *s = g_strconcat(
+            "ftl.random_blocks=1;ftl.alloc=", alloc_policies[i]->name, NULL);
 
         ssd_destroy(aged(s, &rng));
     }

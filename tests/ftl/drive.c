@@ -38,8 +38,8 @@ static void each_policy(PolicyTest *f)
         f(s);
     }
     for (int i = 0; alloc_policies[i]; i++) {
-        g_autofree char *s =
-            g_strconcat("ftl.alloc=", alloc_policies[i]->name, NULL);
+        g_autofree char *s = g_strconcat(
+            "ftl.random_blocks=1;ftl.alloc=", alloc_policies[i]->name, NULL);
 
         f(s);
     }
