@@ -164,6 +164,12 @@ static void test_ranges(void)
     refuse(DIES "fdp.ruhs=2;fdp.handles=0/2", "fdp.handles=0/2: ", "0..1");
 #undef DIES
     refuse("ftl.alloc=best", "ftl.alloc=best", "stripe");
+    refuse("ftl.random_blocks=65", "ftl.random_blocks=65", "1..64");
+    refuse("ftl.alloc=random-block;ftl.random_blocks=64",
+           "ftl.random_blocks=64", "ftl.op_percent");
+    refuse("ftl.alloc=random-block;streams.max=2", "ftl.alloc=random-block",
+           "streams.max=0");
+    refuse("ftl.map=fast;ftl.gc_period=1s", "ftl.map=fast", "ftl.gc_period");
     refuse("ftl.gc_unit=best", "ftl.gc_unit=best", "plane, die, superblock");
     refuse("ftl.map=best", "ftl.map=best", "page, dftl");
     refuse("ftl.map_cache=32", "ftl.map_cache=32", "64B");
@@ -578,6 +584,7 @@ static const Change changes[] = {
     {"ftl.op_percent=55%", ""},
     {"ftl.capacity=10MiB", ""},
     {"ftl.gc_soft=15%", SILENT},
+    {"ftl.gc_period=1ms", "ftl.gc_high=5%;"},
     {"ftl.idle=200us", SILENT "ftl.gc_soft=15%;"},
     {"ftl.gc_preempt=on", ""},
     {"ftl.wear=dynamic", ""},
@@ -600,6 +607,9 @@ static const Change changes[] = {
     {"ftl.alloc=dynamic", PARALLEL},
     {"ftl.alloc=dl", PARALLEL},
     {"ftl.alloc=random", PARALLEL},
+    {"ftl.alloc=random-block", SPARE PARALLEL "ftl.random_blocks=2;"},
+    {"ftl.random_blocks=3",
+     SPARE PARALLEL "ftl.random_blocks=2;ftl.alloc=random-block;"},
     {"ftl.alloc=superblock", PARALLEL},
     {"ftl.stripe=pdwc", PARALLEL},
     {"ftl.dl_threshold=20%", PARALLEL "ftl.alloc=dl;"},

@@ -126,6 +126,40 @@ static void test_random_idle(void)
     ssd_destroy(ssd);
 }
 
+/* First versions as DL's; later ones in all planes as often, and there in all
+ * open blocks. */
+static void test_random_block_idle(void)
+{
+    enum { N = 3200, BLOCKS = 4, DATA = 64 };
+    Ssd *ssd = drive("random-block;ftl.random_blocks=4");
+    uint32_t in_plane[N_PLANES] = {0};
+    uint32_t in_stream[BLOCKS] = {0};
+    uint64_t now_ns = 0;
+
+    g_assert_cmpuint(ssd_info(ssd)->host_streams, ==, 1);
+    for (uint64_t unit = 0; unit < DATA; unit++) {
+        g_assert_cmpuint(written_to(ssd, &now_ns, unit), ==,
+                         ssd->media->stripe_plane[unit % N_PLANES]);
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        uint64_t unit = i % DATA;
+        uint64_t entry;
+
+        in_plane[written_to(ssd, &now_ns, unit)]++;
+        entry = ssd->nand_entry(ssd, unit);
+        in_stream[ssd->media->block[ppu_block(ssd, entry - 1)].stream]++;
+    }
+    for (uint32_t i = 0; i < N_PLANES; i++) {
+        g_assert_cmpuint(in_plane[i], >, N / N_PLANES - 70);
+        g_assert_cmpuint(in_plane[i], <, N / N_PLANES + 70);
+    }
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        g_assert_cmpuint(in_stream[i], >, N / BLOCKS - 150);
+        g_assert_cmpuint(in_stream[i], <, N / BLOCKS + 150);
+    }
+    ssd_destroy(ssd);
+}
+
 /* ---- busy drives --------------------------------------------------------- */
 
 typedef struct Tokens {
@@ -317,6 +351,7 @@ int main(int argc, char **argv)
     g_test_add_func("/placing/stripe-idle", test_stripe_idle);
     g_test_add_func("/placing/static-idle", test_static_idle);
     g_test_add_func("/placing/random-idle", test_random_idle);
+    g_test_add_func("/placing/random-block-idle", test_random_block_idle);
     g_test_add_func("/placing/dynamic-busy", test_dynamic_busy);
     g_test_add_func("/placing/dl-busy", test_dl_busy);
     g_test_add_func("/placing/dl-first", test_dl_first);

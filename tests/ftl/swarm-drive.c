@@ -78,7 +78,8 @@ static void draw_policies(Prng *r, GString *s)
     while (gc_policies[n_gc]) {
         n_gc++;
     }
-    while (alloc_policies[n_alloc]) {
+    /* random-block comes by set_random_block(): seeds keep their meaning. */
+    while (alloc_policies[n_alloc] && !alloc_policies[n_alloc]->draws_stream) {
         n_alloc++;
     }
     put_name(s, "ftl.gc", gc_policies[prng_below(r, n_gc)]->name);
@@ -405,6 +406,33 @@ static void set_superpage(SsdConfig *cfg, const Draws *d)
     }
 }
 
+/* Random blocks and regular times of GC, where the drive can have them. */
+static void set_random_block(SsdConfig *cfg, uint64_t seed)
+{
+    g_autofree char *before = g_strdup_printf("ftl.alloc=%s",
+                                              ssd_alloc_name(cfg->alloc));
+    uint64_t n, period_us;
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_RANDOM_BLOCK);
+    n = 1 + prng_below(&r, 4);
+    period_us = ONE_OF(&r, 0, 0, 0, 100, 3000);
+    if (!ssd_map_least_logs(cfg->mapper) && !cfg->zoned) {
+        cfg->t_gc_period_ps = period_us * 1000 * PS_PER_NS;
+    }
+    if (prng_below(&r, 2) && strcmp(before, "ftl.alloc=random") == 0) {
+        g_autofree char *options = g_strdup_printf(
+            "ftl.alloc=random-block;ftl.random_blocks=%" PRIu64, n);
+
+        if (!ssd_config_set(cfg, options, NULL) ||
+            !ssd_config_check(cfg, NULL)) {
+            bool ok = ssd_config_set(cfg, before, NULL);
+
+            g_assert_true(ok);
+        }
+    }
+}
+
 /* Reclaim groups and isolation by handle, of a drive with FDP that can have
  * them. */
 static void set_groups(SsdConfig *cfg, uint64_t seed)
@@ -690,6 +718,7 @@ SsdConfig *draw_config(Draws *d, bool verbose)
     options = g_strdup(errors->str);
     cfg = ref_config(options);
     set_superpage(cfg, d);
+    set_random_block(cfg, d->seed);
     set_rain(cfg, d);
     set_groups(cfg, d->seed);
     set_slc_streams(cfg, d->seed);

@@ -34,6 +34,7 @@ enum {
     DRAW_RAIN = 90,
     DRAW_GROUPS,
     DRAW_SLC_STREAMS,
+    DRAW_RANDOM_BLOCK,
 };
 
 /* Random numbers of one seed, a stream for each thing: an addition to one does

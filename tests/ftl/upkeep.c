@@ -123,6 +123,48 @@ static void test_soft_ends(void)
     ref_free(r);
 }
 
+/* ---- GC at regular times -------------------------------------------------- */
+
+#define PERIOD_NS 1000000000
+
+static uint32_t least_free(const Ref *r)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
+        least = MIN(least, r->ssd->media->plane[i].free.n);
+    }
+    return least;
+}
+
+/* At a multiple of the period each plane is filled up to ftl.gc_high, not
+ * before; and then no more events come. */
+static void test_period(void)
+{
+    Ref *r = ref_new(ref_config(BURSTS "ftl.gc_high=12%;ftl.gc_period=1s"),
+                     true);
+    uint64_t seed = 0;
+    uint64_t at_ns;
+
+    while (!r->ssd->gc->period_armed) {
+        write_burst(r, seed++);
+    }
+    g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_GC), ==, 0);
+    at_ns = (r->now_ns / PERIOD_NS + 1) * PERIOD_NS;
+    ref_pass(r, at_ns - r->now_ns - 1);
+    g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_GC), ==, 0);
+    ref_pass(r, 2 * PERIOD_NS);
+    g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_GC), >, 0);
+    for (int i = 0; i < 20; i++) {
+        write_burst(r, seed++);
+    }
+    ref_pass(r, 4ULL * PERIOD_NS);
+    g_assert_cmpuint(least_free(r), >=, r->ssd->l.gc_high_blocks);
+    g_assert_false(r->ssd->gc->period_armed);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* Is there a block of which most is still to be read? */
 static bool begun(const Ssd *ssd)
 {
@@ -804,6 +846,7 @@ static void test_reclaim(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/upkeep/period", test_period);
     g_test_add_func("/upkeep/soft", test_soft);
     g_test_add_func("/upkeep/soft-begins", test_soft_begins);
     g_test_add_func("/upkeep/soft-ends", test_soft_ends);
