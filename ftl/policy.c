@@ -18,8 +18,7 @@ const GcPolicy *const gc_policies[] = {
 
 const AllocPolicy *const alloc_policies[] = {
     &alloc_stripe, &alloc_static,     &alloc_dynamic,      &alloc_dl,
-    &alloc_random, &alloc_superblock, &alloc_random_block,
-    NULL,
+    &alloc_random, &alloc_superblock, &alloc_random_block, NULL,
 };
 
 const BufferPolicy *const buffer_policies[] = {

@@ -691,7 +691,8 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
     g_autofree char *room = room_option(cfg);
 
     if (ssd_alloc_draws_stream(cfg->alloc)) {
-        return fail(error, "ftl.random_blocks=%u: needs %u spare blocks in "
+        return fail(error,
+                    "ftl.random_blocks=%u: needs %u spare blocks in "
                     "each plane, there are %" PRIu64 " (more ftl.op_percent)",
                     cfg->random_blocks, l->min_spare_blocks, spare);
     }

@@ -299,9 +299,8 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
-        uint32_t stream =
-            ssd->placement->chooses_stream ? own_stream(ssd, lpn)
-                                           : c->req.stream;
+        uint32_t stream = ssd->placement->chooses_stream ? own_stream(ssd, lpn)
+                                                         : c->req.stream;
         uint32_t i = insert_unit(ssd, cmd, lpn, partial, stream);
 
         if (i == NONE) {

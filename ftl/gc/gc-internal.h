@@ -104,7 +104,7 @@ typedef struct Gc {
     bool called; /* planes of the unit are to look for their next victim */
     bool alone; /* a victim is being chosen without regard to its stripe */
     Background background;
-    bool period_armed; /* periodic.c: its event is on its way */
+    bool period_armed;           /* periodic.c: its event is on its way */
     OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... and
                                     ftl.read_reclaim */
     BackgroundStats background_stats;

@@ -216,7 +216,8 @@ static void start_write(Ssd *ssd, uint32_t cmd)
         ssd->inspect.counters.host_bytes_written +=
             (uint64_t)c->req.nblocks * ssd->info.block_bytes;
     }
-    if (!ssd->placement->chooses_stream) { /* else write.c does it, unit by unit */
+    if (!ssd->placement
+             ->chooses_stream) { /* else write.c does it, unit by unit */
         stream_wrote(ssd, c->req.stream, c->req.nblocks);
     }
     note_buffer(ssd);

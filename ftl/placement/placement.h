@@ -120,7 +120,8 @@ void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved);
 uint32_t hot_stream(const Ssd *ssd, uint64_t lpn);
 void hot_written(Ssd *ssd, uint64_t lpn);
 
-/* ---- streams that the drive chooses --------------------------------------- */
+/* ---- streams that the drive chooses ---------------------------------------
+ */
 
 /* With ftl.alloc=random-block: the stream of a unit, at random. */
 uint32_t random_block_stream(Ssd *ssd);

@@ -187,7 +187,8 @@ static bool check_events(const Ssd *ssd, GError **error)
                   kind == NAND_EVENT_RETRY || kind == SSD_EVENT_BACKGROUND ||
                   kind == SSD_EVENT_ROW_WAIT || kind == SSD_EVENT_COUNTERS,
               "an event");
-        CHECK(kind != SSD_EVENT_BACKGROUND || event_index(e) <= BACKGROUND_PERIOD,
+        CHECK(kind != SSD_EVENT_BACKGROUND ||
+                  event_index(e) <= BACKGROUND_PERIOD,
               "an event");
         CHECK(kind != NAND_EVENT_RETRY ||
                   event_index(e) < nand_units(ssd->nand),

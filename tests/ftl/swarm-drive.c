@@ -409,8 +409,8 @@ static void set_superpage(SsdConfig *cfg, const Draws *d)
 /* Random blocks and regular times of GC, where the drive can have them. */
 static void set_random_block(SsdConfig *cfg, uint64_t seed)
 {
-    g_autofree char *before = g_strdup_printf("ftl.alloc=%s",
-                                              ssd_alloc_name(cfg->alloc));
+    g_autofree char *before =
+        g_strdup_printf("ftl.alloc=%s", ssd_alloc_name(cfg->alloc));
     uint64_t n, period_us;
     Prng r;
 

@@ -123,7 +123,8 @@ static void test_soft_ends(void)
     ref_free(r);
 }
 
-/* ---- GC at regular times -------------------------------------------------- */
+/* ---- GC at regular times --------------------------------------------------
+ */
 
 #define PERIOD_NS 1000000000
 
@@ -141,8 +142,8 @@ static uint32_t least_free(const Ref *r)
  * before; and then no more events come. */
 static void test_period(void)
 {
-    Ref *r = ref_new(ref_config(BURSTS "ftl.gc_high=12%;ftl.gc_period=1s"),
-                     true);
+    Ref *r =
+        ref_new(ref_config(BURSTS "ftl.gc_high=12%;ftl.gc_period=1s"), true);
     uint64_t seed = 0;
     uint64_t at_ns;
 

@@ -174,10 +174,10 @@ class Runs:
 
     def play(self, title: str, keys: Iterable[Key]) -> None:
         """Those that have not been run."""
-        todo = {k: self._point(k) for k in dict.fromkeys(keys)
+        missing = {k: self._point(k) for k in dict.fromkeys(keys)
                 if k not in self.results}
-        if todo:
-            self.results |= self.ctx.run(title, todo)
+        if missing:
+            self.results |= self.ctx.run(title, missing)
 
     def wait_us(self, kind: str, key: Key) -> float:
         """Mean waiting of reads, of writes, or of all."""
