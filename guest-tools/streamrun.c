@@ -56,16 +56,22 @@ static const char usage[] =
     "  -r PATTERN=STREAM  files whose absolute path matches PATTERN, a shell\n"
     "                     pattern in which * also matches /, are written to\n"
     "                     STREAM; the first rule that matches counts\n"
-    "  -m METHOD          fadvise (streams 0..255) or hint (0..4); default:\n"
-    "                     what the kernel has\n"
+    "  -m METHOD          fadvise (streams 0..255), ioctl (xfs; as many as "
+    "the\n"
+    "                     drive has) or hint (0..4); default: the first of "
+    "these\n"
+    "                     that the kernel has\n"
+    "  --ioctl            -m ioctl\n"
     "  -H                 the program's own write hints fail with EINVAL, so\n"
     "                     that they do not undo the rules\n"
     "  -v                 say at the end how many opens each rule met\n"
     "\n"
-    "Rules hold until COMMAND ends, for its children too, and on the file systems\n"
+    "Rules hold until COMMAND ends, for its children too, and on the file "
+    "systems\n"
     "that are mounted where they point when it starts.  It needs root.\n"
     "\n"
-    "example: streamrun -r '/mnt/db/*.log=1' -r '/mnt/db/*.sst=2' -- db_bench\n";
+    "example: streamrun -r '/mnt/db/*.log=1' -r '/mnt/db/*.sst=2' -- "
+    "db_bench\n";
 
 typedef struct Rule {
     char *pattern;
@@ -147,6 +153,7 @@ static void fixed_folder(const char *pattern, char *folder)
 static void choose_method(Placement *how)
 {
     char folder[PATH_MAX];
+    unsigned streams;
     int fd;
 
     fixed_folder(rules[0].pattern, folder);
@@ -157,17 +164,25 @@ static void choose_method(Placement *how)
     if (*how == PLACEMENT_AUTO) {
         *how = placement_found(fd);
     }
-    close(fd);
     if (*how == PLACEMENT_AUTO) {
         fail("this kernel knows no streams for files: it has neither"
              " POSIX_FADV_STREAMID (./vssd kernel build) nor a Linux up to 5.17"
              " with nvme_core.streams=1");
     }
+    if (*how == PLACEMENT_FADVISE && placement_set(fd, *how, 0) < 0) {
+        fail("%s: fadvise: %s", folder, strerror(errno));
+    }
+    streams = placement_streams(fd, *how);
+    if (streams == 0) {
+        fail("%s: this kernel has no ioctl for streams there (xfs, on a drive"
+             " with streams)",
+             folder);
+    }
+    close(fd);
     for (unsigned i = 0; i < nrules; i++) {
-        if (rules[i].stream > placement_streams(*how)) {
+        if (rules[i].stream > streams) {
             fail("-r %s=%u: %s gives streams 0..%u", rules[i].pattern,
-                 rules[i].stream, placement_name(*how),
-                 placement_streams(*how));
+                 rules[i].stream, placement_name(*how), streams);
         }
     }
 }
@@ -325,20 +340,24 @@ static void report(Placement how, bool verbose)
 
 int main(int argc, char **argv)
 {
+    static const struct option words[] = {{"ioctl", no_argument, NULL, 'I'},
+                                          {0}};
     Placement how = PLACEMENT_AUTO;
     bool verbose = false, own_hints = true;
     sigset_t mask, before;
     int c, fan, sig, status;
     pid_t pid;
 
-    while ((c = getopt(argc, argv, "+r:m:Hvh")) != -1) {
+    while ((c = getopt_long(argc, argv, "+r:m:Hvh", words, NULL)) != -1) {
         if (c == 'r') {
             add_rule(optarg);
+        } else if (c == 'I') {
+            how = PLACEMENT_IOCTL;
         } else if (c == 'm') {
             int named = placement_named(optarg);
 
             if (named < 0 || named > PLACEMENT_HINT) {
-                fail("-m %s: fadvise, hint or auto", optarg);
+                fail("-m %s: fadvise, ioctl, hint or auto", optarg);
             }
             how = (Placement)named;
         } else if (c == 'H') {

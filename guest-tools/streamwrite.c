@@ -37,8 +37,9 @@ static const char usage[] =
     "  -n STREAMS  write to streams 1..STREAMS, a file each (default: 4)\n"
     "  -s MIB      size of each file (default: 8)\n"
     "  -c KIB      write so much of a file at a time (default: 64)\n"
-    "  -m METHOD   fadvise, hint, none; for devices also uring (with -o) and\n"
-    "              passthru; default: what the kernel has\n"
+    "  -m METHOD   fadvise, ioctl, hint, none; for devices also uring (with "
+    "-o)\n"
+    "              and passthru; default: what the kernel has\n"
     "  -o          O_DIRECT\n"
     "  -M          write through memory (mmap), files only\n"
     "  -k          keep the files\n"
@@ -171,7 +172,7 @@ static unsigned greatest_stream(const Job *j)
     if (j->how == PLACEMENT_PASSTHRU) {
         return j->fdp ? j->drive.info.nstreams : FADVISE_STREAMS;
     }
-    return placement_streams(j->how);
+    return placement_streams(j->fd[0], j->how);
 }
 
 /* Identify directive, Enable Directive (NVM Express Base 1.4, Directives). */
@@ -200,6 +201,10 @@ static void prepare_method(Job *j)
     }
     if (j->how == PLACEMENT_URING && uring_open(&j->uring) < 0) {
         die("-m uring: %s", strerror(errno));
+    }
+    if (j->how == PLACEMENT_IOCTL && greatest_stream(j) == 0) {
+        die("-m ioctl: this kernel has no ioctl for streams there (xfs, on a"
+            " drive with streams)");
     }
     if (j->how == PLACEMENT_PASSTHRU && !j->fdp) {
         enable_directive(j);
@@ -430,7 +435,7 @@ static void method(Job *j, const char *name)
 
     j->none = strcmp(name, "none") == 0;
     if (how < 0 && !j->none) {
-        die("-m %s: fadvise, hint, uring, passthru, none or auto", name);
+        die("-m %s: fadvise, ioctl, hint, uring, passthru, none or auto", name);
     }
     j->how = j->none ? PLACEMENT_AUTO : (Placement)how;
 }
