@@ -11,9 +11,11 @@
  * with the name at the time of the open; a later rename changes nothing.
  *
  * A program that sets write hints itself would undo rules that are hints, too:
- * with -H a filter of its system calls (seccomp(2)) lets F_SET_RW_HINT fail.
+ * -H lets them fail.  With -T they set streams, so that the program's own
+ * knowledge counts in kernels whose drivers ignore hints (hints.h).
  */
 #define _GNU_SOURCE
+#include "hints.h"
 #include "placement.h"
 
 #include <ctype.h>
@@ -22,35 +24,23 @@
 #include <fnmatch.h>
 #include <getopt.h>
 #include <limits.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fanotify.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#ifndef F_SET_RW_HINT
-#define F_SET_RW_HINT 1036 /* F_LINUX_SPECIFIC_BASE + 12 */
-#endif
-#ifndef F_SET_FILE_RW_HINT
-#define F_SET_FILE_RW_HINT 1038
-#endif
 
 enum { MAX_RULES = 64 };
 
 static const char usage[] =
-    "usage: streamrun -r PATTERN=STREAM [-r ...] [-m METHOD] [-H] [-v] [--]"
+    "usage: streamrun -r PATTERN=STREAM [-r ...] [-m METHOD] [-H|-T] [-v] [--]"
     " COMMAND [ARG...]\n"
     "\n"
     "  -r PATTERN=STREAM  files whose absolute path matches PATTERN, a shell\n"
@@ -64,6 +54,9 @@ static const char usage[] =
     "  --ioctl            -m ioctl\n"
     "  -H                 the program's own write hints fail with EINVAL, so\n"
     "                     that they do not undo the rules\n"
+    "  -T                 they set streams instead, by METHOD: SHORT 1, MEDIUM "
+    "2,\n"
+    "                     LONG 3, EXTREME 4; rules may then be missing\n"
     "  -v                 say at the end how many opens each rule met\n"
     "\n"
     "Rules hold until COMMAND ends, for its children too, and on the file "
@@ -156,10 +149,14 @@ static void choose_method(Placement *how)
     unsigned streams;
     int fd;
 
-    fixed_folder(rules[0].pattern, folder);
+    if (nrules > 0) {
+        fixed_folder(rules[0].pattern, folder);
+    } else {
+        strcpy(folder, "/");
+    }
     fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
-        fail("-r %s: %s: %s", rules[0].pattern, folder, strerror(errno));
+        fail("%s: %s", folder, strerror(errno));
     }
     if (*how == PLACEMENT_AUTO) {
         *how = placement_found(fd);
@@ -259,59 +256,64 @@ static void take_events(int fan, Placement how)
 
 /* ---- the program -------------------------------------------------------- */
 
-/* From now on this process and its children cannot set write hints. */
-static int refuse_hints(void)
+/* The program; *listener: where its hints come from, -1: they do not. */
+static pid_t start(char **argv, const sigset_t *mask, HintsUse hints,
+                   int *listener)
 {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 6),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 4),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                 offsetof(struct seccomp_data, args[1])),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SET_RW_HINT, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SET_FILE_RW_HINT, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+    int link[2];
+    pid_t pid;
 
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
-
-static pid_t start(char **argv, const sigset_t *mask, bool own_hints)
-{
-    pid_t pid = fork();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) < 0) {
+        fail("socketpair: %s", strerror(errno));
+    }
+    pid = fork();
 
     if (pid < 0) {
         fail("fork: %s", strerror(errno));
     }
     if (pid == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
-        if (!own_hints && refuse_hints() < 0) {
-            fail("-H: seccomp: %s", strerror(errno));
+        close(link[0]);
+        if (hints_filter(hints, link[1]) < 0) {
+            fail("-%c: seccomp: %s", hints == HINTS_REFUSE ? 'H' : 'T',
+                 strerror(errno));
         }
         execvp(argv[0], argv);
         fprintf(stderr, "streamrun: %s: %s\n", argv[0], strerror(errno));
         _exit(errno == ENOENT ? 127 : 126);
     }
+    close(link[1]);
+    *listener = -1;
+    if (hints == HINTS_TRANSLATE) {
+        *listener = hints_listen(pid, link[0]);
+        if (*listener < 0) {
+            fail("-T: %s (needs Linux 5.6)", strerror(errno));
+        }
+    }
+    close(link[0]);
     return pid;
 }
 
-/* Answer opens until the program has ended; its status. */
-static int serve(int fan, int sig, pid_t pid, Placement how)
+/* Answer opens and hints until the program has ended; its status. */
+static int serve(int fan, int sig, int listener, pid_t pid, Placement how)
 {
-    struct pollfd fds[2] = { { .fd = fan, .events = POLLIN },
-                             { .fd = sig, .events = POLLIN } };
+    struct pollfd fds[3] = {{.fd = fan, .events = POLLIN},
+                            {.fd = sig, .events = POLLIN},
+                            {.fd = listener, .events = POLLIN}};
     struct signalfd_siginfo info;
     int status;
 
     for (;;) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+        if (poll(fds, 3, -1) < 0 && errno != EINTR) {
             fail("poll: %s", strerror(errno));
         }
         if (fds[0].revents) {
             take_events(fan, how);
+        }
+        if (fds[2].revents & POLLIN) {
+            hints_answer(listener, how);
+        } else if (fds[2].revents) {
+            fds[2].fd = -1; /* nobody is left who could set a hint */
         }
         /* The program receives the terminal's signals itself. */
         if (fds[1].revents && read(sig, &info, sizeof(info)) == sizeof(info) &&
@@ -343,12 +345,13 @@ int main(int argc, char **argv)
     static const struct option words[] = {{"ioctl", no_argument, NULL, 'I'},
                                           {0}};
     Placement how = PLACEMENT_AUTO;
-    bool verbose = false, own_hints = true;
+    HintsUse hints = HINTS_KEEP;
+    bool verbose = false;
     sigset_t mask, before;
-    int c, fan, sig, status;
+    int c, fan, sig, listener, status;
     pid_t pid;
 
-    while ((c = getopt_long(argc, argv, "+r:m:Hvh", words, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "+r:m:HTvh", words, NULL)) != -1) {
         if (c == 'r') {
             add_rule(optarg);
         } else if (c == 'I') {
@@ -361,7 +364,9 @@ int main(int argc, char **argv)
             }
             how = (Placement)named;
         } else if (c == 'H') {
-            own_hints = false;
+            hints = HINTS_REFUSE;
+        } else if (c == 'T') {
+            hints = HINTS_TRANSLATE;
         } else if (c == 'v') {
             verbose = true;
         } else {
@@ -369,7 +374,7 @@ int main(int argc, char **argv)
             return c == 'h' ? 0 : 125;
         }
     }
-    if (nrules == 0 || optind == argc) {
+    if ((nrules == 0 && hints != HINTS_TRANSLATE) || optind == argc) {
         fputs(usage, stderr);
         return 125;
     }
@@ -382,8 +387,8 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &mask, &before);
     sig = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     fan = watch();
-    pid = start(argv + optind, &before, own_hints);
-    status = serve(fan, sig, pid, how);
+    pid = start(argv + optind, &before, hints, &listener);
+    status = serve(fan, sig, listener, pid, how);
     report(how, verbose);
     return status;
 }

@@ -4,10 +4,14 @@
  * tier it writes.
  *
  * What it merges, and when, is Cassandra's SizeTieredCompactionStrategy's.
- * Only the files of a merge get a write hint as soon as they are there, before
+ * Only the files of a merge get a stream as soon as they are there, before
  * anything is written to them: that of the first tier when all that is merged
  * comes from memtables, else that of the second.  Kang et al. (HotStorage 2014)
  * changed the store to the same end (slides 16 to 20: compaction data is 3 and 4).
+ *
+ * The property vssd.streams says how the kernel is told: "fadvise" is the
+ * paper's way (posix_fadvise with the stream, slide 21), on our kernel; "hint"
+ * is the write hint of Linux 4.13 to 5.17.
  *
  * In the package of the strategy, because the transaction of a task is known
  * only there.
@@ -92,23 +96,33 @@ public final class StreamedSizeTiered extends SizeTieredCompactionStrategy {
                 Descriptor.fromFilename(sstableWriter.currentWriter()
                                         .getFilename());
             MERGED.add(made);
-            Hint.set(made.filenameFor(Component.DATA), stream);
-            Hint.set(made.filenameFor(Component.PRIMARY_INDEX), stream);
+            Streams.set(made.filenameFor(Component.DATA), stream);
+            Streams.set(made.filenameFor(Component.PRIMARY_INDEX), stream);
         }
     }
 
-    /* fcntl(2), by the JNA that Cassandra brings. */
-    private static final class Hint {
+    /* The system calls, by the JNA that Cassandra brings. */
+    private static final class Streams {
+        private static final String METHOD =
+            System.getProperty("vssd.streams", "fadvise");
+        private static final int POSIX_FADV_STREAMID = 8;
         private static final int F_SET_RW_HINT = 1024 + 12;
         /* RWH_WRITE_LIFE_SHORT is 2, and the first stream of the kernel. */
         private static final int BEFORE_FIRST = 1;
 
         static {
-            Native.register(Hint.class, "c");
+            if (!METHOD.equals("fadvise") && !METHOD.equals("hint")) {
+                throw new IllegalArgumentException(
+                    "vssd.streams=" + METHOD + ": fadvise or hint");
+            }
+            Native.register(Streams.class, "c");
         }
 
         private static native int open(String path, int flags)
             throws LastErrorException;
+        /* Returns the error; the stream is in the place of the offset. */
+        private static native int posix_fadvise(int fd, long stream,
+                                                long length, int advice);
         private static native int fcntl(int fd, int command, long[] hint)
             throws LastErrorException;
         private static native int close(int fd) throws LastErrorException;
@@ -116,7 +130,16 @@ public final class StreamedSizeTiered extends SizeTieredCompactionStrategy {
         static void set(String path, int stream) {
             int fd = open(path, 0);
             try {
-                fcntl(fd, F_SET_RW_HINT, new long[] {BEFORE_FIRST + stream});
+                if (METHOD.equals("hint")) {
+                    fcntl(fd, F_SET_RW_HINT,
+                          new long[] {BEFORE_FIRST + stream});
+                    return;
+                }
+                int error = posix_fadvise(fd, stream, 0, POSIX_FADV_STREAMID);
+                if (error != 0) {
+                    throw new IllegalStateException(
+                        path + ": posix_fadvise: error " + error);
+                }
             } finally {
                 close(fd);
             }

@@ -14,7 +14,7 @@ AGENT = "vssd-agent"
 TOOLS = {
     AGENT: ("vssd-agent.c",),
     "vssdctl": ("vssdctl.c", "drive.c"),
-    "streamrun": ("streamrun.c", "placement.c"),
+    "streamrun": ("streamrun.c", "placement.c", "hints.c"),
     "streamwrite": ("streamwrite.c", "drive.c", "placement.c", "uring.c"),
 }
 HEADERS = ("guest-tools/drive.h", "guest-tools/placement.h",
