@@ -13,7 +13,7 @@ from vssd.guest import rocksdb
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import streams as fs  # noqa: E402
+from vssd.figures import streams_claims as fs  # noqa: E402
 from vssd.figures import streams_guest as sg  # noqa: E402
 from vssd.figures import streams_rocksdb as fg  # noqa: E402
 

@@ -14,11 +14,11 @@ from vssd.build import packages, venv
 from vssd.errors import UserError
 from vssd.guest import cassandra_files, machine, rocksdb
 from vssd.guest.cassandra import STREAMED, TIERED, Store
-from vssd.guest.store import Conditions
+from vssd.guest.store import FADVISE, HINT, Conditions
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import streams as fs  # noqa: E402
+from vssd.figures import streams_claims as fs  # noqa: E402
 from vssd.figures import streams_cassandra as fc  # noqa: E402
 from vssd.figures import streams_guest as sg  # noqa: E402
 from vssd.figures import streams_rocksdb as fg  # noqa: E402
@@ -69,10 +69,11 @@ def test_no_results(text: str, status: int, word: str) -> None:
         Store().parse(text, status)
 
 
-@pytest.mark.parametrize("name", fc.CONDITIONS)
-def test_script(name: str) -> None:
+@pytest.mark.parametrize("method", (FADVISE, HINT))
+@pytest.mark.parametrize("name", fc.conditions(FADVISE))
+def test_script(name: str, method: str) -> None:
     """Each is a script, complete, and says what its conditions are."""
-    conditions = fc.CONDITIONS[name]
+    conditions = fc.conditions(method)[name]
     text = Store().script(conditions, "SERIAL", 4, 9)
     done = subprocess.run(["sh", "-n"], input=text, text=True,
                           capture_output=True, check=False)
@@ -82,8 +83,10 @@ def test_script(name: str) -> None:
     assert ("streams)\" = Y" in text) == conditions.streams
     assert (STREAMED in text, TIERED in text) == (name == fs.DATA,
                                                   name != fs.DATA)
-    assert ("streamrun -H" in text) == (name in (fs.APP, fs.LOG))
-    assert ("streamrun -r" in text) == (name == fs.DATA)
+    assert (f"streamrun -m {method} -H" in text) == (name in (fs.APP, fs.LOG))
+    own = "-T " if method == FADVISE else ""
+    assert (f"streamrun -m {method} {own}-r" in text) == (name == fs.DATA)
+    assert f"-Dvssd.streams={method}" in text
     assert text.count("maxexecutiontime=36") == 1
 
 
@@ -93,7 +96,9 @@ def test_the_class_is_there() -> None:
     assert STREAMED.rsplit(".", 1)[1] in names
     source = (cassandra_files.PROJECT / cassandra_files.SOURCES[1]).read_text()
     assert f"package {STREAMED.rsplit('.', 1)[0]};" in source
-    assert Conditions(rules=("/a=1",)).streamrun == "streamrun -H -r /a=1 -- "
+    assert Conditions(rules=("/a=1",)).streamrun == \
+        "streamrun -m fadvise -H -r /a=1 -- "
+    assert "posix_fadvise(fd, stream, 0, POSIX_FADV_STREAMID)" in source
 
 
 @pytest.mark.parametrize("said,word", [
@@ -129,7 +134,7 @@ def test_time(accel: str, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(sg.qemu_build, "ensure", lambda: None)
     monkeypatch.setattr(sg, "_drives", lambda *given: [])
     paths = types.SimpleNamespace(emulator=Path("qemu"), kernel=Path("k"),
-                                  initrd=Path("i"), root="UUID=1")
+                                  initrd=None, root="UUID=1")
     for setting, found in ((fc.setting(Store()), accel),
                            (fg.setting(rocksdb.Store()), "tcg")):
         assert sg.accelerator(setting) == found

@@ -13,12 +13,12 @@ from vssd.cli import figures as cmd_figures
 from vssd.errors import UserError
 from vssd.guest import store as guest_store
 from vssd.guest.rocksdb import Store
-from vssd.guest.store import Conditions
+from vssd.guest.store import FADVISE, HINT, Conditions
 from vssd.paths import find_profile
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import streams as fs  # noqa: E402
+from vssd.figures import streams_claims as fs  # noqa: E402
 from vssd.figures import streams_cassandra as fc  # noqa: E402
 from vssd.figures import streams_guest as sg  # noqa: E402
 from vssd.figures import streams_rocksdb as fg  # noqa: E402
@@ -91,9 +91,11 @@ def test_no_results(text: str, word: str) -> None:
             Store().parse(TEXT, status)
 
 
-@pytest.mark.parametrize("conditions", fg.CONDITIONS.values())
-def test_script(conditions: Conditions) -> None:
+@pytest.mark.parametrize("method", (FADVISE, HINT))
+@pytest.mark.parametrize("name", fg.conditions(FADVISE))
+def test_script(name: str, method: str) -> None:
     """Each is a script, complete, and says what its conditions are."""
+    conditions = fg.conditions(method)[name]
     text = Store().script(conditions, "SERIAL", 4, 9)
     done = subprocess.run(["sh", "-n"], input=text, text=True,
                           capture_output=True, check=False)
@@ -101,7 +103,10 @@ def test_script(conditions: Conditions) -> None:
     assert "@" not in text
     assert ("noatime,discard" in text) == conditions.discard
     assert ("streams)\" = Y" in text) == conditions.streams
-    assert text.count("streamrun -H -r") == bool(conditions.rules)
+    assert text.count(f"streamrun -m {method} -H -r") == bool(conditions.rules)
+    # The store's hints: of the kernel, or translated.
+    assert text.count("streamrun -m fadvise -T -- db_bench") == (
+        name == fs.DATA and method == FADVISE)
     assert text.count("--duration=36") == 1
 
 
@@ -110,7 +115,8 @@ def test_drives_are_equal() -> None:
     profile = find_profile(sg.PROFILE)
     first = model.drive_info(profile, sg.options(fs.OFF, Conditions()))
     assert first["raw_bytes"] % (sg.BLOCKS * first["erase_bytes"]) == 0
-    for name, conditions in {**fc.CONDITIONS, **fg.CONDITIONS}.items():
+    for name, conditions in {**fc.conditions(FADVISE),
+                             **fg.conditions(HINT)}.items():
         info = model.drive_info(profile, sg.options(name, conditions))
         assert info["capacity_bytes"] == pytest.approx(
             first["capacity_bytes"], rel=0.001)
@@ -142,16 +148,30 @@ def test_judging() -> None:
         found = sg.series(runs, 20)
         assert found[fs.OFF].waf == pytest.approx(
             1 + runs[fs.OFF].samples[-1].copied / 20000)
-        rows = (fs.throughput(found, 20, []).rows + fs.copies(found, 20, []).rows
-                + fs.tails(found, [], "").rows)
+        rows = (fs.throughput([found], 20, []).rows
+                + fs.copies([found], 20, []).rows
+                + fs.tails([found], 20, [], "").rows)
         return [r["verdict"] == "holds" for r in rows if r["verdict"]]
     assert judged(good) and all(judged(good))
-    panel = sg.explain(fs.copies(sg.series(good, 20), 20, []), good[fs.DATA])
+    assert len(judged(good)) == len(fs.STATEMENTS)
+    panel = sg.explain(fs.copies([sg.series(good, 20)], 20, []), good[fs.DATA])
     assert not any("stream 4" in r["why"] for r in panel.rows)
     bad = {**good, fs.DATA: good[fs.OFF], fs.OFF: good[fs.DATA]}
     assert not any(judged(bad)[i] for i in (0, 1, 6))
-    panel = sg.explain(fs.copies(sg.series(bad, 20), 20, []), bad[fs.DATA])
+    panel = sg.explain(fs.copies([sg.series(bad, 20)], 20, []), bad[fs.DATA])
     assert "75 % is of stream 4, 25 % is the system's" in panel.rows[4]["why"]
+    assert all(r["verdict"] is None and r["kind"] == "shown"
+               for r in sg.beside(panel, "a second set").rows)
+
+
+def test_no_copies_are_not_judged() -> None:
+    """Where GC copies nothing, no order of mappings is claimed."""
+    runs = {n: made(1000, 1, 100) for n in (sg.FRESH, *fs.SERIES)}
+    found = sg.series(runs, 20)
+    points = {s.point: s.samples([found], 20) for s in fs.STATEMENTS}
+    assert points[f"{fs.LOG} above {fs.APP}"] == []
+    assert points[f"{fs.LOG}, less than {fs.APP} by"] == []
+    assert points[f"{fs.DATA}, of the fresh level"] == [1]
 
 
 def test_not_among_all() -> None:
@@ -160,7 +180,7 @@ def test_not_among_all() -> None:
         return cmd_figures._check(argparse.Namespace(
             names=list(given), traces="", scale=1.0, jobs=0, seeds=None,
             quick=False))
-    for name in ("streams-guest", "streams-cassandra"):
+    for name in cmd_figures.LONG:
         assert name not in names("all")
         assert names("all", name)[-1] == name
 

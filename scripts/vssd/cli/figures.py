@@ -34,8 +34,16 @@ FIGURES = {
     "streams-cassandra": ("streams_cassandra",
                           "multi-streamed SSD, Cassandra in a guest; not"
                           " among all"),
+    "streams-guest-hints": ("streams_rocksdb_hints",
+                            "streams-guest by the write hints of Linux 5.10;"
+                            " not among all"),
+    "streams-cassandra-hints": ("streams_cassandra_hints",
+                                "streams-cassandra by the write hints of Linux"
+                                " 5.10; not among all"),
 }
-LONG = ("streams-guest", "streams-cassandra")  # hours, and images of guests
+# Hours, and images of guests.
+LONG = ("streams-guest", "streams-cassandra", "streams-guest-hints",
+        "streams-cassandra-hints")
 OUT = "vssd-figures"
 
 

@@ -32,7 +32,7 @@ SYSTEM, LOG, FLUSH, TIER1, TIER2 = range(len(KINDS))
 class Store:
     """Sizes and rates."""
 
-    records: int = 500_000
+    records: int = 62_500
     record_bytes: int = 1000
     theta: float = 0.99  # of the Zipf law of the updates
     memtable: int = 8 * MIB

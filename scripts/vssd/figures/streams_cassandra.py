@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The multi-streamed SSD (Kang et al., HotStorage 2014), with the paper's own
-store, Cassandra, under a load of YCSB's in a guest of Debian 11's, whose kernel
-turns write hints into streams.  streams_guest.py runs it."""
+store, Cassandra, under a load of YCSB's in a guest, and with its interface:
+posix_fadvise() with a stream, on our patched kernel.  streams_guest.py runs
+it."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from collections.abc import Iterator
 
 from ..guest import cassandra, cassandra_files
 from ..guest.cassandra import Store
-from ..guest.store import Conditions
-from . import streams as fs
+from ..guest.store import FADVISE, Conditions
+from . import streams_claims as fs
 from . import streams_guest
 from .figure import Context, Panel
 
@@ -20,40 +21,47 @@ MEMORY_MIB = 2048
 SHIFT = 1  # a processor so fast that the store waits for the drive
 LOG_RULE = "/mnt/db/commitlog/*=1"
 TABLE_RULE = "/mnt/db/data/*=2"
-CONDITIONS = {
-    streams_guest.FRESH: Conditions(),
-    fs.OFF: Conditions(discard=False),
-    fs.ON: Conditions(),
-    fs.APP: Conditions(rules=("/mnt/db/*=1",)),
-    fs.LOG: Conditions(rules=(LOG_RULE, TABLE_RULE)),
-    # Beyond the rules, the store's own hints: merged tables are 3 and 4.
-    fs.DATA: Conditions(rules=(LOG_RULE, TABLE_RULE), hints=True),
-}
 
 
-def setting(store: Store) -> streams_guest.Setting:
+def conditions(method: str) -> dict[str, Conditions]:
+    """Of each run."""
+    return {
+        streams_guest.FRESH: Conditions(method=method),
+        fs.OFF: Conditions(discard=False, method=method),
+        fs.ON: Conditions(method=method),
+        fs.APP: Conditions(rules=("/mnt/db/*=1",), method=method),
+        fs.LOG: Conditions(rules=(LOG_RULE, TABLE_RULE), method=method),
+        # Beyond the rules, the store's own: merged tables are 3 and 4.
+        fs.DATA: Conditions(rules=(LOG_RULE, TABLE_RULE), own=True,
+                            method=method),
+    }
+
+
+def setting(store: Store, method: str = FADVISE) -> streams_guest.Setting:
     """The runs."""
+    name = "streams-cassandra" + ("" if method == FADVISE else f"-{method}s")
     return streams_guest.Setting(
-        "streams-cassandra", store, CONDITIONS, SUITE, cassandra.PACKAGES,
+        name, store, conditions(method), SUITE, cassandra.PACKAGES, method,
         MEMORY_MIB, SHIFT, True, cassandra_files.ensure(),
         cassandra.FILES_SERIAL)
 
 
-def _text(store: Store) -> str:
+def _text(store: Store, method: str) -> str:
     return (
         f"Cassandra {cassandra_files.VERSION} under YCSB"
         f" {cassandra_files.YCSB} of {store.clients} clients in a guest of"
-        f" {SUITE}, ext4: {store.records} records of {store.record_bytes} bytes"
+        f" {SUITE}, streams by {method}, ext4: {store.records} records of"
+        f" {store.record_bytes} bytes"
         " loaded, then updated by Zipf, size-tiered compaction; memtables"
         f" {store.memtables} MiB of heap, commit log {store.log} MiB; files of"
         f" the system {store.system >> 20} MiB, of which"
         f" {store.system_writes_s:g} parts of 4 KiB a second are written again")
 
 
-def panels(ctx: Context) -> Iterator[Panel]:
+def panels(ctx: Context, method: str = FADVISE) -> Iterator[Panel]:
     """The figures of its results, with the paper's store."""
     store = Store()
     yield from streams_guest.panels(
-        ctx, setting(store), _text(store), "of YCSB's updates, as fast as the"
-        " store takes them: what is slow is the wait for a memtable or for"
-        " merges")
+        ctx, setting(store, method), _text(store, method), "of YCSB's updates,"
+        " as fast as the store takes them: what is slow is the wait for a"
+        " memtable or for merges")

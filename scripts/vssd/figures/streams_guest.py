@@ -5,12 +5,14 @@ guest: the runs, and their panels.
 Six runs: without and with TRIM, three ways to give files to streams, and a
 drive with so much room that it stays fresh.  They take place in virtual time,
 so the same work comes out whatever else the machine does; or, where a store asks
-for it and it works, with KVM.  Knows nothing of which store it is: Setting.
+for it and it works, with KVM.  A run that came to its end is kept in the folder
+of the report, and not repeated.  Knows nothing of which store it is: Setting.
 """
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from ..build import model, qemu_build
+from ..build import kernel_build, model, qemu_build
+from ..build.kernel_source import Wanted
 from ..errors import UserError
 from ..guest import image, kvm, machine
 from ..guest import store as guest_store
-from ..guest.store import Conditions, Run, Store
-from ..paths import find_profile
+from ..guest.store import FADVISE, Conditions, Run, Store
+from ..paths import find_profile, key_of
 from ..proc import log_file
 from ..rundir import rundir
 from ..ui import Stage
-from . import streams as fs
-from .figure import Context, Panel, row
+from . import judge
+from . import streams_claims as fs
+from .figure import Context, Panel
 
 PROFILE = "kang2014-guest"
 # A drive of the model too: another one's I/O would take host time, and the
@@ -37,7 +41,8 @@ ROOT_PROFILE = "zero-latency"
 SEED = 2014
 SCALE = 410  # of capacity
 MINUTE_S = 9
-KERNEL_SUITE = "bullseye"
+GC = "merge"  # streams.gc, as in the model (streams.py)
+HINT_SUITE = "bullseye"  # whose kernel makes write hints streams
 SERIAL = "VSSD0001"
 AGENT = "/usr/local/lib/vssd/vssd-agent"
 STREAMS = 4  # requests of the kernel's driver
@@ -55,11 +60,20 @@ class Setting:
     conditions: dict[str, Conditions]  # of each run
     suite: str  # of the guest's programs
     packages: tuple[str, ...]
+    method: str = FADVISE  # so which kernel
     memory_mib: int = 1024
     shift: int = 3  # an instruction takes 2^shift ns of virtual time
     kvm: bool = False  # where it works, instead of virtual time
     files: Path | None = None  # a file system with more programs
     files_serial: str = ""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What is booted."""
+
+    kernel: Path
+    initrd: Path | None = None  # ours has none
 
 
 @dataclass(frozen=True)
@@ -69,19 +83,20 @@ class Guests:
     setting: Setting
     qemu: qemu_build.Qemu
     root: image.Image
-    kernel: image.Image  # whose kernel is booted
+    kernel: Kernel
     minutes: int
     accel: str
+    kept: Path | None = None  # where the output of finished runs is
 
 
 # ---- one run ----------------------------------------------------------------
 
 
-def options(name: str, conditions: Conditions) -> list[str]:
+def options(name: str, conditions: Conditions, seed: int = SEED) -> list[str]:
     """Of the drive, beyond the profile."""
-    found = [f"seed={SEED}"]
+    found = [f"seed={seed}"]
     if conditions.streams:
-        found += [f"streams.max={STREAMS}", "streams.gc=merge"]
+        found += [f"streams.max={STREAMS}", f"streams.gc={GC}"]
     if name == FRESH:
         info = model.drive_info(find_profile(PROFILE), [])
         room = ROOM * info["raw_bytes"] / info["capacity_bytes"] - 1
@@ -93,7 +108,7 @@ def options(name: str, conditions: Conditions) -> list[str]:
 def _drives(guests: Guests, name: str, folder: Path) -> list[machine.Drive]:
     """The guest's root, the drive that is looked at, and more programs."""
     setting = guests.setting
-    sets = options(name, setting.conditions[name])
+    sets = options(name, setting.conditions[name], setting.store.seed)
     profile = find_profile(PROFILE)
     data = folder / "data.raw"
     with data.open("wb") as f:
@@ -117,7 +132,8 @@ def _spec(guests: Guests, name: str, folder: Path) -> machine.Spec:
     return machine.Spec(
         guests.qemu.emulator, guests.accel, _drives(guests, name, folder),
         mem_mib=setting.memory_mib, network=False,
-        icount=guests.accel == "tcg", icount_shift=setting.shift, seed=SEED,
+        icount=guests.accel == "tcg", icount_shift=setting.shift,
+        seed=setting.store.seed,
         kernel=guests.kernel.kernel, initrd=guests.kernel.initrd,
         append=f"root={guests.root.root} rw console=ttyS0 quiet panic=-1"
         f" mitigations=off init={AGENT}"
@@ -127,7 +143,34 @@ def _spec(guests: Guests, name: str, folder: Path) -> machine.Spec:
         reboot_ends=True)
 
 
+def _kept(guests: Guests, name: str) -> Path | None:
+    """Where the output of a finished run is kept: by all that it depends on."""
+    if guests.kept is None:
+        return None
+    setting = guests.setting
+    conditions = setting.conditions[name]
+    key = key_of("streams-run-1", str(guests.qemu.emulator.resolve()),
+                 guests.accel, str(guests.root.folder),
+                 guests.kernel.kernel.read_bytes(),
+                 find_profile(PROFILE).read_bytes(), str(setting.shift),
+                 *options(name, conditions, setting.store.seed),
+                 setting.store.script(conditions, SERIAL, guests.minutes,
+                                      MINUTE_S))
+    return guests.kept / (f"{setting.name}-{name.replace(' ', '-')}"
+                          f"-{setting.store.seed}-{key}.txt")
+
+
 async def _run(guests: Guests, name: str, progress: Any) -> Run:
+    """A run: kept from before, or of a guest."""
+    kept = _kept(guests, name)
+    if kept and kept.is_file():
+        progress(name, guests.minutes)
+        return guests.setting.store.parse(kept.read_text(errors="replace"))
+    return await _live(guests, name, progress, kept)
+
+
+async def _live(guests: Guests, name: str, progress: Any,
+                kept: Path | None) -> Run:
     """A guest's life: it ends with the command."""
     out = {"O": bytearray(), "E": bytearray()}
 
@@ -147,10 +190,14 @@ async def _run(guests: Guests, name: str, progress: Any) -> Run:
     log = log_file(f"{guests.setting.name}-{name.replace(' ', '-')}")
     log.write_bytes(out["O"] + out["E"])
     try:
-        return guests.setting.store.parse(out["O"].decode(errors="replace"),
-                                          status)
+        run = guests.setting.store.parse(out["O"].decode(errors="replace"),
+                                         status)
     except UserError as e:
         raise UserError(f"{name}: {e} (log: {log})") from e
+    if kept:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(out["O"])
+    return run
 
 
 # ---- all runs ---------------------------------------------------------------
@@ -200,9 +247,19 @@ def accelerator(setting: Setting) -> str:
     return kvm.accelerator(qemu_build.ensure()) if setting.kvm else "tcg"
 
 
+def kernel_of(method: str) -> Kernel:
+    """The kernel that has the interface; built or fetched when missing."""
+    if method == FADVISE:
+        return Kernel(kernel_build.ensure(Wanted()).image)
+    stock = image.ensure(suite=HINT_SUITE)
+    return Kernel(stock.kernel, stock.initrd)
+
+
 def play(setting: Setting, jobs: int, minutes: int,
-         names: tuple[str, ...] = ()) -> dict[str, Run]:
-    """The runs of these names, else all, `jobs` at a time."""
+         names: tuple[str, ...] = (), kept: Path | None = None) \
+        -> dict[str, Run]:
+    """The runs of these names, else all, `jobs` at a time; kept is the folder
+    of finished ones."""
     names = names or tuple(setting.conditions)
     qemu = qemu_build.ensure()
     accel = accelerator(setting)
@@ -210,9 +267,8 @@ def play(setting: Setting, jobs: int, minutes: int,
     jobs = 1 if accel == "kvm" else min(jobs, len(names))
     check_memory(jobs, setting.memory_mib, _free_mib())
     root = image.ensure(suite=setting.suite, more=setting.packages)
-    kernel = root if setting.suite == KERNEL_SUITE else image.ensure(
-        suite=KERNEL_SUITE)
-    guests = Guests(setting, qemu, root, kernel, minutes, accel)
+    guests = Guests(setting, qemu, root, kernel_of(setting.method), minutes,
+                    accel, kept)
     with Stage(f"{setting.name}: a store in guests") as stage:
         return asyncio.run(_all(guests, names, jobs, stage))
 
@@ -274,9 +330,9 @@ def _used(runs: dict[str, Run], inputs: list[str]) -> Panel:
         total = sum(last.by_stream.values()) - sum(first.by_stream.values())
         for stream, nbytes in sorted(last.by_stream.items()):
             share = (nbytes - first.by_stream.get(stream, 0)) / total
-            rows.append(row(name, f"{n}: share of "
-                            + (f"stream {stream}" if stream > 0 else
-                               "what has none"), share, "", None))
+            rows.append(judge.shown(name, f"{n}: share of " + (
+                f"stream {stream}" if stream > 0 else "what has none"), share,
+                "of the first seed"))
     return Panel(name, "Shares of the bytes written after the load, by stream",
                  inputs, rows)
 
@@ -292,9 +348,29 @@ def explain(panel: Panel, run: Run) -> Panel:
         + (f"of stream {i}" if i > 0 else "the system's, which has none")
         for i, n in sorted(copied.items(), key=lambda x: -x[1])[:2])
     for r in panel.rows:
-        if r["why"] and r["point"] in (fs.DATA, f"{fs.DATA} / {fs.OFF}"):
+        if r["why"] and r["verdict"] and r["point"].startswith(fs.DATA):
             r["why"] += text
     return panel
+
+
+def beside(panel: Panel, note: str) -> Panel:
+    """The panel of a second set of runs: all of it is shown, nothing
+    counted."""
+    panel.rows = [judge.shown(r["panel"], r["point"], r["samples"] or None,
+                              note, r["paper"]) for r in panel.rows]
+    return panel
+
+
+def _all_seeds(ctx: Context, setting: Setting, minutes: int) \
+        -> list[dict[str, Run]]:
+    """The runs of each seed, one seed after the other."""
+    out = []
+    for seed in ctx.seeds(SEED):
+        store = dataclasses.replace(setting.store, seed=seed)
+        out.append(play(dataclasses.replace(setting, store=store),
+                        ctx.runner.jobs, minutes,
+                        kept=ctx.out and ctx.out / "guests"))
+    return out
 
 
 def panels(ctx: Context, setting: Setting, store: str,
@@ -303,11 +379,16 @@ def panels(ctx: Context, setting: Setting, store: str,
     latencies."""
     wanted = max(int(fs.MINUTES * ctx.scale), 4)
     virtual = accelerator(setting) == "tcg"
-    runs = play(setting, ctx.runner.jobs, wanted)
-    minutes = min(wanted, whole_minutes(runs))
-    inputs = _inputs(runs, store, virtual)
-    found = series(runs, minutes)
-    yield explain(fs.throughput(found, minutes, inputs), runs[fs.DATA])
-    yield explain(fs.copies(found, minutes, inputs), runs[fs.DATA])
-    yield fs.tails(found, inputs, tail, log=True)
-    yield _used(runs, inputs)
+    seeds = _all_seeds(ctx, setting, wanted)
+    minutes = min(wanted, *(whole_minutes(runs) for runs in seeds))
+    inputs = _inputs(seeds[0], store, virtual)
+    found = [series(runs, minutes) for runs in seeds]
+    some = [explain(fs.throughput(found, minutes, inputs), seeds[0][fs.DATA]),
+            explain(fs.copies(found, minutes, inputs), seeds[0][fs.DATA]),
+            fs.tails(found, minutes, inputs, tail, log=True),
+            _used(seeds[0], inputs)]
+    if setting.method != FADVISE:
+        some = [beside(p, f"by {setting.method}s of the stock kernel of"
+                       f" {HINT_SUITE}, beside the paper's interface")
+                for p in some]
+    yield from some

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The multi-streamed SSD (Kang et al., HotStorage 2014), with RocksDB of
-Debian's in a guest, on Debian 11's kernel, which turns write hints into
-streams.  streams_guest.py runs it."""
+Debian's in a guest, and with its interface: posix_fadvise() with a stream, on
+our patched kernel.  streams_guest.py runs it."""
 
 from __future__ import annotations
 
@@ -9,33 +9,39 @@ from collections.abc import Iterator
 
 from ..guest import rocksdb
 from ..guest.rocksdb import Store
-from ..guest.store import Conditions
-from . import streams as fs
+from ..guest.store import FADVISE, Conditions
+from . import streams_claims as fs
 from . import streams_guest
 from .figure import Context, Panel
 
 TITLE = "The multi-streamed SSD with RocksDB in a guest (Kang 2014)"
 SUITE = "trixie"
-CONDITIONS = {
-    streams_guest.FRESH: Conditions(),
-    fs.OFF: Conditions(discard=False),
-    fs.ON: Conditions(),
-    fs.APP: Conditions(rules=("/mnt/db/*=1",)),
-    fs.LOG: Conditions(rules=("/mnt/db/*.log=1", "/mnt/db/*.sst=2")),
-    fs.DATA: Conditions(hints=True),
-}
 
 
-def setting(store: Store) -> streams_guest.Setting:
+def conditions(method: str) -> dict[str, Conditions]:
+    """Of each run."""
+    return {
+        streams_guest.FRESH: Conditions(method=method),
+        fs.OFF: Conditions(discard=False, method=method),
+        fs.ON: Conditions(method=method),
+        fs.APP: Conditions(rules=("/mnt/db/*=1",), method=method),
+        fs.LOG: Conditions(rules=("/mnt/db/*.log=1", "/mnt/db/*.sst=2"),
+                           method=method),
+        # A path does not show a table's level: the store's own hints do.
+        fs.DATA: Conditions(own=True, method=method),
+    }
+
+
+def setting(store: Store, method: str = FADVISE) -> streams_guest.Setting:
     """The runs."""
-    return streams_guest.Setting("streams-guest", store, CONDITIONS, SUITE,
-                                 rocksdb.PACKAGES)
+    name = "streams-guest" + ("" if method == FADVISE else f"-{method}s")
+    return streams_guest.Setting(name, store, conditions(method), SUITE,
+                                 rocksdb.PACKAGES, method)
 
 
-def _text(store: Store) -> str:
+def _text(store: Store, method: str) -> str:
     return (
-        f"RocksDB's db_bench of Debian {SUITE} on the kernel of"
-        f" {streams_guest.KERNEL_SUITE}"
+        f"RocksDB's db_bench of Debian {SUITE}, streams by {method}"
         f", ext4: {store.records} records of {store.record_bytes} bytes loaded,"
         " then overwritten at random, compaction by levels; memtable and files"
         f" {store.memtable >> 10} KiB; files of the system"
@@ -43,10 +49,10 @@ def _text(store: Store) -> str:
         " of 4 KiB a second are written again")
 
 
-def panels(ctx: Context) -> Iterator[Panel]:
+def panels(ctx: Context, method: str = FADVISE) -> Iterator[Panel]:
     """The figures of its results, with a store in a guest."""
     store = Store()
     yield from streams_guest.panels(
-        ctx, setting(store), _text(store), "of db_bench's writes, one after the"
-        " other as fast as the store takes them: what is slow is the store's"
-        " own stop, for as long as both memtables are full")
+        ctx, setting(store, method), _text(store, method), "of db_bench's"
+        " writes, one after the other as fast as the store takes them: what is"
+        " slow is the store's own stop, for as long as both memtables are full")

@@ -24,26 +24,41 @@ LATE_MINUTES = 20  # a store that has not ended by then waits for ever
 TIMED_OUT = 124
 
 
+FADVISE = "fadvise"  # the paper's interface, by the patches of our kernel
+HINT = "hint"  # write hints, by Debian 11's kernel
+
+
 @dataclass(frozen=True)
 class Conditions:
     """The treatment of the store's files."""
 
     discard: bool = True  # deleted files are trimmed
     rules: tuple[str, ...] = ()  # of streamrun
-    hints: bool = False  # the store's own hints count
+    own: bool = False  # the store's own choice of streams counts, too
+    method: str = FADVISE  # how the kernel is told
 
     @property
     def streams(self) -> bool:
         """Does the kernel use streams?"""
-        return bool(self.rules) or self.hints
+        return bool(self.rules) or self.own
 
     @property
     def streamrun(self) -> str:
-        """The words before the store's command."""
-        if not self.rules:
+        """The words before the store's command.  What the store itself wants
+        is refused where it does not count; by fadvise, its hints count only
+        when they are translated."""
+        words = ["streamrun", "-m", self.method]
+        if not self.own:
+            words.append("-H")
+        elif self.method == FADVISE:
+            words.append("-T")
+        elif not self.rules:
             return ""
-        return "streamrun " + ("" if self.hints else "-H ") + " ".join(
-            f"-r {shlex.quote(r)}" for r in self.rules) + " -- "
+        if not self.streams:
+            return ""
+        for rule in self.rules:
+            words += ["-r", shlex.quote(rule)]
+        return " ".join([*words, "-- "])
 
 
 @dataclass
