@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/io.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -317,11 +318,33 @@ static void wait_for_network(void)
     }
 }
 
+/* As init= of a kernel without an initial RAM disk: nothing is mounted yet but
+ * the root, and /dev by the kernel. */
+static void mount_all(void)
+{
+    static const char *const mounts[][2] = {
+        { "proc", "/proc" },
+        { "sysfs", "/sys" },
+        { "tmpfs", "/run" },
+    };
+
+    if (getpid() != 1 || access("/proc/self", F_OK) == 0) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+        if (mount(mounts[i][0], mounts[i][1], mounts[i][0], 0, NULL) < 0) {
+            fprintf(stderr, "vssd-agent: %s: %s\n", mounts[i][1],
+                    strerror(errno));
+        }
+    }
+}
+
 int main(void)
 {
     char *command, *how;
     int port;
 
+    mount_all();
     if (ioperm(FW_CFG_SELECT, 2, 1) < 0 || !fw_cfg_there()) {
         return 0;
     }

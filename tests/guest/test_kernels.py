@@ -159,6 +159,78 @@ def unmounted(request: pytest.FixtureRequest) -> Iterator[None]:
             request.getfixturevalue(name).run("umount /mnt 2>/dev/null; true")
 
 
+# ---- every kernel, every interface ------------------------------------------
+
+WORKS, REFUSED, IGNORED = "works", "refused", "ignored"
+KERNELS = {"old": "5.10", "patched": "6.12 with our patches", "new": "6.16 and later"}
+NO_FADVISE = b"stream 1 by fadvise: Invalid argument"
+NO_IOCTL = b"-m ioctl: this kernel has no ioctl for streams there"
+NO_URING = b"-m uring: no write streams"
+# What a kernel does with an interface, and what a refusal says.
+CELLS: dict[tuple[str, str], tuple[str, bytes]] = {
+    ("fadvise", "old"): (REFUSED, NO_FADVISE),
+    ("fadvise", "patched"): (WORKS, b""),
+    ("fadvise", "new"): (REFUSED, NO_FADVISE),
+    ("ioctl", "old"): (REFUSED, NO_IOCTL),
+    ("ioctl", "patched"): (WORKS, b""),
+    ("ioctl", "new"): (REFUSED, NO_IOCTL),
+    ("hint", "old"): (WORKS, b""),
+    ("hint", "patched"): (IGNORED, b""),
+    ("hint", "new"): (IGNORED, b""),
+    ("uring", "old"): (REFUSED, NO_URING),
+    ("uring", "patched"): (REFUSED, NO_URING),
+    ("uring", "new"): (WORKS, b""),
+    ("passthru", "old"): (WORKS, b""),
+    ("passthru", "patched"): (WORKS, b""),
+    ("passthru", "new"): (WORKS, b""),
+}
+
+
+def documented() -> dict[tuple[str, str], str]:
+    """The matrix of docs/streams-guest.md."""
+    text = (paths.PROJECT / "docs/streams-guest.md").read_text()
+    lines = text.split("## Kernels and interfaces")[1].split("\n## ")[0]
+    rows = [[c.strip(" `") for c in line.split("|")[1:-1]]
+            for line in lines.splitlines() if line.startswith("|")]
+    names = {title: name for name, title in KERNELS.items()}
+    return {(cells[0], names[kernel]): word
+            for cells in rows[2:] for kernel, word in zip(rows[0][1:], cells[1:])}
+
+
+def test_matrix_is_documented() -> None:
+    """The page has the cells that are tested."""
+    assert documented() == {k: v for k, (v, _) in CELLS.items()}
+
+
+@pytest.mark.parametrize("interface,kernel", CELLS,
+                         ids=["-".join(c) for c in CELLS])
+def test_matrix(request: pytest.FixtureRequest, interface: str,
+                kernel: str) -> None:
+    """Each cell: two streams are placed, or refused, or without effect."""
+    guest: Guest = request.getfixturevalue(kernel)
+    kind, said = CELLS[interface, kernel]
+    if interface in ("uring", "passthru"):
+        target = device(guest)
+    else:
+        make_fs(guest, "xfs")
+        target = "/mnt"
+    direct = "-o " if interface == "uring" else ""
+    args = f"-m {interface} {direct}{target}"
+    if kind == WORKS:
+        found = placed(guest, args, 2)
+        first = 0 if kernel == "new" else 1  # handles count from 0
+        assert found.get(first, 0) >= 4 * MIB
+        assert found.get(first + 1, 0) >= 4 * MIB
+        return
+    done = guest.result(f"sync; streamwrite -n 2 -s 4 {args}")
+    if kind == REFUSED:
+        assert done.status == 2
+        assert said in done.err, done.err
+    else:
+        assert done.status == 1, done.err
+        assert b"NOT every unit" in done.out
+
+
 # ---- Linux 6.12 with POSIX_FADV_STREAMID ------------------------------------
 
 @pytest.mark.parametrize("direct", ["", "-o "], ids=["buffered", "direct"])
@@ -289,6 +361,78 @@ def test_streamrun_passes_signals_on(patched: Guest) -> None:
     done = patched.result("streamrun -r '/mnt/*=1' -- sleep 60 & sleep 1;"
                           " kill $!; wait $!")
     assert done.status == 128 + 15
+
+
+# ---- and with FS_IOC_WRITE_STREAM -------------------------------------------
+
+IOCTL = ("perl -e 'sub ask { my $a = pack(\"LLQ\", @_); my $r = ioctl(F, 0xC0106687,"
+         " $a); print $r ? (unpack(\"LLQ\", $a))[1] : \"E\" . ($!+0), \"\\n\" }")
+GET_MAX, GET, SET = 1, 2, 4
+
+
+def test_ioctl_of_a_file(patched: Guest) -> None:
+    """GET_MAX says how many the drive has; more, other operations and what is
+    reserved are refused; SET and GET are one stream."""
+    make_fs(patched, "xfs")
+    perl = (f"{IOCTL} open(F, \"+>\", \"/mnt/f\");"
+            f" ask({GET_MAX}, 0, 0); ask({GET}, 9, 0); ask({SET}, 3, 0);"
+            f" ask({GET}, 0, 0); ask({SET}, 9, 0); ask({SET}, 1, 7);"
+            f" ask({GET | SET}, 1, 0); ask(0, 1, 0); ask({GET}, 0, 0);'")
+    assert patched.run(perl).split() == [
+        "8", "0", "3", "3", "E22", "E22", "E22", "E22", "3"]
+    theirs = (f"touch /mnt/g; chmod 666 /mnt/g; setpriv --reuid=1000"
+              f" --clear-groups {IOCTL} open(F, \"+<\", \"/mnt/g\") or die;"
+              f" ask({SET}, 1, 0);'")
+    assert patched.run(theirs) == "E1\n"
+
+
+def test_ioctl_and_fadvise_are_one(patched: Guest) -> None:
+    """The stream is the inode's, however it was set."""
+    make_fs(patched, "xfs")
+    perl = (f"{IOCTL} open(F, \"+>\", \"/mnt/f\");"
+            f" syscall(221, fileno(F), 5, 0, 8); ask({GET}, 0, 0);'")
+    assert patched.run(perl) == "5\n"
+
+
+def test_ioctl_elsewhere(patched: Guest) -> None:
+    """ext4 and block devices have no such ioctl, as in the series."""
+    make_fs(patched, "ext4")
+    perl = (f"{IOCTL} open(F, \"+>\", \"/mnt/f\"); ask({GET_MAX}, 0, 0);"
+            f" open(F, \"<\", \"{device(patched)}\"); ask({GET_MAX}, 0, 0);'")
+    assert patched.run(perl).split() == ["E25", "E25"]
+
+
+def test_streamrun_by_ioctl(patched: Guest) -> None:
+    """Rules by the ioctl; where there is none, one line says so."""
+    make_fs(patched, "xfs")
+
+    def work() -> None:
+        done = patched.result("streamrun --ioctl -v -r '/mnt/*=7' -- dd"
+                              " if=/dev/zero of=/mnt/x bs=1M count=5"
+                              " conv=fsync")
+        assert done.status == 0 and b"/mnt/*=7 by ioctl" in done.err
+    assert grown(patched, work)[7] == 5 * MIB
+    done = patched.result("streamrun --ioctl -r '/mnt/*=9' -- true")
+    assert done.status == 125 and b"ioctl gives streams 0..8" in done.err
+    make_fs(patched, "ext4")
+    done = patched.result("streamrun --ioctl -r '/mnt/*=1' -- true")
+    assert done.status == 125 and b"no ioctl for streams" in done.err
+
+
+def test_streamrun_translates_hints(patched: Guest) -> None:
+    """With -T a program's own hints are streams; bad ones are refused as by
+    the kernel, also in its children."""
+    make_fs(patched, "ext4")
+    perl = ("perl -e 'sub h { my $h = pack(\"Q\", $_[0]);"
+            " print fcntl(F, $_[1], $h) ? \"ok\" : $!+0, \"\\n\" }"
+            " $| = 1; open(F, \">\", \"/mnt/y\"); h(6, 1036); h(4, 1038);"
+            " if (fork) { wait } else { h(4, 1036); exit }"
+            f" print F \"x\" x {MIB};' && sync")
+
+    def work() -> None:
+        done = patched.run(f"streamrun -T -- sh -c {shlex.quote(perl)}")
+        assert done.split() == ["22", "22", "ok"]
+    assert grown(patched, work)[3] == MIB
 
 
 # ---- Linux 5.10: write hints ------------------------------------------------
