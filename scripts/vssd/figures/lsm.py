@@ -50,7 +50,7 @@ class Store:
     journal_share: float = 0.02  # of the bytes that the store writes
     metadata: int = 16 * MIB  # written again page by page at random
     metadata_share: float = 0.01
-    other: float = 0.30  # of the capacity: files of the system
+    other: float = 0.85  # of the capacity: files of the system
     other_write: int = 4 * KIB  # of which such parts are written at random
     other_share: float = 0.02
 

@@ -48,7 +48,7 @@ class Store(guest_store.Store):
     tables: int = 14  # from which on clients wait...
     wait_ms: int = 4  # for each more
     heap: int = 256  # MiB
-    system: int = 48 << 20
+    system: int = 100 << 20
 
     def server(self) -> str:
         """cassandra.yaml"""
