@@ -129,7 +129,12 @@ def _fewer(name: str, than: str) -> Callable[[Played, int], float | None]:
 
 
 def _tail(name: str, than: str) -> Callable[[Played, int], float | None]:
-    return lambda p, m: 1 - p[name].tail(99.9) / p[than].tail(99.9)
+    """By which part the tail of `name` is below; without GC, see _above."""
+    def value(p: Played, m: int) -> float | None:
+        if not p[name].copied[-1] and not p[than].copied[-1]:
+            return None
+        return 1 - p[name].tail(99.9) / p[than].tail(99.9)
+    return value
 
 
 def _correlation(p: Played, minutes: int) -> float | None:
