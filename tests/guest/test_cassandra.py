@@ -14,8 +14,8 @@ from vssd.guest import cassandra
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import streams_claims as fs  # noqa: E402
 from vssd.figures import streams_cassandra as fc  # noqa: E402
+from vssd.figures import streams_claims as fs  # noqa: E402
 from vssd.figures import streams_guest as sg  # noqa: E402
 
 

@@ -18,8 +18,8 @@ from vssd.paths import find_profile
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import streams_claims as fs  # noqa: E402
 from vssd.figures import streams_cassandra as fc  # noqa: E402
+from vssd.figures import streams_claims as fs  # noqa: E402
 from vssd.figures import streams_guest as sg  # noqa: E402
 from vssd.figures import streams_rocksdb as fg  # noqa: E402
 

@@ -24,8 +24,7 @@ from ..ui import Stage
 from . import judge, lsm
 from . import streams_claims as claims
 from .figure import Context, Panel, Row
-from .streams_claims import APP, DATA, LOG, MINUTES, OFF, ON, PERCENT, SERIES
-from .streams_claims import Played, Series
+from .streams_claims import APP, DATA, LOG, MINUTES, OFF, ON, PERCENT, SERIES, Played, Series
 
 TITLE = "The multi-streamed SSD (Kang 2014)"
 PROFILE = "kang2014"
