@@ -60,6 +60,7 @@ class Setting:
 
     store: lsm.Store = field(default_factory=lsm.Store)
     gc: str = GC
+    unit: str = "die"  # ftl.gc_unit, of the profile
     seed: int = SEED
     minutes: int = MINUTES
 
@@ -71,6 +72,7 @@ FILL = "files of the system, of the capacity"
 SHARE = "writes to them, of the store's bytes"
 COUNT = "records"
 MERGE = "streams.gc"
+UNIT = "ftl.gc_unit"
 OPEN: dict[str, dict[str, Setting]] = {
     FILL: {f"{100 * x:g} %": Setting(lsm.Store(other=x))
            for x in (0.3, 0.6, 0.85)},
@@ -79,6 +81,7 @@ OPEN: dict[str, dict[str, Setting]] = {
     COUNT: {str(n * RECORDS): Setting(lsm.Store(records=n * RECORDS, other=x))
             for n, x in ((1, 0.85), (2, 0.77), (4, 0.6), (8, 0.3))},
     MERGE: {x: Setting(gc=x) for x in ("separate", "merge")},
+    UNIT: {x: Setting(unit=x) for x in ("plane", "die")},
 }
 
 
@@ -132,7 +135,9 @@ def _point(made: Input, name: str) -> Point:
     return Point(
         find_profile(PROFILE), trace=trace,
         sets=(f"streams.max={max(mapping.streams)}",
-              f"streams.gc={made.setting.gc}", f"seed={made.setting.seed}"),
+              f"streams.gc={made.setting.gc}",
+              f"ftl.gc_unit={made.setting.unit}",
+              f"seed={made.setting.seed}"),
         args=("--fill", "none", "--iodepth", str(IN_FLIGHT),
               "--stream-map", ",".join(map(str, mapping.streams)),
               "--series", str(MINUTE_S), "--csv",
@@ -190,9 +195,8 @@ def whole_minutes(wanted: int, played: list[Played]) -> int:
 
 def used(parameter: str) -> str:
     """The value of the judged runs."""
-    base = Setting()
     return next(name for name, s in OPEN[parameter].items()
-                if s.store == base.store and s.gc == base.gc)
+                if s == Setting())
 
 
 def _sweep(ctx: Context, rows: dict[str, Row], base: Played,
