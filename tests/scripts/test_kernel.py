@@ -174,7 +174,7 @@ def test_an_archive(tmp_path: Path, cache: Path) -> None:
 def test_our_series_is_in_order() -> None:
     """Numbered from 1 on, each with a subject that says of how many."""
     files = kernel_source.patch_files(kernel_source.OUR_PATCHES)
-    assert len(files) == 4
+    assert len(files) == 5
     for i, path in enumerate(files, start=1):
         assert path.name.startswith(f"{i:04d}-")
         assert f"Subject: [PATCH {i}/{len(files)}]" in path.read_text()
@@ -190,7 +190,9 @@ def test_guest_tools_speak_up(tmp_path: Path) -> None:
             ("streamrun", ["-r", "/x=256", "true"], 125, "0..255"),
             ("streamrun", ["-r", "/x=-1", "true"], 125, "a number"),
             ("streamrun", ["-m", "uring", "-r", "/x=1", "true"], 125,
-             "fadvise, hint or auto"),
+             "fadvise, ioctl, hint or auto"),
+            ("streamrun", ["--ioctl", "-r", f"{tmp_path}/*=1", "true"], 125,
+             "no ioctl for streams"),
             ("streamwrite", [], 2, "usage: streamwrite"),
             ("streamwrite", ["-n", "0", "/"], 2, "-n 0: allowed 1..255"),
             ("streamwrite", ["-s", "x", "/"], 2, "-s x: allowed"),
