@@ -92,7 +92,7 @@ def test_round_trip(tmp_path: Path) -> None:
 
 
 def lsm_writer(seed: int = 1) -> lsm.Writer:
-    store = lsm.Store(records=20_000, memtable=1 << 20, piece=256 << 10,
+    store = lsm.Store(records=20_000, memtable=1 << 20, piece=256 << 10, other=0.3,
                       journal=1 << 20, metadata=1 << 20)
     w = lsm.Writer(store, 200 << 20, seed)
     w.load()
