@@ -80,7 +80,9 @@ def old_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """Debian 11's kernel as it is, four streams."""
     yield from of_suite(env, tmp_path_factory.mktemp("old"), "bullseye",
-                        "streams.max=4", " nvme_core.streams=1")
+                        "streams.max=4",
+                        # Its check of the timer fails on a busy machine.
+                        " nvme_core.streams=1 no_timer_check")
 
 
 @pytest.fixture(scope="module", name="new")
