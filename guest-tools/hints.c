@@ -59,7 +59,7 @@ static int filter(uint32_t action, unsigned flags)
         BPF_STMT(BPF_RET | BPF_K, action),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+    struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
 
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }

@@ -323,9 +323,9 @@ static void wait_for_network(void)
 static void mount_all(void)
 {
     static const char *const mounts[][2] = {
-        { "proc", "/proc" },
-        { "sysfs", "/sys" },
-        { "tmpfs", "/run" },
+        {"proc", "/proc"},
+        {"sysfs", "/sys"},
+        {"tmpfs", "/run"},
     };
 
     if (getpid() != 1 || access("/proc/self", F_OK) == 0) {
