@@ -830,7 +830,18 @@ bool ssd_config_faults(const SsdConfig *cfg, const SsdLayout *l,
         return true;
     }
     *faults = faults_load(cfg->faults, &limits, error);
-    return *faults != NULL;
+    if (!*faults) {
+        return false;
+    }
+    if (faults_is_empty(*faults)) { /* its rules are the host's */
+        g_clear_pointer(faults, faults_free);
+    }
+    return true;
+}
+
+bool ssd_is_host_rule(const char *line)
+{
+    return faults_is_host_rule(line);
 }
 
 static bool check_faults(const SsdConfig *cfg, const SsdLayout *l,

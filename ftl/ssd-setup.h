@@ -27,6 +27,13 @@ char *ssd_config_get(const SsdConfig *cfg, const char *key);
 /* Can a drive be made of it?  ssd_create() calls it too. */
 bool ssd_config_check(const SsdConfig *cfg, GError **error);
 
+/*
+ * A line of the file of the option faults=: is it a rule about commands of the
+ * host, interrupts or a controller?  The drive skips these; who drives it
+ * applies or refuses them.
+ */
+bool ssd_is_host_rule(const char *line);
+
 /* Append every option as docs/options.md shows it, or as "key=value" lines. */
 void ssd_config_document(GString *out);
 void ssd_config_print(const SsdConfig *cfg, GString *out);

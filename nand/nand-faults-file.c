@@ -386,6 +386,37 @@ static bool parse_rule(FaultRule *r, char *text, const FaultLimits *l,
     return true;
 }
 
+static bool names_host(const char *word, bool first)
+{
+    return (g_str_has_prefix(word, "cmd=") && word[4] &&
+            !g_ascii_isdigit(word[4])) ||
+           strcmp(word, "irq") == 0 || strcmp(word, "ctrl") == 0 ||
+           (first &&
+            (strcmp(word, "aer") == 0 || strcmp(word, "temperature") == 0));
+}
+
+bool faults_is_host_rule(const char *line)
+{
+    const char *end = strpbrk(line, "#");
+    const char *arrow = strstr(line, "->");
+    gsize len = end ? (gsize)(end - line) : strlen(line);
+    g_autofree char *left = NULL;
+    g_autofree char **words = NULL;
+    bool first = true;
+    bool any = false;
+
+    if (arrow && (gsize)(arrow - line) < len) {
+        len = (gsize)(arrow - line);
+    }
+    left = g_strndup(line, len);
+    words = split_words(left);
+    for (char **word = words; *word; word++) {
+        any |= names_host(*word, first);
+        first = false;
+    }
+    return any;
+}
+
 static bool is_blank(const char *s)
 {
     return s[strspn(s, " \t\r")] == '\0';
@@ -397,7 +428,7 @@ static bool parse_line(GArray *rules, char *line, unsigned number,
     FaultRule r = {.line = number, .kinds = UINT32_MAX, .causes = UINT32_MAX};
 
     line[strcspn(line, "#")] = '\0';
-    if (is_blank(line)) {
+    if (is_blank(line) || faults_is_host_rule(line)) {
         return true;
     }
     if (rules->len == FAULTS_MAX_RULES) {

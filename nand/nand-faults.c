@@ -206,6 +206,11 @@ bool faults_may_fail(const Faults *f)
     return false;
 }
 
+bool faults_is_empty(const Faults *f)
+{
+    return f->n_rules == 0;
+}
+
 void faults_free(Faults *f)
 {
     if (f) {

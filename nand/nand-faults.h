@@ -53,6 +53,16 @@ Faults *faults_load(const char *path, const FaultLimits *limits,
 Faults *faults_parse(const char *text, size_t len, const char *name,
                      const FaultLimits *limits, GError **error);
 void faults_free(Faults *f);
+/* Has it no rule? */
+bool faults_is_empty(const Faults *f);
+
+/*
+ * Is the line a rule about commands of the host, interrupts or a controller?
+ * One of its selectors is cmd= with a name, irq or ctrl, or it begins with aer
+ * or temperature.  faults_parse() skips such lines: who has a controller reads
+ * them.
+ */
+bool faults_is_host_rule(const char *line);
 
 /* An operation of the array is submitted: count it and apply the rules without
  * an LBA. */

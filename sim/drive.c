@@ -247,6 +247,30 @@ static bool make_array(Drive *d, unsigned n, GError **error)
     return true;
 }
 
+/* Rules about commands are for a controller, which is not here. */
+static bool check_faults(const Drive *d, GError **error)
+{
+    g_autofree char *path = ssd_config_get(d->cfg, "faults");
+    g_autofree char *text = NULL;
+    g_auto(GStrv) lines = NULL;
+
+    if (!path || !*path || !g_file_get_contents(path, &text, NULL, NULL)) {
+        return true; /* the drive says what is wrong with the file */
+    }
+    lines = g_strsplit(text, "\n", -1);
+    for (unsigned i = 0; lines[i]; i++) {
+        if (ssd_is_host_rule(lines[i])) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                        "%s:%u: rules about commands, interrupts and "
+                        "controllers need QEMU: vssd-sim has rules about NAND "
+                        "only (docs/faults.md)",
+                        path, i + 1);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool make_drives(Drive *d, const DriveUse *use, GError **error)
 {
     const SsdHostOps *host =
@@ -311,7 +335,8 @@ Drive *drive_open(const DriveUse *use, GError **error)
 
     if (!output_check("save-state", args.save_state, error) ||
         !make_config(d, use->recorded, error) ||
-        !find_fill(d, use->recorded, error) || !make_drives(d, use, error)) {
+        !find_fill(d, use->recorded, error) || !check_faults(d, error) ||
+        !make_drives(d, use, error)) {
         g_clear_pointer(&d, drive_close);
     }
     return d;

@@ -688,6 +688,25 @@ class Batches(unittest.TestCase):
                           done.stderr)
 
 
+class Faults(unittest.TestCase):
+    """The file of the option faults=."""
+
+    def test_rules_of_a_controller(self) -> None:
+        """Rules about commands are refused with their line; about NAND not."""
+        with tempfile.TemporaryDirectory() as tmp:
+            file = pathlib.Path(tmp, "rules")
+            file.write_text("on=read nth=1 -> uncorrectable # irq\n"
+                            "cmd=5 -> latency x2 for 1ms\n")
+            args = ("run", "--profile", TINY, "--set", f"faults={file}",
+                    "--workload", "rw=randread number_ios=20")
+            self.assertEqual(run(*args).returncode, 0)
+            file.write_text("# cmd=read -> drop\n\ncmd=read -> drop\n")
+            done = run(*args)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(f"{file}:3: rules about commands", done.stderr)
+
+
 class Listed(unittest.TestCase):
     """--help of a command lists the options that the command takes, and no
     other."""
