@@ -28,7 +28,7 @@ NVME_ORDER = [
     "virtualization-state",
     "rest", "subsys", "ctrl",                  # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
-    "fused",
+    "cmd-faults", "fused",
     "dispatch", "admin", "io",                 # commands
     "virtualization", "reset",
     "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features",
@@ -42,7 +42,7 @@ NVME_ORDER = [
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "secondary",
-    "zones", "lba-track", "error-log", "timestamp", "fdp-handles", "namespace", "prp",
+    "zones", "lba-track", "error-log", "bad-entry", "cmd-rules-file", "cmd-rules", "timestamp", "fdp-handles", "namespace", "prp",
     "sgl", "sg", "cmb", "pmr", "window",
     "payload/payload-state", "payload/payload", "payload/destage",
     "payload/trims", "payload/zeroes", "payload/entries", "payload/marks",

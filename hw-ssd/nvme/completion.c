@@ -13,6 +13,7 @@
  * turn, so only the phase bit of the first must come last.
  */
 #include "nvme-internal.h"
+#include "bad-entry.h"
 #include "bitmap.h"
 #include "completion.h"
 #include "request.h"
@@ -87,21 +88,23 @@ void nvme_cq_write_out(NvmeCtrl *ctrl, NvmeCq *cq)
     uint32_t first = (cq->tail + cq->size - cq->nbatch) % cq->size;
     uint64_t addr = cq->addr + (uint64_t)first * NVME_CQE_BYTES;
     NvmeCqEntry *first_cqe = &cq->batch[0];
+    uint16_t hide = nvme_le16(!(cq->bad_phases & 1)); /* it is not to be seen */
 
     if (!cq->nbatch) {
         return;
     }
     nvme_dma_wmb();
-    first_cqe->status ^= nvme_le16(1); /* not yet */
+    first_cqe->status ^= hide; /* not yet */
     if (nvme_dma_write(ctrl, addr, first_cqe, cq->nbatch * NVME_CQE_BYTES)) {
         nvme_set_fatal(ctrl);
     }
     nvme_dma_wmb();
-    first_cqe->status ^= nvme_le16(1);
+    first_cqe->status ^= hide;
     if (nvme_dma_write(ctrl, addr + CQE_DW3, (uint8_t *)first_cqe + CQE_DW3, 4)) {
         nvme_set_fatal(ctrl);
     }
     cq->nbatch = 0;
+    cq->bad_phases = 0;
 }
 
 static void cq_put(NvmeCtrl *ctrl, NvmeCq *cq, NvmeRequest *req)
@@ -114,6 +117,9 @@ static void cq_put(NvmeCtrl *ctrl, NvmeCq *cq, NvmeRequest *req)
         .cid = nvme_le16(req->cid),
         .status = nvme_le16(req->status << 1 | cq->phase),
     };
+    if (G_UNLIKELY(req->fault)) {
+        nvme_spoil_entry(cq, req->fault);
+    }
     if (req->modelled) {
         hist_add(ctrl->sub->lateness, ctrl->sub->now_ns - req->complete_ns);
     }
@@ -128,6 +134,10 @@ static void cq_put(NvmeCtrl *ctrl, NvmeCq *cq, NvmeRequest *req)
         cq->tail = cq->tail == cq->size ? 0 : cq->tail;
     }
     cq->dirty = true;
+    if (G_UNLIKELY(req->fault) && nvme_entry_again(req) &&
+        cq_has_room(ctrl, cq)) {
+        cq_put(ctrl, cq, req);
+    }
 }
 
 void nvme_wait_for_room(NvmeCq *cq, NvmeRequest *req)
@@ -146,6 +156,10 @@ void nvme_post(NvmeCtrl *ctrl, NvmeRequest *req)
     NvmeCq *cq = req->sq->cq;
 
     req->posted = true;
+    if (G_UNLIKELY(req->fault == NVME_FAULT_LOSE)) {
+        nvme_request_free(ctrl, req);
+        return;
+    }
     if (!cq->wait_first && cq_has_room(ctrl, cq)) {
         cq_put(ctrl, cq, req);
         nvme_request_free(ctrl, req);
@@ -272,6 +286,10 @@ void nvme_raise_interrupts(NvmeCtrl *ctrl)
         }
         if (msix && !bitmap_test(sent, v)) {
             bitmap_set(sent, v);
+            if (G_UNLIKELY(ctrl->sub->faults) &&
+                !ctrl->cq_client->message(ctrl, v)) {
+                continue;
+            }
             ctrl->sub->count.interrupts++;
             ctrl->machine->msix(ctrl->opaque, v);
         }

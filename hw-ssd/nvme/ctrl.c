@@ -7,6 +7,7 @@
  */
 #include "nvme-internal.h"
 #include "cmb.h"
+#include "cmd-faults.h"
 #include "command.h"
 #include "completion.h"
 #include "ctrl.h"
@@ -76,6 +77,7 @@ static const PayloadClient payload_client = {
 
 static const NvmeCqClient cq_client = {
     .bad_head = nvme_bad_doorbell_value,
+    .message = nvme_faults_message,
 };
 
 static void host_programmed(void *opaque, uint64_t lpn, uint64_t version)
@@ -571,7 +573,8 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->sub->powered = true;
     ctrl->sub->next_version = ssd_last_version(ssd);
     nvme_reset(ctrl, ssd_now_ns(ssd));
-    return true;
+    ctrl->cfg.faults = NULL; /* the caller's text */
+    return nvme_faults_load(ctrl, cfg->faults, error);
 }
 
 void nvme_free(NvmeCtrl *ctrl)
@@ -582,6 +585,7 @@ void nvme_free(NvmeCtrl *ctrl)
         nvme_queues_close(ctrl);
     }
     nvme_requests_free_used(ctrl);
+    nvme_faults_free(ctrl->sub);
     nvme_kv_free_all(ctrl->sub);
     payload_free(ctrl->payload);
     nvme_requests_destroy(ctrl);

@@ -162,6 +162,16 @@ void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info)
     nvme_deliver_events(ctrl);
 }
 
+bool nvme_event_raw(NvmeCtrl *ctrl, uint32_t dw0)
+{
+    bool any = ctrl->events.naer > 0;
+
+    if (any) {
+        report(ctrl, dw0, 0);
+    }
+    return any;
+}
+
 void nvme_event_clear(NvmeCtrl *ctrl, unsigned type)
 {
     ctrl->events.pending[type] = false;
@@ -214,7 +224,9 @@ void nvme_look_at_health(NvmeCtrl *ctrl)
 
     payload_get_stats(ctrl->payload, &stats);
     health = ssd_health(ctrl->ssd) << 1 | (stats.units_failed != 0) |
-             (uint64_t)ssd_kelvin(ctrl->ssd) << 48;
+             (uint64_t)(ctrl->sub->fault_kelvin ? ctrl->sub->fault_kelvin
+                                                : ssd_kelvin(ctrl->ssd))
+                 << 48;
     if (health != ctrl->events.health) {
         ctrl->events.health = health;
         nvme_check_health(ctrl);

@@ -13,6 +13,8 @@ bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req);
 /* Something has happened: NVME_EVENT_... of both kinds. */
 void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info);
 void nvme_deliver_events(NvmeCtrl *ctrl);
+/* Report dw0 to a request, whatever it says.  false: there is no request. */
+bool nvme_event_raw(NvmeCtrl *ctrl, uint32_t dw0);
 
 /* The same of a notice, NVME_NOTICE_..., that the host has enabled. */
 void nvme_notice(NvmeCtrl *ctrl, unsigned notice);

@@ -7,6 +7,7 @@
  * the machine cannot reach by DMA is fatal (CSTS.CFS).
  */
 #include "nvme-internal.h"
+#include "cmd-faults.h"
 #include "dispatch.h"
 #include "fetch.h"
 #include "fused.h"
@@ -58,25 +59,27 @@ static unsigned take_fused(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe,
                : nvme_fused_take(ctrl, sq, sqe, &second);
 }
 
-/* Is the entry one of a pair, or may it have to wait for one? */
+/* Is the entry one of a pair, may it have to wait for one, or meet a rule? */
 static bool is_special(const NvmeCtrl *ctrl, const NvmeSq *sq,
                        const NvmeSqe *sqe)
 {
-    return (ctrl->sub->requests.locks || sqe->dw[0] & NVME_FUSE_BITS) && sq->id;
+    return ((ctrl->sub->requests.locks || sqe->dw[0] & NVME_FUSE_BITS) &&
+            sq->id) ||
+           ctrl->sub->faults;
 }
 
 /* How many entries it has taken; 0: later. */
 static unsigned take_special(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe,
                              unsigned n)
 {
-    if (ctrl->sub->requests.locks && nvme_fused_blocks(ctrl, sqe)) {
+    if (ctrl->sub->requests.locks && sq->id && nvme_fused_blocks(ctrl, sqe)) {
         return 0;
     }
-    if (sqe->dw[0] & NVME_FUSE_BITS) {
+    if (sqe->dw[0] & NVME_FUSE_BITS && sq->id) {
         return take_fused(ctrl, sq, sqe, n);
     }
     sq->head = ring_after(sq->head, sq->size);
-    nvme_execute(ctrl, sq, sqe);
+    nvme_faults_execute(ctrl, sq, sqe);
     return 1;
 }
 

@@ -29,7 +29,8 @@ static SsdHeat heat_of(const NvmeCtrl *ctrl)
 
 uint32_t nvme_kelvin(const NvmeCtrl *ctrl)
 {
-    uint32_t kelvin = ssd_kelvin(ctrl->ssd);
+    uint32_t fault_k = ctrl->sub->fault_kelvin; /* a scripted one */
+    uint32_t kelvin = fault_k ? fault_k : ssd_kelvin(ctrl->ssd);
 
     return kelvin ? kelvin : NVME_TEMPERATURE_K;
 }
@@ -87,6 +88,8 @@ static void fill_heat(const NvmeCtrl *ctrl, NvmeHealthLog *h)
 {
     SsdHeat heat = heat_of(ctrl);
 
+    heat.kelvin =
+        ctrl->sub->fault_kelvin ? ctrl->sub->fault_kelvin : heat.kelvin;
     h->temperature = nvme_le16((uint16_t)heat.kelvin);
     h->warning_minutes =
         nvme_le32((uint32_t)(heat.warning_ns / (60 * NS_PER_S)));

@@ -29,7 +29,6 @@
 /* Persist through power loss, the six types, IEKEY as of revision 1.3. */
 #define RESCAP_ALL     0xff
 
-
 typedef struct Identify {
     uint8_t cns;
     const char *name;
@@ -44,6 +43,9 @@ static void put_text(uint8_t *p, size_t n, const char *s)
     memset(p, ' ', n);
     memcpy(p, s, MIN(n, strlen(s)));
 }
+
+/* CRDT1..3 in units of 100 ms: where a scripted fault may ask for a delay. */
+static const uint16_t retry_delay[] = {1, 10, 50};
 
 static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
 {
@@ -68,6 +70,10 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
                   (nvme_is_primary(ctrl) ? 1 << 7 : 0));
     id->nwpc = managed ? 7 : 0; /* all states */
     id->acl = NVME_ACL - 1;
+    for (unsigned i = 0; ctrl->sub->faults && i < G_N_ELEMENTS(retry_delay);
+         i++) {
+        id->crdt[i] = nvme_le16(retry_delay[i]);
+    }
     id->aerl = NVME_AERL - 1;
     id->edstt = nvme_le16(nvme_self_test_minutes(ctrl));
     id->dsto = 1; /* one test at a time */

@@ -254,6 +254,7 @@ enum {
     NVME_SC_STORAGE_TAG = 0x288,
 
     NVME_SC_CODE_MASK = 0x7ff,
+    NVME_SC_CRD = 0x1800,
     NVME_SC_MORE = 0x2000,
     NVME_SC_DNR = 0x4000,
 };

@@ -249,8 +249,8 @@ static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
     return status;
 }
 
-/* Host Behavior Support (Base 2.0): three flags.  The controller delays no
- * retry (CRDT) and has no extended formats, so none has an effect. */
+/* Host Behavior Support (Base 2.0): three flags.  The controller has no
+ * extended formats, and delays retries (CRDT) for rules with crd= only. */
 static uint16_t get_behavior(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe, bool current)
 {

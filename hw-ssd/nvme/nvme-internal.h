@@ -141,6 +141,8 @@ struct NvmeRequest {
     bool shutdown; /* the controller's own, for CC.SHN */
     bool used;     /* not in the free list */
     bool internal; /* READ steps: of the controller itself */
+    bool delayed;  /* by a scripted fault: it has not begun */
+    uint8_t fault; /* of its completion: bad-entry.h */
     uint16_t status; /* code; 0 so far */
     uint32_t pending;
     uint32_t in_drive;     /* steps that the drive has */
@@ -234,6 +236,7 @@ struct NvmeCq {
     unsigned nbatch;
     uint32_t unsignalled; /* entries since the last interrupt */
     uint64_t first_ns;    /* when the first of them was posted */
+    uint32_t bad_phases;  /* bits by entry of batch: a scripted fault */
     NvmeCqEntry batch[NVME_CQE_BATCH];
 };
 
@@ -265,10 +268,12 @@ struct NvmeSq {
 /*
  * Callbacks of completion.c to the files above it. bad_head: the guest's head
  * passes entries that were not posted; its head is ignored.  The hook may
- * post to the admin completion queue.
+ * post to the admin completion queue.  message: with NvmeSubsys.faults only;
+ * false: the message is not sent.
  */
 typedef struct NvmeCqClient {
     void (*bad_head)(NvmeCtrl *ctrl);
+    bool (*message)(NvmeCtrl *ctrl, unsigned vector);
 } NvmeCqClient;
 
 /* Registers. */
@@ -408,6 +413,8 @@ struct NvmeCtrl {
     NvmeWindow window[NVME_AT_EDGE];
     NvmeCmb cmb;
     NvmePmr pmr;
+    uint32_t stuck_mask; /* scripted faults: bits of CSTS that do not change, */
+    uint32_t stuck_csts; /* and what they read as */
     NvmeRegs regs;
     NvmeRequest *shutdown_req;
     bool pin_level;
@@ -481,6 +488,10 @@ struct NvmeSubsys {
     uint8_t *firmware_image; /* downloaded; NVME_FW_BYTES */
     NvmeRequest *activation; /* Firmware Commit that activates, or NULL */
     uint64_t activation_ns;  /* its end */
+
+    struct NvmeFaults *faults; /* cmd-faults.c; NULL: there are no rules */
+    unsigned last_fault;   /* number of the last rule, while there is none */
+    uint32_t fault_kelvin; /* the temperature, by a rule; 0: by the drive */
 
     /* statistics */
     Hist *lateness;

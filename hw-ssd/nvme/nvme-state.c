@@ -12,6 +12,7 @@
  * memory need no check; a guest could have set any.
  */
 #include "nvme-internal.h"
+#include "cmd-faults.h"
 #include "ctrl.h"
 #include "erase-job.h"
 #include "fdp-handles.h"
@@ -175,6 +176,9 @@ static const StateRow ctrl_rows[] = {
      .count = N_IMAGE, .optional = true},
     KEPT_AS(activation, activation), /* none, at rest */
     KEPT_AS(activation_ns, activation_ns),
+    KEPT_AS(faults, faults), /* rules are those of the machine's own file */
+    KEPT_AS(last_fault, last_fault),
+    KEPT_AS(fault_kelvin, fault_kelvin),
     {MEMBER(lateness, lateness), .kind = STATE_TABLE, .elem = sizeof(Hist),
      .count = N_ONE},
     NVME_STATS(COUNTER, NO_COUNTER)
@@ -203,6 +207,8 @@ static const StateRow ctrl_rows[] = {
     VALUE_OPTIONAL(first.pmr.msc, pmrmsc),
     VALUE_OPTIONAL(first.pmr.ctl, pmrctl),
     VALUE_OPTIONAL(first.pmr.failed, pmr_failed),
+    KEPT_AS(first.stuck_mask, stuck_mask), /* of a rule */
+    KEPT_AS(first.stuck_csts, stuck_csts),
     VALUE_AS(first.regs.asq, asq),
     VALUE_AS(first.regs.acq, acq),
     VALUE_AS(first.regs.cc, cc),
@@ -767,5 +773,6 @@ uint64_t nvme_rebase(NvmeCtrl *ctrl)
         return 0;
     }
     set_back(ctrl->sub, by_ns);
+    nvme_faults_rebase(ctrl->sub, by_ns);
     return by_ns;
 }

@@ -95,6 +95,14 @@ typedef struct NvmeMachine {
     void (*bar_show)(void *opaque, unsigned bar, bool on);
     bool (*pmr_sync)(void *opaque);
 
+    /*
+     * Optional (NULL: the rules "surprise-remove" and "link-down" are refused).
+     * The drive is pulled out of its slot, or the controller's link fails;
+     * after for_ns it is back, 0: it stays away.  It happens after the call has
+     * returned.
+     */
+    void (*unplug)(void *opaque, bool removed, uint64_t for_ns);
+
     /* Optional (NULL): told of every command. */
     void (*trace)(void *opaque, const NvmeTrace *t);
 } NvmeMachine;
@@ -191,6 +199,10 @@ typedef struct NvmeConfig {
                              same */
     uint16_t vq_per_secondary; /* the most of one, 2..65; 0: n_queues + 1 */
     uint16_t vi_per_secondary; /* 1..65; 0: n_vectors */
+    const char *faults;  /* file of scripted faults (docs/faults.md), of which
+                            the rules about commands, interrupts and controllers
+                            apply; NULL or empty: none */
+    uint64_t fault_seed; /* of their prob= */
 } NvmeConfig;
 
 /*
@@ -316,6 +328,18 @@ void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
  * data), call it again.
  */
 bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns);
+
+/*
+ * Scripted faults at run time: rules about commands, interrupts and controllers
+ * (docs/faults.md), of any controller of the subsystem.  nvme_run() must
+ * follow. Add one: its number, from 1; 0: *error is one line.  Remove one: what
+ * it did to a controller ends; commands that it delays keep their instant. List
+ * them: an array of {id, rule, matched, fired, lasts}.
+ */
+unsigned nvme_fault_add(NvmeCtrl *ctrl, uint64_t now_ns, const char *rule,
+                        GError **error);
+bool nvme_fault_remove(NvmeCtrl *ctrl, unsigned id, GError **error);
+void nvme_faults_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key);
 
 /* When nvme_run() should be called next if nothing else happens: now_ns while it
  * has more to do, later than now_ns after nvme_run(now_ns) has returned false. */

@@ -28,7 +28,7 @@ static const StateRow cq_rows[] = {
     VALUE(tail),     VALUE(addr),      KEPT(nsqs),
     VALUE(shadow),   KEPT(wait_first), /* records */
     KEPT(wait_last), KEPT(nbatch),     VALUE(unsignalled),
-    VALUE(first_ns), KEPT(batch),
+    VALUE(first_ns), KEPT(bad_phases), KEPT(batch),
 };
 
 #undef VALUE

@@ -80,7 +80,8 @@ static uint32_t read_dword(NvmeCtrl *ctrl, uint64_t offset)
     case NVME_REG_CC:
         return ctrl->regs.cc;
     case NVME_REG_CSTS:
-        return ctrl->regs.csts;
+        return (ctrl->regs.csts & ~ctrl->stuck_mask) |
+               (ctrl->stuck_csts & ctrl->stuck_mask);
     case NVME_REG_AQA:
         return ctrl->regs.aqa;
     case NVME_REG_ASQ:

@@ -7,6 +7,7 @@
  * opcodes (admin.c, io.c) or of where completions go (completion.c).
  */
 #include "nvme-internal.h"
+#include "bad-entry.h"
 #include "cmb.h"
 #include "completion.h"
 #include "error-log.h"
@@ -235,7 +236,7 @@ void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req)
 
 bool nvme_request_abort(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    bool any = req->next_step < req->nsteps;
+    bool any = req->next_step < req->nsteps || req->delayed;
 
     nvme_request_cancel_steps(ctrl, req);
     for (uint32_t tag = 0; tag < ctrl->sub->slots.n; tag++) {
@@ -348,11 +349,15 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
         return;
     }
     if (req->status) {
-        uint16_t code = req->status & NVME_SC_CODE_MASK;
+        uint16_t given = req->status;
+        uint16_t code = given & NVME_SC_CODE_MASK;
 
         ctrl->sub->count.commands_failed++;
         req->status = code | NVME_SC_MORE;
         req->status |= worth_retrying(code) ? 0 : NVME_SC_DNR;
+        if (G_UNLIKELY(req->fault == NVME_FAULT_STATUS)) {
+            req->status = given | NVME_SC_MORE;
+        }
         nvme_log_error(ctrl, req->sq->id, req, req->status);
     }
     if (req->ns) {

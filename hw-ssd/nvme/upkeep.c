@@ -7,6 +7,7 @@
  * Knows the times; the payload does the work.
  */
 #include "nvme-internal.h"
+#include "cmd-faults.h"
 #include "erase-job.h"
 #include "firmware.h"
 #include "format.h"
@@ -63,6 +64,7 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
     }
     retry(ctrl);
     any = nvme_firmware_look(ctrl);
+    any |= nvme_faults_look(ctrl->sub);
     nvme_latency_look(ctrl);
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
@@ -83,6 +85,7 @@ uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
     uint64_t own_ns = MIN(ctrl->sub->activation_ns, nvme_erase_ns(ctrl));
 
     own_ns = MIN(own_ns, nvme_latency_ns(ctrl));
+    own_ns = MIN(own_ns, nvme_faults_ns(ctrl->sub));
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
         own_ns = MIN(own_ns, c->keep_alive_ns);

@@ -168,6 +168,14 @@ static bool pmr_sync(void *opaque)
     return !h->fail_syncs;
 }
 
+static void unplug(void *opaque, bool removed, uint64_t for_ns)
+{
+    Host *h = opaque;
+
+    h->unplugged[removed]++;
+    h->unplugged_ns = for_ns;
+}
+
 static const NvmeMachine machine = {
     .dma_read = dma_read,
     .dma_write = dma_write,
@@ -178,6 +186,7 @@ static const NvmeMachine machine = {
     .bar_written = bar_written,
     .bar_show = bar_show,
     .pmr_sync = pmr_sync,
+    .unplug = unplug,
 };
 
 /* ---- the store ---------------------------------------------------------- */
@@ -386,6 +395,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .mdts = o->mdts ? o->mdts : 7,
         .eui64 = 0x0123456789abcdefULL,
         .nblocks = h->drive_blocks,
+        .faults = o->faults,
         .namespaces = o->namespaces,
         .namespaces_fixed = o->namespaces_fixed,
         .no_nodas = o->no_nodas,

@@ -95,6 +95,8 @@ typedef struct Host {
     bool msix_on;
     bool pin;
     unsigned msix_count[65];
+    unsigned unplugged[2]; /* its link failed; the drive was pulled out */
+    uint64_t unplugged_ns; /* for so long */
 
     /* the store */
     bool slow;         /* requests end in host_store_step() only */
@@ -139,6 +141,7 @@ typedef struct HostOptions {
     HostMemory *lent; /* NULL: the host has memory of its own */
     uint8_t *disk; /* start from this store; taken over; not with lent */
     const char *serial; /* NULL: TEST0001 */
+    const char *faults; /* as NvmeConfig has it */
     const char *namespaces; /* as NvmeConfig has it */
     bool namespaces_fixed;
     bool no_nodas;
