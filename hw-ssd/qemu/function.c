@@ -101,6 +101,7 @@ const NvmeMachine vssd_machine = {
     .bar_written = vssd_memory_written,
     .bar_show = vssd_memory_show,
     .pmr_sync = vssd_memory_sync,
+    .unplug = vssd_faults_unplug,
     .trace = machine_trace,
 };
 
@@ -338,7 +339,8 @@ static void function_reset(DeviceState *dev)
 
 static bool is_absent(VssdFunction *f)
 {
-    return !f->drive || qatomic_read(&f->drive->power_off);
+    return !f->drive || qatomic_read(&f->drive->power_off) ||
+           qatomic_read(&f->link_down);
 }
 
 /* With virtual functions the controller's vectors change: those that it has now

@@ -233,8 +233,8 @@ static void come_back_at(VssdFunction *f)
     PCIDevice *pci = PCI_DEVICE(f);
     PCIDevice *port = slot_of(f);
 
-    if (qatomic_read(&f->off_bus)) {
-        return;
+    if (qatomic_read(&f->off_bus) || qatomic_read(&f->link_down)) {
+        return; /* it comes back with its link */
     }
     if (pci->enabled) {
         pci_device_reset(pci); /* the first one switches the drive on */
@@ -309,6 +309,83 @@ static void return_cb(void *opaque)
     come_back(s);
 }
 
+static void cut(VssdDev *s)
+{
+    if (vssd_lock(s)) {
+        nvme_power_cut(s->ctrl, vssd_now(s));
+        vssd_unlock(s);
+    }
+}
+
+/* ---- it is pulled out, or a link fails ----------------------------------- */
+
+void vssd_power_remove(VssdDev *s, uint64_t for_ns)
+{
+    cut(s);
+    if (for_ns) {
+        timer_mod_ns(s->power_timer,
+                     qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + (int64_t)for_ns);
+    } else {
+        timer_del(s->power_timer);
+    }
+}
+
+/*
+ * PCI Express Base Specification 6.0, 6.7.3.3, Data Link Layer State Changed;
+ * QEMU's ports do not know it, so a write of the guest has to clear it.
+ * Presence goes with the link: QEMU takes a drive out for good that is there
+ * when the guest switches the slot off.
+ */
+static void show_link(VssdFunction *f, bool up)
+{
+    PCIDevice *port = slot_of(f);
+    uint8_t *cap;
+
+    if (!port) {
+        return;
+    }
+    cap = slot_cap(port);
+    slot_set_present(f, port, up);
+    if (pci_get_long(cap + PCI_EXP_LNKCAP) & PCI_EXP_LNKCAP_DLLLARC) {
+        pci_word_test_and_set_mask(port->w1cmask + port->exp.exp_cap +
+                                       PCI_EXP_SLTSTA,
+                                   PCI_EXP_SLTSTA_DLLSC);
+        pci_word_test_and_set_mask(cap + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_DLLSC);
+    }
+}
+
+void vssd_power_links_lost(VssdDev *s)
+{
+    VssdFunction *f;
+
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        if (qatomic_read(&f->link_down) && PCI_DEVICE(f)->enabled) {
+            show_link(f, false);
+        }
+    }
+}
+
+bool vssd_power_links_back(VssdDev *s)
+{
+    VssdFunction *f;
+
+    if (!slots_stay_ready(s)) {
+        return false;
+    }
+    s->slots_were_ready = false;
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        if (qatomic_read(&f->link_down)) {
+            trace_vssd_link(f, "up");
+            qatomic_set(&f->link_down, false);
+            come_back_at(f);
+            show_link(f, true);
+        }
+    }
+    return true;
+}
+
 /* ---- properties --------------------------------------------------------- */
 
 static bool may_switch(VssdDev *s, Error **errp)
@@ -320,14 +397,6 @@ static bool may_switch(VssdDev *s, Error **errp)
     return true;
 }
 
-static void cut(VssdDev *s)
-{
-    if (vssd_lock(s)) {
-        nvme_power_cut(s->ctrl, vssd_now(s));
-        vssd_unlock(s);
-    }
-}
-
 static bool powered_get(Object *obj, Error **errp)
 {
     return !qatomic_read(&VSSD(obj)->power_off);
@@ -337,7 +406,13 @@ static void powered_set(Object *obj, bool on, Error **errp)
 {
     VssdDev *s = VSSD(obj);
 
-    if (!may_switch(s, errp) || on == powered_get(obj, NULL)) {
+    if (!may_switch(s, errp)) {
+        return;
+    }
+    if (on) {
+        vssd_power_links_back(s);
+    }
+    if (on == powered_get(obj, NULL)) {
         return;
     }
     if (on) {

@@ -312,7 +312,7 @@ static uint64_t reg_read(void *opaque, hwaddr addr, unsigned size)
     VssdDev *s = f->drive;
     uint64_t value = 0;
 
-    if (!s) {
+    if (!s || unlikely(qatomic_read(&f->link_down))) {
         value = UINT64_MAX;
     } else if (vssd_lock(s)) {
         if (s->icount) {
@@ -342,7 +342,7 @@ static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     VssdDev *s = f->drive;
 
     trace_write(f, addr, value, size);
-    if (!s || !vssd_lock(s)) {
+    if (!s || unlikely(qatomic_read(&f->link_down)) || !vssd_lock(s)) {
         return;
     }
     if (current_cpu) {

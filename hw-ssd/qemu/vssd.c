@@ -135,6 +135,7 @@ static bool is_text(const char *text, const char *wanted)
 
 static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
 {
+    g_autofree char *seed = NULL;
     GError *error = NULL;
 
     if (s->n_nodes > 1 && !s->namespaces) {
@@ -144,6 +145,9 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         }
     }
 
+    g_free(s->faults);
+    s->faults = ssd_config_get(s->cfg, "faults");
+    seed = ssd_config_get(s->cfg, "seed");
     s->nvme_cfg = (NvmeConfig){
         .serial = s->serial,
         .serial_by_default = s->serial_by_default,
@@ -159,6 +163,8 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .eui64 = s->eui64,
         .write_through = !blk_enable_write_cache(s->conf.blk),
         .nblocks = nblocks,
+        .faults = s->faults,
+        .fault_seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 0,
         .namespaces = s->namespaces,
         .namespaces_fixed = s->n_nodes > 1,
         .backlog = s->backlog,
@@ -252,6 +258,7 @@ static void destroy_model(VssdDev *s)
         ssd_config_free(s->cfg);
         s->cfg = NULL;
     }
+    g_clear_pointer(&s->faults, g_free);
 }
 
 /* Where the drive is served. */
@@ -418,6 +425,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_store_init(s);
     vssd_irq_init(s);
     vssd_power_init(s);
+    vssd_faults_init(s);
     vssd_oplog_init(s);
     vssd_serve_init(s);
     vssd_state_init(s);
@@ -442,6 +450,7 @@ static void vssd_end(VssdFunction *f)
     vssd_serve_stop(s);
     vssd_state_stop(s);
     vssd_oplog_stop(s);
+    vssd_faults_stop(s);
     vssd_power_stop(s);
     vssd_irq_stop(s);
     vssd_store_stop(s);
@@ -533,6 +542,7 @@ static void vssd_class_init(ObjectClass *klass, VssdClassData data)
     device_class_set_props(dc, vssd_properties);
     vssd_stats_class_init(klass);
     vssd_power_class_init(klass);
+    vssd_faults_class_init(klass);
 }
 
 static const TypeInfo vssd_type = {

@@ -14,6 +14,7 @@
  *   metadata.c  where metadata is in it
  *   stats.c  statistics as QOM properties
  *   power.c  power cuts, as the machine sees them
+ *   faults.c scripted faults at run time
  *   oplog.c  the drive's operation log
  *
  * Ownership.  A drive (VssdDev) has one model, one store, one clock, one lock
@@ -122,8 +123,10 @@ struct VssdFunction {
     QTAILQ_ENTRY(VssdFunction) next;
     MemoryRegion bar0;
     MemoryRegion regs;
-    bool off_bus; /* atomic; set under lock: unplugged, so no DMA, no message,
-                     and no use of the PCI function */
+    bool off_bus;   /* atomic; set under lock: unplugged, so no DMA, no message,
+                       and no use of the PCI function */
+    bool link_down; /* atomic; a scripted fault: nobody reaches it */
+    bool link_asked;    /* under lock: it is to go down */
     unsigned n_vectors; /* of its MSI-X table; 0: as VssdDev.num_vectors */
 
     /* irq.c */
@@ -243,6 +246,14 @@ struct VssdDev {
     QEMUBH *power_bh;        /* main loop: show that it has gone */
     bool power_showing;      /* BQL */
 
+    /* faults.c */
+    char *faults;          /* file of the option faults=, or NULL */
+    QEMUBH *fault_bh;      /* main loop */
+    QEMUTimer *link_timer; /* main loop: links come back */
+    uint64_t link_ns;      /* under lock, these three */
+    bool remove_asked;
+    uint64_t remove_ns;
+
     /* state.c */
     VMChangeStateEntry *vm_change;
     Notifier exit_notifier;
@@ -257,7 +268,7 @@ struct VssdDev {
     Notifier trace_exit;
 
     /* sriov.c */
-    bool has_vfs; /* they have been made */
+    bool has_vfs;                   /* they have been made */
     VssdFunction *vf[VSSD_MAX_VFS]; /* by number; all of them, or none */
 
     /* nodes.c */
@@ -484,6 +495,24 @@ void vssd_power_restore(VssdDev *s);
 void vssd_power_init(VssdDev *s);
 void vssd_power_stop(VssdDev *s); /* BQL held */
 void vssd_power_class_init(ObjectClass *klass);
+
+/* BQL held, lock not: it loses its power as if it were pulled out; it is back
+ * after for_ns, 0: when told. */
+void vssd_power_remove(VssdDev *s, uint64_t for_ns);
+
+/* BQL held, lock not: the slots of functions with link_down show it; these are
+ * there again.  false: the guest has not yet switched off a slot; try later. */
+void vssd_power_links_lost(VssdDev *s);
+bool vssd_power_links_back(VssdDev *s);
+
+/* ---- faults.c ------------------------------------------------------------ */
+
+/* Of NvmeMachine; opaque is the VssdFunction. */
+void vssd_faults_unplug(void *opaque, bool removed, uint64_t for_ns);
+
+void vssd_faults_init(VssdDev *s);
+void vssd_faults_stop(VssdDev *s); /* BQL held */
+void vssd_faults_class_init(ObjectClass *klass);
 
 /* ---- state.c ------------------------------------------------------------ */
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * faults.c - scripted faults at run time, and those that take the drive away
+ * (docs/faults.md).
+ *
+ *   qom-set  PATH fault-add RULE     one rule about commands, interrupts or
+ *                                    controllers
+ *   qom-get  PATH faults             the rules and their counts
+ *   qom-set  PATH fault-remove ID    one of them
+ *
+ * A link that fails leaves the drive its power.  Its function answers all ones
+ * and takes no writes, and a hot-plug slot reports the change of the link's
+ * state.  When the link is back the function is as after a reset (PCI Express
+ * Base Specification 6.0, 6.6.1, Conventional Reset).
+ *
+ * Knows properties, threads and functions; power.c knows slots and power, and
+ * the controller knows rules.
+ */
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qapi/visitor.h"
+#include "qobject/qjson.h"
+#include "qobject/qobject.h"
+#include "trace.h"
+
+#include "json.h"
+#include "vssd.h"
+
+/* A guest that has not yet taken leave of the drive is asked again so often. */
+#define LINK_RETRY_MS 100
+
+/* ---- the drive goes ------------------------------------------------------ */
+
+/* Lock held; any thread: the rest is for the main loop, without the lock. */
+void vssd_faults_unplug(void *opaque, bool removed, uint64_t for_ns)
+{
+    VssdFunction *f = opaque;
+    VssdDev *s = f->drive;
+
+    if (removed) {
+        s->remove_asked = true;
+        s->remove_ns = for_ns;
+    } else {
+        f->link_asked = true;
+        s->link_ns = for_ns;
+    }
+    qemu_bh_schedule(s->fault_bh);
+}
+
+/* BQL held; the lock as well.  Commands in flight end without a completion. */
+static void take_link(VssdFunction *f)
+{
+    VssdDev *s = f->drive;
+
+    trace_vssd_link(f, "down");
+    qatomic_set(&f->link_down, true);
+    if (nvme_powered(f->ctrl)) {
+        nvme_reset(f->ctrl, vssd_now(s));
+    }
+}
+
+/* BQL held: what was asked for, each once. */
+static void fault_bh(void *opaque)
+{
+    VssdDev *s = opaque;
+    bool removed, link = false;
+    uint64_t remove_ns;
+    VssdFunction *f;
+
+    if (!vssd_lock(s)) {
+        qemu_bh_schedule(s->fault_bh); /* an event loop in the drive's work */
+        return;
+    }
+    removed = s->remove_asked;
+    remove_ns = s->remove_ns;
+    s->remove_asked = false;
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        if (f->link_asked && !qatomic_read(&f->off_bus)) {
+            take_link(f);
+            link = true;
+        }
+        f->link_asked = false;
+    }
+    vssd_unlock(s);
+    if (link) {
+        vssd_power_links_lost(s);
+    }
+    if (link && s->link_ns) {
+        timer_mod_ns(s->link_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                                        (int64_t)s->link_ns);
+    }
+    if (removed) {
+        vssd_power_remove(s, remove_ns);
+    }
+}
+
+/* Main loop, BQL held. */
+static void link_cb(void *opaque)
+{
+    VssdDev *s = opaque;
+
+    if (!vssd_power_links_back(s)) {
+        timer_mod_ns(s->link_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                                        LINK_RETRY_MS * SCALE_MS);
+    }
+}
+
+/* ---- properties ---------------------------------------------------------- */
+
+/* Is there a drive, and is it ours? */
+static bool begin(VssdDev *s, Error **errp)
+{
+    if (!DEVICE(s)->realized) {
+        error_setg(errp, "vssd: no faults before the device is realized");
+        return false;
+    }
+    if (!vssd_lock(s)) {
+        error_setg(errp, "vssd: the drive is busy");
+        return false;
+    }
+    return true;
+}
+
+/* A rule may act at once. */
+static void end(VssdDev *s, GError *error, Error **errp)
+{
+    vssd_run_later(s);
+    vssd_unlock(s);
+    if (error) {
+        error_setg(errp, "vssd: %s", error->message);
+        g_error_free(error);
+    }
+}
+
+static void fault_add(Object *obj, const char *rule, Error **errp)
+{
+    VssdDev *s = VSSD(obj);
+    GError *error = NULL;
+
+    if (begin(s, errp)) {
+        nvme_fault_add(s->ctrl, vssd_now(s), rule, &error);
+        end(s, error, errp);
+    }
+}
+
+static void fault_remove(Object *obj, Visitor *v, const char *name,
+                         void *opaque, Error **errp)
+{
+    VssdDev *s = VSSD(obj);
+    GError *error = NULL;
+    uint32_t id;
+
+    if (visit_type_uint32(v, name, &id, errp) && begin(s, errp)) {
+        nvme_fault_remove(s->ctrl, id, &error);
+        end(s, error, errp);
+    }
+}
+
+static void faults_get(Object *obj, Visitor *v, const char *name, void *opaque,
+                       Error **errp)
+{
+    VssdDev *s = VSSD(obj);
+    g_autoptr(GString) text = g_string_new(NULL);
+    JsonWriter w = {.out = text};
+    QObject *list;
+
+    if (!begin(s, errp)) {
+        return;
+    }
+    nvme_faults_json(s->ctrl, &w, NULL);
+    vssd_unlock(s);
+    list = qobject_from_json(text->str, errp);
+    if (list) {
+        visit_type_any(v, name, &list, errp);
+        qobject_unref(list);
+    }
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+void vssd_faults_init(VssdDev *s)
+{
+    s->fault_bh = qemu_bh_new(fault_bh, s); /* not guarded: see serve.c */
+    s->link_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, link_cb, s);
+}
+
+void vssd_faults_stop(VssdDev *s)
+{
+    timer_free(s->link_timer);
+    s->link_timer = NULL;
+    qemu_bh_delete(s->fault_bh);
+    s->fault_bh = NULL;
+}
+
+void vssd_faults_class_init(ObjectClass *klass)
+{
+    object_class_property_add_str(klass, "fault-add", NULL, fault_add);
+    object_class_property_set_description(
+        klass, "fault-add", "add one rule of scripted faults, docs/faults.md");
+    object_class_property_add(klass, "fault-remove", "uint32", NULL,
+                              fault_remove, NULL, NULL);
+    object_class_property_set_description(klass, "fault-remove",
+                                          "remove the rule of this number");
+    object_class_property_add(klass, "faults", "any", faults_get, NULL, NULL,
+                              NULL);
+    object_class_property_set_description(
+        klass, "faults", "rules of scripted faults and their counts");
+}
