@@ -14,6 +14,7 @@ from . import (
     bench,
     checklog,
     compare,
+    fault,
     figures,
     fit,
     fuzz,
@@ -35,8 +36,8 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
 # Each module has add_parser() and main(); --help lists them in this order.
-COMMANDS = (setup, run, powercut, sim, age, sweep, compare, figures, validate,
-            fit, model, libvirt,
+COMMANDS = (setup, run, powercut, fault, sim, age, sweep, compare, figures,
+            validate, fit, model, libvirt,
             kernel, test, fuzz, bench, checklog)
 
 
