@@ -6,7 +6,8 @@
  * Parallelism", IJAEE 5(1), 2015, section II.A: "a garbage collector is run
  * periodically".  The paper gives neither the period nor where a run ends; here
  * a plane's ends at ftl.gc_high.  Between two runs GC starts at ftl.gc_low as
- * without it, so a plane never lacks room.
+ * without it, so a plane never lacks room.  The periods continue when the clock
+ * gets another base (clock.c).
  *
  * Knows when GC starts; knows nothing of victims and copies (gc.c).  There is
  * an event only while a plane has too few free blocks, so an idle drive comes
@@ -35,7 +36,7 @@ void periodic_taken(Ssd *ssd, uint32_t plane)
         return;
     }
     ssd->gc->period_armed = true;
-    eventq_push(&ssd->events, (ssd->now_ps / period + 1) * period,
+    eventq_push(&ssd->events, next_multiple_ps(ssd, period),
                 SSD_EVENT_BACKGROUND, BACKGROUND_PERIOD);
 }
 

@@ -675,6 +675,29 @@ void draws_seed(Draws *d)
     prng_seed(&d->host, seed, DRAW_HOST);
 }
 
+/* The options that differ from their defaults, whoever has set them. */
+static void print_options(const SsdConfig *cfg)
+{
+    g_autoptr(GString) all = g_string_new(NULL);
+    g_autoptr(GString) usual = g_string_new(NULL);
+    g_auto(GStrv) lines = NULL;
+    g_auto(GStrv) defaults = NULL;
+    SsdConfig *fresh = ssd_config_new();
+
+    ssd_config_print(cfg, all);
+    ssd_config_print(fresh, usual);
+    ssd_config_free(fresh);
+    lines = g_strsplit(all->str, "\n", -1);
+    defaults = g_strsplit(usual->str, "\n", -1);
+    fputs("# ", stderr);
+    for (size_t i = 0; lines[i]; i++) {
+        if (strcmp(lines[i], defaults[i]) != 0) {
+            fprintf(stderr, "%s;", lines[i]);
+        }
+    }
+    fputc('\n', stderr);
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 SsdConfig *draw_config(Draws *d, bool verbose)
 {
@@ -744,8 +767,7 @@ SsdConfig *draw_config(Draws *d, bool verbose)
         g_assert_true(ok); /* nothing is left to change */
     }
     if (verbose) {
-        fprintf(stderr, "# %sftl.superpage=%u;ftl.rain=%u;fdp.groups=%u\n",
-                options, cfg->superpage, cfg->rain, cfg->groups);
+        print_options(cfg);
     }
     return cfg;
 }

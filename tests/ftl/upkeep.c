@@ -15,6 +15,7 @@
 #include "simtime.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
+#include "ssd-save.h"
 #include "ssd-setup.h"
 
 static SsdCounters counters(const Ref *r)
@@ -123,8 +124,7 @@ static void test_soft_ends(void)
     ref_free(r);
 }
 
-/* ---- GC at regular times --------------------------------------------------
- */
+/* ---- GC at regular times ------------------------------------------------- */
 
 #define PERIOD_NS 1000000000
 
@@ -138,15 +138,33 @@ static uint32_t least_free(const Ref *r)
     return least;
 }
 
+/* The clock begins at 0 again, far from a multiple of the period. */
+static void set_clock_back(Ref *r)
+{
+    uint64_t by_ns = ssd_rebase_most_ns(r->ssd);
+    bool ok = ssd_rebase(r->ssd, by_ns);
+
+    g_assert_true(ok);
+    g_assert_cmpuint(by_ns % PERIOD_NS / (PERIOD_NS / 5), ==, 2);
+    r->base_ns += by_ns;
+}
+
 /* At a multiple of the period each plane is filled up to ftl.gc_high, not
- * before; and then no more events come. */
-static void test_period(void)
+ * before; and then no more events come.  The multiples are those of the clock
+ * as it was never set back. */
+static void test_period(const void *rebased)
 {
     Ref *r =
         ref_new(ref_config(BURSTS "ftl.gc_high=12%;ftl.gc_period=1s"), true);
     uint64_t seed = 0;
     uint64_t at_ns;
 
+    write_burst(r, seed++);
+    if (rebased) {
+        ref_pass(r, PERIOD_NS / 2);
+        set_clock_back(r);
+    }
+    g_assert_false(r->ssd->gc->period_armed);
     while (!r->ssd->gc->period_armed) {
         write_burst(r, seed++);
     }
@@ -154,8 +172,9 @@ static void test_period(void)
     at_ns = (r->now_ns / PERIOD_NS + 1) * PERIOD_NS;
     ref_pass(r, at_ns - r->now_ns - 1);
     g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_GC), ==, 0);
-    ref_pass(r, 2 * PERIOD_NS);
+    ref_pass(r, PERIOD_NS / 10);
     g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_GC), >, 0);
+    ref_pass(r, 2 * PERIOD_NS);
     for (int i = 0; i < 20; i++) {
         write_burst(r, seed++);
     }
@@ -847,7 +866,8 @@ static void test_reclaim(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/upkeep/period", test_period);
+    g_test_add_data_func("/upkeep/period", NULL, test_period);
+    g_test_add_data_func("/upkeep/period/rebased", "", test_period);
     g_test_add_func("/upkeep/soft", test_soft);
     g_test_add_func("/upkeep/soft-begins", test_soft_begins);
     g_test_add_func("/upkeep/soft-ends", test_soft_ends);
