@@ -148,8 +148,28 @@ void ledger_flushed(uint32_t at)
     }
 }
 
-/* The block holds w: writes that it replaced before the read began are not
- * there any more. */
+/* The write that a read submitted at `at` has found by its stamp, or NULL.  Of
+ * several, zeroes for example, it may be any: this is the one that ends last,
+ * and so the last that a later write replaces. */
+static Write *found_by(Block *b, uint64_t stamp, uint32_t at)
+{
+    Write *found = NULL;
+
+    for (unsigned i = 0; i < b->n; i++) {
+        Write *w = &b->w[i];
+
+        if (w->stamp == stamp && (!w->over || w->over > at) &&
+            (!found || !w->ended ||
+             (found->ended && w->ended > found->ended))) {
+            found = w;
+        }
+    }
+    return found;
+}
+
+/* The block holds w, or another write of that stamp that has ended before it:
+ * writes that were replaced before the read began are not there any more.
+ * While w is in flight it may still fail, and nothing follows. */
 static void settle_on(Block *b, const Write *w, uint32_t at, uint32_t now)
 {
     if (!w->ended || w->ended >= at) {
@@ -167,36 +187,22 @@ static void settle_on(Block *b, const Write *w, uint32_t at, uint32_t now)
 bool ledger_read(uint32_t lba, uint64_t stamp, uint32_t at)
 {
     Block *b = &block[lba];
+    Write *w = found_by(b, stamp, at);
 
     if (b->any || at < b->dropped) {
         return true;
     }
-    for (unsigned i = 0; i < b->n; i++) {
-        Write *w = &b->w[i];
-
-        if (w->stamp == stamp && (!w->over || w->over > at)) {
-            settle_on(b, w, at, clock_ticks);
-            return true;
-        }
+    if (w) {
+        settle_on(b, w, at, clock_ticks);
     }
-    return false;
+    return w != NULL;
 }
 
 bool ledger_may_read(uint32_t lba, uint64_t stamp, uint32_t at)
 {
-    const Block *b = &block[lba];
+    Block *b = &block[lba];
 
-    if (b->any || at < b->dropped) {
-        return true;
-    }
-    for (unsigned i = 0; i < b->n; i++) {
-        const Write *w = &b->w[i];
-
-        if (w->stamp == stamp && (!w->over || w->over > at)) {
-            return true;
-        }
-    }
-    return false;
+    return b->any || at < b->dropped || found_by(b, stamp, at);
 }
 
 bool ledger_sure(uint32_t lba, uint64_t *stamp)
