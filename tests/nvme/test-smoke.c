@@ -138,6 +138,33 @@ static void test_read_only(void)
     host_free(h);
 }
 
+/* Data of a Write in flight is visible to a Compare beside it.  The drive
+ * refuses the Write: from then on the data before it is there, and stays. */
+static void test_refused_beside_compare(void)
+{
+    Host *h = faulty_host("on=program -> fail always");
+    uint64_t new = HOST_DATA + 4096;
+    NvmeSqe write = host_rw(h, NVME_IO_WRITE, 0, 8, new);
+    NvmeSqe compare = host_rw(h, NVME_IO_COMPARE, 0, 8, new);
+    HostCqe first, second;
+
+    memset(h->ram + HOST_DATA, 1, 4096);
+    memset(h->ram + new, 2, 4096);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA), ==, 0);
+    g_assert_cmphex(host_flush(h, 1) & 0x7ff, ==, NVME_SC_WRITE_FAULT);
+    host_put(h, 1, &write);
+    host_put(h, 1, &compare);
+    host_ring(h, 1);
+    first = host_wait(h, 1);
+    second = host_wait(h, 1);
+    g_assert_cmphex(host_code(first.status) | host_code(second.status), ==,
+                    NVME_SC_READ_ONLY);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_COMPARE, 0, 8, new) & 0x7ff, ==,
+                    NVME_SC_COMPARE_FAILURE);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_COMPARE, 0, 8, HOST_DATA), ==, 0);
+    host_free(h);
+}
+
 static void get_smart(Host *h)
 {
     NvmeSqe sqe = host_sqe(NVME_ADM_GET_LOG_PAGE, 0, HOST_DATA);
@@ -198,6 +225,8 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/smoke/drive-loses-power", test_drive_loses_power);
     g_test_add_func("/nvme/smoke/unrecovered-read", test_unrecovered_read);
     g_test_add_func("/nvme/smoke/read-only", test_read_only);
+    g_test_add_func("/nvme/smoke/refused-beside-compare",
+                    test_refused_beside_compare);
     g_test_add_func("/nvme/smoke/wears-out", test_wears_out);
     return g_test_run();
 }
