@@ -731,11 +731,12 @@ static void come_back(Guest *g)
     NvmeSqe sqe = host_sqe(NVME_ADM_IDENTIFY, 0, 0);
     Sent *s;
 
-    g->honest = true;
-    g->shadow = false;
-    g->npatches = 0;
     nvme_reset(g->h->ctrl, g->h->now_ns);
     guest_forget(g, -1);
+    g->honest = true; /* from now on: the ledger has no earlier commands of a
+                         hostile one */
+    g->shadow = false;
+    g->npatches = 0;
     no_queues(g);
     do {
         guest_power_on(g);

@@ -32,6 +32,12 @@ static Block block[LEDGER_MOST_BLOCKS];
 static uint32_t nblocks;
 static uint32_t clock_ticks;
 
+static Block *block_at(uint32_t lba)
+{
+    g_assert_cmpuint(lba, <, nblocks);
+    return &block[lba];
+}
+
 static void begin_block(Block *b)
 {
     b->n = 1;
@@ -53,7 +59,7 @@ void ledger_init(uint32_t n)
 
 void ledger_preload(uint32_t lba, uint64_t stamp)
 {
-    block[lba].w[0].stamp = stamp;
+    block_at(lba)->w[0].stamp = stamp;
 }
 
 uint32_t ledger_tick(void)
@@ -92,7 +98,7 @@ static uint64_t stamp_of(uint64_t stamp, uint32_t i)
 void ledger_write(uint32_t lba, uint32_t n, uint64_t stamp, uint32_t at)
 {
     for (uint32_t i = 0; i < n; i++) {
-        Block *b = &block[lba + i];
+        Block *b = block_at(lba + i);
 
         if (b->n == MOST) {
             make_room(b);
@@ -120,7 +126,7 @@ void ledger_written(uint32_t lba, uint32_t n, uint64_t stamp, uint32_t at,
     uint32_t now = ledger_tick();
 
     for (uint32_t i = 0; i < n; i++) {
-        Block *b = &block[lba + i];
+        Block *b = block_at(lba + i);
 
         for (unsigned k = 0; k < b->n; k++) {
             Write *w = &b->w[k];
@@ -186,7 +192,7 @@ static void settle_on(Block *b, const Write *w, uint32_t at, uint32_t now)
 
 bool ledger_read(uint32_t lba, uint64_t stamp, uint32_t at)
 {
-    Block *b = &block[lba];
+    Block *b = block_at(lba);
     Write *w = found_by(b, stamp, at);
 
     if (b->any || at < b->dropped) {
@@ -200,14 +206,14 @@ bool ledger_read(uint32_t lba, uint64_t stamp, uint32_t at)
 
 bool ledger_may_read(uint32_t lba, uint64_t stamp, uint32_t at)
 {
-    Block *b = &block[lba];
+    Block *b = block_at(lba);
 
     return b->any || at < b->dropped || found_by(b, stamp, at);
 }
 
 bool ledger_sure(uint32_t lba, uint64_t *stamp)
 {
-    const Block *b = &block[lba];
+    const Block *b = block_at(lba);
     unsigned n = 0;
 
     for (unsigned i = 0; i < b->n; i++) {
@@ -221,7 +227,7 @@ bool ledger_sure(uint32_t lba, uint64_t *stamp)
 
 uint64_t ledger_newest(uint32_t lba)
 {
-    const Block *b = &block[lba];
+    const Block *b = block_at(lba);
 
     return b->n ? b->w[b->n - 1].stamp : 0;
 }
@@ -248,7 +254,7 @@ void ledger_cut(void)
 
 char *ledger_explain(uint32_t lba)
 {
-    const Block *b = &block[lba];
+    const Block *b = block_at(lba);
     GString *s = g_string_new(NULL);
 
     g_string_append_printf(s, "block %u, now %u, may be", lba, clock_ticks);
