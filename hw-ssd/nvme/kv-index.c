@@ -815,15 +815,19 @@ bool nvme_kv_commit_all(NvmeSubsys *sub)
     return any;
 }
 
-/* Namespaces that are gone, and nobody works on. */
+/* Namespaces that are gone, and nobody works on.  The others keep their order,
+ * in which a Flush of all goes through them. */
 static void free_gone(NvmeSubsys *sub)
 {
     for (unsigned i = sub->kv_all->len; i-- > 0;) {
         NvmeKv *kv = g_ptr_array_index(sub->kv_all, i);
 
         if (!kv->ns && !kv->jobs && !kv->n_ops) {
-            g_ptr_array_remove_index_fast(sub->kv_all, i);
+            g_ptr_array_remove_index(sub->kv_all, i);
         }
+    }
+    if (!sub->kv_all->len) {
+        nvme_kv_free_all(sub);
     }
 }
 

@@ -451,12 +451,14 @@ static uint16_t list(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 /* ---- Flush --------------------------------------------------------------- */
 
-/* What has changed so far. */
+/* What has changed so far; nothing if the index is lost, whose commit does not
+ * end. */
 static NvmeKvGo stage_note(NvmeCtrl *ctrl, NvmeKvOp *op)
 {
     const NvmeKv *kv = op->kv;
 
-    op->epoch = nvme_kv_is_dirty(kv)        ? kv->tree.epoch
+    op->epoch = kv->reset                   ? 0
+                : nvme_kv_is_dirty(kv)      ? kv->tree.epoch
                 : kv->phase != NVME_KV_IDLE ? kv->closed
                                             : 0;
     return NVME_KV_NEXT;
@@ -491,17 +493,24 @@ static const NvmeKvStage flush_all_stages[] = {
 };
 #define STAGE_FLUSH 4
 
-/* Its number is in op->n. */
+/* The index behind that of the command, which is not freed meanwhile; others
+ * may be.  op->n is 0 before the first one. */
 static NvmeKvGo stage_next_index(NvmeCtrl *ctrl, NvmeKvOp *op)
 {
-    const GPtrArray *all = ctrl->sub->kv_all;
+    GPtrArray *all = ctrl->sub->kv_all;
+    unsigned i = 0;
 
-    if (op->n >= all->len) {
+    if (!g_ptr_array_find(all, op->kv, &i)) {
+        g_assert_not_reached();
+    }
+    i += op->n;
+    op->n = 1;
+    if (i == all->len) {
         op->stage = &flush_all_stages[STAGE_FLUSH];
         return NVME_KV_JUMP;
     }
     op->kv->n_ops--;
-    op->kv = g_ptr_array_index(all, op->n++);
+    op->kv = g_ptr_array_index(all, i);
     op->kv->n_ops++;
     op->life = op->kv->lives;
     return NVME_KV_NEXT;
