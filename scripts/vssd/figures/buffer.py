@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from . import judge
+from . import judge, ssdsim
 from .buffer_input import SEED, TABLE, Input
 from .buffer_runs import (
     BASE,
@@ -199,6 +199,7 @@ def _inputs(runs: Runs, name: str) -> list[str]:
     return [runs.source(name),
             "open in the paper: " + ", ".join(
                 f"{p} {v}" for p, v in USED.items()),
+            ssdsim.CHOSEN,
             f"sweeps: one seed, {SWEEP:g} of requests, addresses and buffers,"
             f" at {', '.join(_at(s) for s in SWEPT_SIZES)}"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..sim.run import Result
-from . import judge
+from . import judge, ssdsim
 from . import traces as ft
 from .figure import Chart, Context, Panel
 from .judge import Row
@@ -107,6 +107,7 @@ class Runs:
         return out + [
             "open in the paper: " + ", ".join(
                 f"{p} {v}" for p, v in USED.items()),
+            f"{ssdsim.CHOSEN}, an aged drive",
             f"sweeps: one seed, {SWEEP:g} of requests, addresses and blocks"]
 
 

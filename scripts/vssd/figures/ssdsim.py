@@ -43,6 +43,8 @@ ROOM: dict[str, Sets] = {
 USED = {"allocation": "dynamic", "chip": "composite", "host queue": "5",
         "completion": "program"}
 USED_BURSTS = "0.7"
+CHOSEN = (f"chosen by outcome, since most claims of both papers hold with them:"
+          f" completion at {USED['completion']}, b {USED_BURSTS} of the arrivals")
 
 
 def used(completion: str) -> Sets:
