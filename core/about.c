@@ -62,8 +62,8 @@ static const char *processor(void)
 #define ABOUT_STATS(V)                                                         \
     V(STRING, version, "vssd.version", VSSD_VERSION, "version of vssd")        \
     V(STRING, commit, "vssd.commit", VSSD_COMMIT,                              \
-      "commit that was checked out when it was built, or empty; changes "      \
-      "that were not committed do not show")                                   \
+      "last commit that changed the sources it was built from, or empty; "     \
+      "changes that were not committed do not show")                           \
     V(STRING, kernel, "host.kernel", kernel(), "of the machine that ran it")   \
     V(STRING, processor, "host.processor", processor(),                        \
       "model of its processor, or empty")                                      \

@@ -2,9 +2,9 @@
 /*
  * about.h - which vssd made a result, and on which machine.
  *
- * The commit is the one that was checked out when vssd was built; changes that
- * were not committed do not show.  It is "" where git does not know the
- * sources.
+ * The commit is the last one that changed the sources of the model and the
+ * device; changes that were not committed do not show.  It is "" where git is
+ * missing or does not know the sources.
  */
 #ifndef VSSD_CORE_ABOUT_H
 #define VSSD_CORE_ABOUT_H

@@ -19,6 +19,7 @@ from . import packages, venv
 TUNED = "tuned"
 TUNED_DONE = "tuned.done"  # in the build directory, when it is complete
 SIM = "sim/vssd-sim"
+COMMIT = "core/about-commit.h"  # made again with each commit
 # Link-time optimisation: a tenth less CPU time for 4 s more of building.
 OPTIMISED = ("-Dbuildtype=release", "-Db_lto=true")
 # For this machine's processor.  No fused multiply-add: it rounds in another way,
@@ -104,8 +105,7 @@ def configured(kind: str) -> Path:
     with locked(f"model-{kind}"):
         configure(kind)
         build = build_dir(kind)
-        run_logged(["ninja", "-C", build, "build.ninja",
-                    "core/about-commit.h"], f"model-{kind}",
+        run_logged(["ninja", "-C", build, "build.ninja", COMMIT], f"model-{kind}",
                    f"configuring the model ({kind})", env=venv.path_env())
     return build
 
@@ -118,12 +118,25 @@ def up_to_date(build: Path, targets: tuple[str, ...]) -> bool:
     return "no work to do" in done.stdout
 
 
+def tuned_is_current() -> bool:
+    """Is the vssd-sim that tuned.py builds there and up to date?  The caller
+    holds that build's lock."""
+    build = build_dir(TUNED)
+    if not (build / TUNED_DONE).exists():
+        return False
+    # Other sources alone count: the header keeps its text when they stay.
+    subprocess.run(["ninja", "-C", str(build), COMMIT], check=False,
+                   capture_output=True, env=dict(os.environ, **venv.path_env()))
+    return up_to_date(build, (SIM,))
+
+
 def tuned_sim() -> Path | None:
     """The vssd-sim that tuned.py builds, if it is there and up to date."""
     build = build_dir(TUNED)
-    if (build / TUNED_DONE).exists() and up_to_date(build, (SIM,)):
-        return build / SIM
-    return None
+    if not (build / TUNED_DONE).exists():
+        return None
+    with locked(f"model-{TUNED}"):
+        return build / SIM if tuned_is_current() else None
 
 
 def portable_sim() -> Path:

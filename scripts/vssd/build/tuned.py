@@ -104,6 +104,6 @@ def sim() -> Path:
     venv.ensure()
     build = model.build_dir(model.TUNED)
     with paths.locked(LOG):
-        if not model.tuned_sim():
+        if not model.tuned_is_current():
             _build(build)
     return build / model.SIM
