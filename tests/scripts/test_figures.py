@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 import subprocess
 from pathlib import Path
 
@@ -256,6 +257,11 @@ def test_short_run(name: str, tmp_path: Path) -> None:
     for file in (tmp_path / "o").glob("*.svg"):
         assert file.name in page
     assert "deviates" in page or "holds" in page
+    runs = (tmp_path / f"o/runs-{name}.html").read_text()
+    for row in rows:
+        assert row["kind"] == "shown" or row["runs"], row["point"]
+    linked = set(re.findall(rf'runs-{name}.html#(run-[0-9]+)"', page))
+    assert linked and linked <= set(re.findall('id="(run-[0-9]+)"', runs))
     assert json.loads((tmp_path / "o/rows.json").read_text()) == rows
 
 

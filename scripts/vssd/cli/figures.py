@@ -8,6 +8,7 @@ import importlib
 import json
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -132,14 +133,25 @@ def _make(args: argparse.Namespace, names: list[str], out: Path) \
                 _say(args, panel)
             page.runs = [(title, label, point.command("vssd-sim"), result)
                          for title, label, point, result in ctx.runs]
+            page.runs += [_series(one, out, f"runs-{name}-{i}.jsonl")
+                          for i, one in enumerate(ctx.series)]
             pages.append(page)
             print(page.total(), file=_stream(args), flush=True)
-    how = shlex.join(["./vssd", *sys.argv[1:]])
-    figures_report.write(out, pages, how)
+            # Now, so that they are there if the next figure fails.
+            figures_report.write(out, pages,
+                                 shlex.join(["./vssd", *sys.argv[1:]]))
     rows = [{"figure": p.name, **r} for p in pages for r in p.rows()]
     (out / "rows.json").write_text(json.dumps(rows, indent=2, default=str)
                                    + "\n")
     return rows
+
+
+def _series(one: Any, out: Path, name: str) -> tuple[str, Any, list[str], Any]:
+    """Many runs for the page: a line each in a file of the report."""
+    shutil.copyfile(one.path, out / name)
+    return one.title, one.title, one.command, {
+        "runs": one.count, "file": name,
+        "lines": ["number", "characteristics", "results", "seconds"]}
 
 
 def _stream(args: argparse.Namespace) -> Any:

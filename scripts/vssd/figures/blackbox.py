@@ -117,7 +117,15 @@ def _runs(ctx: Context, device: Any, n: int, seed: int, what: str,
     from . import blackbox_runs as br
 
     return br.synthetic(ctx.runner, ctx.scratch, device,
-                        f"blackbox: {what} {device.name}", n, seed, ranges)
+                        f"blackbox: {what} {device.name}", n, seed, ranges,
+                        ctx.series)
+
+
+def _linked(rows: list[Row], *runs: Any) -> list[Row]:
+    """Rows whose numbers come from these runs."""
+    for row in rows:
+        row["runs"] = list(dict.fromkeys(t for r in runs for t in r.origin))
+    return rows
 
 
 def _learn(ctx: Context, device: Any) -> Learnt:
@@ -158,7 +166,7 @@ def _repeats(ctx: Context, device: Any) -> Any:
         ctx.runner, ctx.scratch, device,
         f"blackbox: repeated runs of {device.name}", n,
         br.Series(br.Ranges(), SEED + 2, device.span, device.most(), again),
-        "repeats", SEED + 2, again) for again in (0, 1)]
+        "repeats", SEED + 2, again, kept=ctx.series) for again in (0, 1)]
     return {t: bb.score(both[0].y[t], both[1].y[t]) for t in TARGETS}
 
 
@@ -268,6 +276,7 @@ def _accuracy(ctx: Context, name: str, learnt: Learnt, repeats: Any) -> Panel:
         for model in ("basic", "extended")}
     for model, table in (("basic", paper.BASIC), ("extended", paper.EXTENDED)):
         series[f"{model}, paper"] = [table[name][t].mre for t in TARGETS]
+    _linked(rows, learnt.valid.runs)
     return Panel(name, f"{name}: runs held out (Tables II, III)",
                  _inputs(learnt), rows, Chart(list(TARGETS), series, "MRE"))
 
@@ -328,12 +337,13 @@ def _pure(ctx: Context, device: Any) -> Panel:
         valid = _validated(ctx, runs)
         r2, mre = paper.PURE[name][at]
         ours = _samples(valid, "extended", "latency", MRE)
-        rows += [
+        pair = [
             judge.claim(panel, f"{name}, R2",
                         _samples(valid, "extended", "latency", R2), r2, None,
                         source="Table IV (a)", reading=paper.R2_READING),
             judge.claim(panel, f"{name}, MRE", ours, None, mre,
                         source="Table IV (a)", reading=paper.MRE_READING)]
+        rows += _linked(pair, runs)
         if rows[-1]["verdict"] not in (None, judge.HOLDS):
             judge.because(
                 rows[-1], "the error is in the runs with small latency, which"
@@ -385,6 +395,7 @@ def _array_panel(array: Learnt, single: Learnt) -> Panel:
             series[name].append(judge.mean(value))
     inputs = _inputs(array)
     inputs[0] += f"; {ARRAY_DRIVES} drives, striped by {STRIPE}"
+    _linked(rows, array.valid.runs, single.valid.runs)
     return Panel(panel, "An array of SSD_I: MRE of runs held out", inputs,
                  rows, Chart(list(TARGETS), series, "MRE"))
 
@@ -398,6 +409,7 @@ class Told:
     folds: relative errors by target, a value for each fold."""
 
     source: str
+    runs: Any  # the windows
     mixed: dict[str, list[float]]  # learnt with runs of several sizes,
     single: dict[str, list[float]]  # without,
     own: dict[str, list[float]]  # and with every other window of the trace
@@ -413,7 +425,7 @@ def _tell(ctx: Context, learnt: Learnt, name: str) -> Told:
     make = fi.Windows(trace, _count(ctx, TRACE_RUNS), SEED)
     runs = br.play_all(ctx.runner, ctx.scratch, br.to_the_end(device),
                        f"blackbox: {name} on {device.name}", make.n, make,
-                       "windows", make.key())
+                       "windows", make.key(), kept=ctx.series)
     even = make.even()
     seen, rest = runs.part(~even), runs.part(even)
 
@@ -426,6 +438,7 @@ def _tell(ctx: Context, learnt: Learnt, name: str) -> Told:
            for i in range(learnt.mixed.count)]
     return Told(f"{trace.source}; {len(seen)} windows of {fi.WINDOW} requests"
                 f" are told, with 1 to {max(br.Ranges().depths)} in flight",
+                runs,
                 mre(learnt.mixed.learn(bb.EXTENDED)),
                 mre(learnt.valid.learn(bb.EXTENDED)), mre(own))
 
@@ -453,13 +466,14 @@ def _traces(ctx: Context, name: str, learnt: Learnt) -> Panel:
     for t in TARGETS:
         cells = paper.TRACES[t][name]
         for n, cell in zip(told, cells):
-            rows += [
+            rows += _linked([
                 _trace_row(panel, told[n], n, t, cell),
                 judge.shown(panel, f"{n}, {t}, one size a run",
                             told[n].single[t], "without runs of several"
                             " sizes"),
                 judge.shown(panel, f"{n}, {t}, half learnt", told[n].own[t],
-                            "with every other window learnt, too")]
+                            "with every other window learnt, too")],
+                told[n].runs, learnt.valid.runs)
         web, financial = (
             [judge.mean(x) for x in zip(*(told[n].mixed[t] for n in told
                                           if n.startswith(start)))]
@@ -468,6 +482,7 @@ def _traces(ctx: Context, name: str, learnt: Learnt) -> Panel:
             panel, f"{t}, WebSearch below Financial", web, financial,
             source="page IO Traces: \"two search engine traces produce much"
             " better accuracy for all devices\""))
+        _linked(rows[-1:], learnt.valid.runs, *(x.runs for x in told.values()))
         series[f"{t}, ours"] = [judge.mean(told[n].mixed[t]) for n in told]
         series[f"{t}, paper"] = list(cells)
     return Panel(panel, f"{name}: MRE of traces, told by the models of"

@@ -38,6 +38,7 @@ class Runs:
     x: dict[str, Any]  # by characteristic
     y: dict[str, Any]  # by target
     seconds: Any = field(default=None)  # modelled, of each; or None
+    origin: tuple[Any, ...] = ()  # titles of the series that they are of
 
     def __len__(self) -> int:
         return len(self.x["wr_ratio"])
@@ -46,7 +47,8 @@ class Runs:
         """Some of them."""
         return Runs({k: v[rows] for k, v in self.x.items()},
                     {k: v[rows] for k, v in self.y.items()},
-                    None if self.seconds is None else self.seconds[rows])
+                    None if self.seconds is None else self.seconds[rows],
+                    self.origin)
 
     def table(self, names: tuple[str, ...]) -> Any:
         """These characteristics as columns."""
@@ -61,15 +63,17 @@ class Runs:
 def join(a: Runs, b: Runs) -> Runs:
     """Both."""
     return Runs({k: np.concatenate([v, b.x[k]]) for k, v in a.x.items()},
-                {k: np.concatenate([v, b.y[k]]) for k, v in a.y.items()})
+                {k: np.concatenate([v, b.y[k]]) for k, v in a.y.items()},
+                origin=tuple(dict.fromkeys(a.origin + b.origin)))
 
 
-def runs_of(rows: list[Any], seconds: list[float] | None = None) -> Runs:
+def runs_of(rows: list[Any], seconds: list[float] | None = None,
+            origin: tuple[Any, ...] = ()) -> Runs:
     """From characteristics and results of each run."""
     xs, ys = zip(*rows)
     return Runs({k: np.array([x[k] for x in xs]) for k in xs[0]},
                 {k: np.array([y[k] for y in ys]) for k in ys[0]},
-                None if seconds is None else np.array(seconds))
+                None if seconds is None else np.array(seconds), origin)
 
 
 def folds(n: int, seed: int) -> Any:

@@ -86,6 +86,10 @@ class Device:
             out += ["--drives", str(self.drives), "--stripe", self.stripe]
         return out
 
+    def command(self) -> list[str]:
+        """What plays its runs; the disk is played here."""
+        return ["vssd-sim", "batch", *self.options()] if self.profile else []
+
     def most(self) -> int:
         """Requests of a run."""
         return MOST if self.profile else MOST_DISK
@@ -290,6 +294,16 @@ class Store:
             return f.read() == b"\n"
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A series that was played."""
+
+    title: str
+    command: list[str]
+    count: int
+    path: Path  # of its store: [number, characteristics, results, seconds]
+
+
 def identity(runner: Runner, device: Device) -> tuple[object, ...]:
     """All of the device that results depend on."""
     if device.profile is None:
@@ -348,31 +362,36 @@ def _player(runner: Runner, scratch: Path, device: Device, make: Make) \
 
 
 def play_all(runner: Runner, scratch: Path, device: Device, title: str,
-             n: int, make: Make, *what: object) -> bb.Runs:
+             n: int, make: Make, *what: object,
+             kept: list[Kept] | None = None) -> bb.Runs:
     """n runs, of the requests and depth that make(i) says; `what` and the
-    device name their store."""
+    device name their store.  The series is added to `kept`."""
     store = Store(*identity(runner, device), *what)
     missing = [i for i in range(n) if i not in store.runs]
     if missing:
         estimate = Estimate(len(missing))
-        kept = n - len(missing)
+        before = n - len(missing)
         with Stage(title) as stage, \
                 _player(runner, scratch, device, make) as call:
             def done(i: int, run: Run) -> None:
                 store.add(i, run)
-                stage.note(estimate.add() + f" ({kept} kept)" * bool(kept))
+                stage.note(estimate.add()
+                           + f" ({before} kept)" * bool(before))
 
             runner.each(call, missing, done)
+    if kept is not None:
+        kept.append(Kept(title, device.command(), n, store.path))
     return bb.runs_of([store.runs[i][:2] for i in range(n)],
-                      [store.runs[i][2] for i in range(n)])
+                      [store.runs[i][2] for i in range(n)], (title,))
 
 
 def synthetic(runner: Runner, scratch: Path, device: Device, title: str,
-              n: int, seed: int, ranges: Ranges | None = None) -> bb.Runs:
+              n: int, seed: int, ranges: Ranges | None = None,
+              kept: list[Kept] | None = None) -> bb.Runs:
     """n runs of drawn workloads."""
     series = Series(ranges or Ranges(), seed, device.span, device.most())
     return play_all(runner, scratch, device, title, n, series,
-                    json.dumps(asdict(series)))
+                    json.dumps(asdict(series)), kept=kept)
 
 
 @dataclass(frozen=True)

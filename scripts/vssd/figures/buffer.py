@@ -10,7 +10,7 @@ that writes nothing, those still dirty in the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from . import judge, ssdsim
@@ -29,6 +29,7 @@ from .buffer_runs import (
     SWEPT_SIZES,
     USED,
     Choice,
+    Key,
     Runs,
 )
 from .figure import Chart, Context, Panel
@@ -118,6 +119,10 @@ class Measured:
     def _form(self, ratio: float) -> float:
         return 100 * (1 - ratio) if self._percent else ratio
 
+    def labels(self, sizes: Iterable[int] = SIZES) -> list[Key]:
+        """Of its judged runs."""
+        return self.runs.labels(self.name, sizes, self._policies, self.variant)
+
     def over_sizes(self, pick: Callable[[tuple[float, ...]], float]) \
             -> list[float]:
         """A statistic of the sizes, by seed."""
@@ -155,7 +160,8 @@ def _ends(m: Measured, panel: str, what: str, bounds: tuple[float, float],
         size = m.where(pick)
         row = judge.claim(panel, f"{what}, {word}", m.over_sizes(pick),
                           *bounds, source=source,
-                          why=_why(m.runs, m.name, _size(size), m.variant))
+                          why=_why(m.runs, m.name, _size(size), m.variant),
+                          runs=m.labels())
         row |= {"points": what.endswith("%")}
         _tested(m.runs, row, partial(m.swept, pick))
         out.append(m.sweep(row, pick))
@@ -216,7 +222,8 @@ def _means(runs: Runs, name: str) -> Panel:
     rows.append(early.sweep(judge.claim(
         panel, f"{EARLY} / {BASE}, most", early.over_sizes(max), None, 1,
         source="section 4.2.1: lower in all traces, regardless of cache"
-        " capacity", why=_why(runs, name, _size(early.where(max)))), max))
+        " capacity", why=_why(runs, name, _size(early.where(max))),
+        runs=early.labels()), max))
     other = "program" if USED["completion"] == "data-in" else "data-in"
     if runs.swept:
         rows.append(judge.shown(
@@ -239,16 +246,18 @@ def _tails(runs: Runs, name: str) -> Panel:
     rows = _ends(to_base, panel, f"{SECOND} / {BASE}", TAIL[name], text)
     rows.append(early.sweep(judge.claim(
         panel, f"{EARLY} / {BASE}, most", early.over_sizes(max), None, 1,
-        source=text + ": lower regardless of cache capacity"), max))
+        source=text + ": lower regardless of cache capacity",
+        runs=early.labels()), max))
     rows.append(below.sweep(judge.claim(
         panel, f"{SECOND} below {EARLY}, %, most", below.over_sizes(max),
         *judge.about(TAIL_BELOW[name]), source=text,
         text=f"up to {TAIL_BELOW[name]:g}",
-        why=_why(runs, name, _size(below.where(max)))), max))
+        why=_why(runs, name, _size(below.where(max))),
+        runs=below.labels()), max))
     rows.append(judge.claim(
         panel, f"{SECOND} shorter than {EARLY}, share of sizes",
         _share(below, lambda x: x >= 0), MOST_CASES, None,
-        source=text + ": generally slightly shorter"))
+        source=text + ": generally slightly shorter", runs=below.labels()))
     return Panel(panel, f"{name}: mean of the slowest 1 %, to that of CFLRU"
                  " (Figure 5)", _inputs(runs, name), rows,
                  _chart(runs, name, "tail_us", "tail / CFLRU's", TAIL[name]))
@@ -267,24 +276,27 @@ def _written(runs: Runs, name: str) -> Panel:
         panel, f"{EARLY} not below {BASE}, share of sizes",
         _share(early, lambda x: x >= 1), MOST_CASES, None,
         source=text + ": CFLRU-EF generally writes more",
-        why=_why(runs, name, _size(early.where(min)))))
+        why=_why(runs, name, _size(early.where(min))), runs=early.labels()))
     if name == "mix":
         rows.append(early.sweep(judge.claim(
             panel, f"{EARLY} / {BASE}, most", early.over_sizes(max), 1,
             EARLY_MORE, source=text + ": increases by up to 2.2 %",
-            why=_why(runs, name, _size(early.where(max)))), max))
+            why=_why(runs, name, _size(early.where(max))),
+            runs=early.labels()), max))
     if name in BEST_AT:
         rows.append(judge.extreme(
             panel, f"least {SECOND} / {BASE}",
             {_at(s): v for s, v in to_base.by.items()}, BEST_AT[name],
-            pick=min, source=text + ": particularly good at 64 MB"))
+            pick=min, source=text + ": particularly good at 64 MB",
+            runs=to_base.labels()))
     if name == "prxy0":
         rows.append(judge.claim(
             panel, f"{SECOND} / {BASE} from 256 MiB on, most",
             [max(v) for v in zip(*(to_base.by[s] for s in SIZES
                                    if s >= 256))], 1, 1.018,
             source=text + ": no benefit from 256 MB on, up to 1.8 % more",
-            why=_why(runs, name, 256)))
+            why=_why(runs, name, 256),
+            runs=to_base.labels(s for s in SIZES if s >= 256)))
     return Panel(panel, f"{name}: NAND writes, to those of CFLRU (Figure 6)",
                  _inputs(runs, name), rows,
                  _chart(runs, name, "writes", "NAND writes / CFLRU's",
@@ -307,11 +319,13 @@ def _hits(runs: Runs, name: str) -> Panel:
         judge.claim(panel, f"{BASE} at 1 GiB, %",
                     runs.get("hit", name, 1024, BASE), low, min(high, 100),
                     source=text, text=f"about {HITS[name]:g}",
-                    why=_why(runs, name, 1024)),
+                    why=_why(runs, name, 1024),
+                    runs=runs.labels(name, (1024,), (BASE,))),
         judge.claim(panel, f"{SECOND} not below {BASE}, share of sizes",
                     _share(ratio, lambda x: x >= 1), MOST_CASES, None,
                     source=text + ": higher in most cases",
-                    why=_why(runs, name, _size(ratio.where(min))))]
+                    why=_why(runs, name, _size(ratio.where(min))),
+                    runs=ratio.labels())]
     if name in FEWER_MISSES:
         a, b = (runs.get("hit", name, 64, p) for p in (SECOND, BASE))
         rows.append(judge.claim(
@@ -319,7 +333,7 @@ def _hits(runs: Runs, name: str) -> Panel:
             [100 * (1 - (100 - x) / max(100 - y, 1e-9))
              for x, y in zip(a, b)], *judge.about(FEWER_MISSES[name]),
             source=text, text=f"{FEWER_MISSES[name]:g}",
-            why=_why(runs, name, 64)))
+            why=_why(runs, name, 64), runs=ratio.labels((64,))))
     return Panel(panel, f"{name}: hit ratio (Figure 7)", _inputs(runs, name),
                  rows, _hit_chart(runs, name))
 
@@ -336,16 +350,18 @@ def _flushed_time(runs: Runs) -> Iterator[Panel]:
         rows = [judge.claim(panel, f"{SECOND} / {BASE} at {_at(mib)}",
                             m.by[mib], *judge.about(value), source=text,
                             text=f"{value:g}",
-                            why=_why(runs, "mix", mib, FLUSHED))]
+                            why=_why(runs, "mix", mib, FLUSHED),
+                            runs=m.labels((mib,)))]
         if what == "mean_us":
             rows.append(judge.claim(
                 panel, f"{SECOND} / {BASE} at 1 GiB", m.by[1024],
                 *judge.about(1), source=text, text="almost the same",
-                why=_why(runs, "mix", 1024, FLUSHED)))
+                why=_why(runs, "mix", 1024, FLUSHED),
+                runs=m.labels((1024,))))
         rows.append(judge.claim(
             panel, f"{SECOND} not above {EARLY}, share of sizes",
             _share(below, lambda x: x >= 0), MOST_CASES, None,
-            source=text + ": shorter in most cases"))
+            source=text + ": shorter in most cases", runs=below.labels()))
         yield Panel(panel, f"mix, everything flushed each 30 s: {what[:4]}, to"
                     f" that of CFLRU (Figure {figure})", _inputs(runs, "mix"),
                     rows, _chart(runs, "mix", what, f"{what[:4]} / CFLRU's",
@@ -364,13 +380,14 @@ def _flushed_pages(runs: Runs) -> Iterator[Panel]:
         judge.claim(panel, f"{EARLY} / {BASE}, most", early.over_sizes(max),
                     None, FLUSHED_WRITES, source=text + ": less than 1 %"
                     " more, even in CFLRU-EF",
-                    why=_why(runs, "mix", _size(early.where(max)), FLUSHED)),
+                    why=_why(runs, "mix", _size(early.where(max)), FLUSHED),
+                    runs=early.labels()),
         judge.claim(panel, f"{SECOND} not above {EARLY}, share of sizes",
                     _share(below, lambda x: x >= 0), MOST_CASES, None,
-                    source=text + ": fewer writes"),
+                    source=text + ": fewer writes", runs=below.labels()),
         judge.claim(panel, f"{SECOND} not above {BASE}, share of sizes",
                     _share(m, lambda x: x <= 1), MOST_CASES, None,
-                    source=text + ": lower in most cases")]
+                    source=text + ": lower in most cases", runs=m.labels())]
     yield Panel(panel, "mix, everything flushed each 30 s: NAND writes, to"
                 " those of CFLRU (Figure 8c)", _inputs(runs, "mix"), rows,
                 _chart(runs, "mix", "writes", "NAND writes / CFLRU's", None,
@@ -384,7 +401,7 @@ def _flushed_pages(runs: Runs) -> Iterator[Panel]:
                              source="section 4.3, Figure 8d: the difference"
                              " is not significant",
                              why=_why(runs, "mix", _size(hits.where(pick)),
-                                      FLUSHED))
+                                      FLUSHED), runs=hits.labels())
                  for word, pick in (("least", min), ("most", max))],
                 _hit_chart(runs, "mix", FLUSHED))
 

@@ -7,6 +7,7 @@ paper's statements.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..paths import find_profile
@@ -168,6 +169,13 @@ class Runs:
         """Dirty victims per request."""
         r = self.results[key]
         return float(r["buffer"]["dirty_evictions"] / max(r["requests"], 1))
+
+    def labels(self, name: str, sizes: Iterable[int], policies: Iterable[str],
+               variant: str = ONCE) -> list[Key]:
+        """Of judged runs."""
+        policies = list(policies)
+        return [(name, m, p, variant, s, JUDGED, False) for m in sizes
+                for p in policies for s in self.seeds]
 
     # ---- by seed -----------------------------------------------------------------
 

@@ -113,6 +113,8 @@ class Context:
         self.quick = quick  # one seed, short, no sweeps
         self.out = out  # where the report goes, and what is kept for it
         self.runs: list[tuple[str, Any, Point, Result]] = []
+        # Of many runs each, kept in a file: title, command, count, path.
+        self.series: list[Any] = []
 
     def seeds(self, first: int) -> list[int]:
         """The seeds of each point: `first` and those after it."""

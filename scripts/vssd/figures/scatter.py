@@ -8,7 +8,7 @@ rate unchanged (section III); k = 1, 4, 16, 64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from ..sim.run import Result
@@ -25,6 +25,7 @@ from .scatter_runs import (
     TABLE,
     USED,
     Choice,
+    Key,
     Plan,
     Results,
     choices,
@@ -71,6 +72,12 @@ class Runs:
         if sweep:
             return [of(self.swept[name, k, SEED, choice, True])]
         return [of(self.results[name, k, s, choice, False])
+                for s in self.seeds]
+
+    def labels(self, names: Iterable[str], ks: Iterable[int] = (1, 64)) \
+            -> list[Key]:
+        """Of the judged runs."""
+        return [(n, k, s, JUDGED, False) for n in names for k in ks
                 for s in self.seeds]
 
     def ratio(self, of: Measure, name: str, choice: Choice = JUDGED,
@@ -164,7 +171,8 @@ def _growth(runs: Runs) -> Panel:
             judge.claim("mean", f"{name}: least step", steps, 1, None,
                         source="Figure 1 and section III: the response"
                         " increases with the number of simultaneous writes",
-                        why=_shares(runs, name)),
+                        why=_shares(runs, name),
+                        runs=runs.labels([name], KS)),
             partial(_steps, runs, name)))
     return Panel("mean", "Mean response grows with k (Figure 1)",
                  runs.inputs(), rows,
@@ -194,8 +202,8 @@ def _chart(of: dict[str, list[float]], low: list[float | None],
                                   for v in of.values()]})
 
 
-def _ends(panel: str, of: dict[str, list[float]], bounds: tuple[float, float],
-          source: str) -> list[Row]:
+def _ends(runs: Runs, panel: str, of: dict[str, list[float]],
+          bounds: tuple[float, float], source: str) -> list[Row]:
     """The range that the paper gives has these ends."""
     out = []
     for word, pick, end in (("least", min, bounds[0]), ("most", max,
@@ -203,7 +211,8 @@ def _ends(panel: str, of: dict[str, list[float]], bounds: tuple[float, float],
         out.append(judge.claim(
             panel, f"{word} of the traces", [pick(v) for v in
                                              zip(*of.values())],
-            *judge.about(end), source=source, text=f"{end:g}"))
+            *judge.about(end), source=source, text=f"{end:g}",
+            runs=runs.labels(of)))
     return out
 
 
@@ -226,19 +235,20 @@ def _ratios(runs: Runs) -> Panel:
     rows = []
     for name in TABLE:
         row = judge.claim(panel, name, ratio[name], *MEAN, source=text,
-                          why=_shares(runs, name))
+                          why=_shares(runs, name), runs=runs.labels([name]))
         _explain(runs, row, _mean, name)
         rows.append(runs.sweep(row, partial(_swept_ratio, runs, _mean, name)))
-    rows += _ends(panel, ratio, MEAN, text)
+    rows += _ends(runs, panel, ratio, MEAN, text)
     rows.append(judge.extreme(
         panel, "largest", ratio, "proj0", source="section III: more severe in"
-        " proj0, where the average write is large"))
+        " proj0, where the average write is large", runs=runs.labels(TABLE)))
     fins = [max(v) for v in zip(*(ratio[n] for n in FINS))]
     others = [min(v) for v in zip(*(ratio[n] for n in TABLE
                                     if n not in FINS))]
     rows.append(judge.order(
         panel, "fin1 and fin2 below the others", fins, others,
-        source="section III: less in fin1 and fin2, where writes are small"))
+        source="section III: less in fin1 and fin2, where writes are small",
+        runs=runs.labels(TABLE)))
     return Panel(panel, "Mean response, D64 / D1 (Figure 1)", runs.inputs(),
                  rows + _modes(runs, panel, _mean),
                  _chart(ratio, [MEAN[0]] * len(ratio),
@@ -257,11 +267,12 @@ def _tails(runs: Runs) -> Panel:
         row = judge.claim(
             panel, name, ratio[name], *bounds[name], source=text,
             why=f"D1's tail is {slow:.1f} ms, D64's"
-            f" {judge.mean(runs.get(_tail, name, 64)):.1f} ms")
+            f" {judge.mean(runs.get(_tail, name, 64)):.1f} ms",
+            runs=runs.labels([name]))
         _explain(runs, row, _tail, name)
         rows.append(runs.sweep(row, partial(_swept_ratio, runs, _tail, name)))
-    rows += _ends(panel, {n: v for n, v in ratio.items() if n != INVERTED},
-                  TAIL, text)
+    rows += _ends(runs, panel, {n: v for n, v in ratio.items()
+                                if n != INVERTED}, TAIL, text)
     return Panel(panel, "Mean of the slowest 0.01 %, D64 / D1 (Figure 2)",
                  runs.inputs(), rows + _modes(runs, panel, _tail),
                  _chart(ratio, [bounds[n][0] for n in TABLE],
@@ -276,7 +287,7 @@ def _erased(runs: Runs) -> Panel:
                         runs.most_by_least(_erases, name), 1, EQUAL,
                         source="Figure 3: the count is similar",
                         why="a batch writes a page again that still waits in"
-                        " the drive"),
+                        " the drive", runs=runs.labels([name], KS)),
             partial(_swept_erases, runs, name)))
     series: dict[str, list[float | None]] = {
         f"D{k}": [judge.mean(runs.get(_erases, n, k)) for n in TABLE]

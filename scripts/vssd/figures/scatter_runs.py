@@ -51,7 +51,6 @@ DRIVE: dict[str, dict[str, Sets]] = {
     "host queue": ssdsim.QUEUE,
     "allocation": ssdsim.ALLOCATION,
     "chip": ssdsim.CHIP,
-    "GC ends at": {"9.9 %": (), "12 %": ("ftl.gc_high=12%",)},
 }
 BURSTS: dict[str, float | None] = {"0.5": 0.5, "0.7": 0.7, "fitted": None}
 FOOTPRINT = {"0.5": 0.5, "1": 1.0, "2": 2.0}  # of the Financial traces
@@ -64,7 +63,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 # The judged values: chosen by outcome where the page says so.
 USED = {
-    **ssdsim.USED, "tR": "500 us", "GC ends at": "9.9 %",
+    **ssdsim.USED, "tR": "500 us",
     "b of the reads": ssdsim.USED_BURSTS, "footprint of Financial": "1",
     "initial state": "aged",
 }
@@ -140,7 +139,7 @@ def blocks(ctx: Context, part: float, traces: Iterable[ft.Trace] = ()) -> int:
                int(need))
 
 
-def _sets(choice: Choice, n: int) -> Sets:
+def drive(choice: Choice, n: int) -> Sets:
     """The options of a drive with n blocks per plane."""
     out = (f"nand.blocks={n}", *(MARKS if n < SMALL else ()))
     for parameter, values in DRIVE.items():
@@ -202,7 +201,7 @@ class Plan:
         self.ctx.run(f"scatter: aged drives, {self.title}", {
             ("aged", self.title, c.text()): Point(
                 find_profile("shin2018"), workload="rw=read number_ios=1",
-                sets=_sets(c, self.blocks),
+                sets=drive(c, self.blocks),
                 args=("--precondition", "--save-state", str(path[c])))
             for c in need})
         return path
@@ -222,5 +221,5 @@ class Plan:
                         points[name, k, seed, choice, self.scale < 1] = Point(
                             find_profile("shin2018"),
                             trace=self._file(name, k, seed, choice),
-                            sets=_sets(choice, self.blocks), args=args)
+                            sets=drive(choice, self.blocks), args=args)
         return self.ctx.run(f"scatter: runs, {self.title}", points)

@@ -10,7 +10,7 @@ streams_guest.py in guests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,7 @@ class Series:
     written: Any  # pages of 4 KiB by the host, so far, at the end of each
     copied: Any  # and by GC
     tail_ms: list[float]  # latency that PERCENT of the writes do not exceed
+    run: Any = None  # label of the run of vssd-sim that it is of
 
     def level(self, minutes: int) -> float:
         """Throughput at the end, of the fresh drive's."""
@@ -59,6 +60,23 @@ class Series:
 
 
 Played = dict[str, Series]  # all series of one seed
+
+
+class _Seen(dict[str, Series]):
+    """The series of a seed; tells which were asked for."""
+
+    def __init__(self, played: Played) -> None:
+        super().__init__(played)
+        self._names: set[str] = set()
+
+    def __getitem__(self, name: str) -> Series:
+        self._names.add(name)
+        return super().__getitem__(name)
+
+    def runs(self) -> list[Any]:
+        """Labels of those; without a name, of all."""
+        return [s.run for n, s in self.items()
+                if s.run and (n in self._names or not self._names)]
 
 
 def late(minutes: int) -> slice:
@@ -83,7 +101,7 @@ class Statement:
     text: str = ""
     why: Callable[[Played, int], str] = lambda p, m: ""
 
-    def samples(self, played: list[Played], minutes: int) -> list[float]:
+    def samples(self, played: Sequence[Played], minutes: int) -> list[float]:
         """A value for each seed; nothing, if one cannot tell."""
         found = [self.value(p, minutes) for p in played]
         return [x for x in found if x is not None] \
@@ -91,9 +109,11 @@ class Statement:
 
     def row(self, played: list[Played], minutes: int) -> Row:
         """Judged."""
-        samples = self.samples(played, minutes)
+        seen = [_Seen(p) for p in played]
+        samples = self.samples(seen, minutes)
         out = judge.claim(self.panel, self.point, samples, self.low,
-                          self.high, source=self.source, text=self.text)
+                          self.high, source=self.source, text=self.text,
+                          runs=[run for p in seen for run in p.runs()])
         if out["verdict"] != judge.HOLDS:
             out["why"] = self.why(played[0], minutes) if samples else \
                 "GC copies nothing in either"

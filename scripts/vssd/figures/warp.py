@@ -97,6 +97,11 @@ def _mean(curves: list[Curve], volumes: float) -> float:
     return judge.mean(_at(curves, volumes))
 
 
+def _runs(*curves: list[Curve]) -> list[Any]:
+    """Labels of their runs."""
+    return [c.run for some in curves for c in some]
+
+
 def _drive_text(ctx: Context, *drives: str) -> str:
     pages = block_pages(ctx) * DIES
     return (f"drive: profile warp2026, {RUS} reclaim units of {pages} pages;"
@@ -161,10 +166,11 @@ def cache(ctx: Context) -> Panel:
         rows[key] = judge.claim(
             name, f"SOC {key[0]} %, {key[1]}", _at(got[key], end),
             *about(value), source="Table 2, WARP_A", text=f"{value:g}",
-            why=f"at {end:g} volumes")
+            why=f"at {end:g} volumes", runs=_runs(got[key]))
     orders = [judge.order(
         name, f"SOC {soc} %: FDP below no FDP", _at(got[soc, FDP], CACHE_END),
-        _at(got[soc, NONE], CACHE_END), source="section 5.1")
+        _at(got[soc, NONE], CACHE_END), source="section 5.1",
+        runs=_runs(got[soc, FDP], got[soc, NONE]))
         for soc in SOC_BYTES]
     if not ctx.quick:
         _cache_sweeps(ctx, rows, got)
@@ -218,14 +224,16 @@ def _three(name: str, got: Curves_, table: dict[tuple[str, str], float],
     for key, value in table.items():
         rows[key] = judge.claim(
             name, f"{key[0]}, {key[1]}", _at(got[key], end), *about(value),
-            source=source, text=f"{value:g}", why=f"at {end:g} volumes")
+            source=source, text=f"{value:g}", why=f"at {end:g} volumes",
+            runs=_runs(got[key]))
     return rows
 
 
 def _orders(name: str, got: Curves_, end: float) -> list[Row]:
     return [judge.order(name, f"{law}: {low} below {high}",
                         _at(got[law, low], end), _at(got[law, high], end),
-                        source="section 5.1: the hierarchy")
+                        source="section 5.1: the hierarchy",
+                        runs=_runs(got[law, low], got[law, high]))
             for law in LAWS for low, high in ((FDP, MIXED), (MIXED, NONE))]
 
 
@@ -344,24 +352,27 @@ def noisy(got: Curves_, swept: dict[str, Curves_]) -> Panel:
            for law in LAWS for h in range(3)}
     rows = [judge.order(
         name, f"noisy handle: WAF of handle {h}, {law} below 80/20",
-        own[law, h], own["80/20", h], source="section 5.2: Noisy RUH")
+        own[law, h], own["80/20", h], source="section 5.2: Noisy RUH",
+        runs=_runs(run[law], got[key]))
         for h in (1, 2) for law in LAWS[:2]]
     for h, part in ((1, 0.26), (2, 0.14)):
         rows.append(judge.claim(
             name, f"80/20: handle {h}'s share of the copies",
             [c.share(h) for c in got[key]], *about(part),
-            source="section 5.2: Noisy RUH", text=f"{part:g}"))
+            source="section 5.2: Noisy RUH", text=f"{part:g}",
+            runs=_runs(got[key])))
         _swept_a(rows[-1], rows[-1]["samples"],
                  {n: [x.share(h) for x in c[key]] for n, c in swept.items()})
     rows += [judge.extreme(
         name, f"save sequential, {law}: the handle with the most copies",
         {f"handle {h}": [c.gc[h] for c in run[law]] for h in range(3)},
-        "handle 0", source="section 5.2: Save Sequential") for law in LAWS]
+        "handle 0", source="section 5.2: Save Sequential",
+        runs=_runs(run[law])) for law in LAWS]
     for h, log in ((1, 2.68), (2, 3.1)):
         rows.append(judge.claim(
             name, f"80/20: WAF of handle {h}", own["80/20", h], *about(3.8),
             source="Figure 17, caption", text="3.8",
-            why=f"the artifact's log has {log:.2f}"))
+            why=f"the artifact's log has {log:.2f}", runs=_runs(got[key])))
         _swept_a(rows[-1], rows[-1]["samples"],
                  {n: [x.handle_waf(h) for x in c[key]]
                   for n, c in swept.items()})
@@ -399,7 +410,7 @@ def isolation(ctx: Context) -> Panel:
             name, f"RU {ru} MiB, OP {op} %, {'PI' if pi else 'II'}",
             _at(got[key], A_END), about(low)[0], about(high)[1],
             source="section 5.3", text=f"{low:g}" if low == high
-            else f"{low:g} or {high:g}"))
+            else f"{low:g} or {high:g}", runs=_runs(got[key])))
         _swept_a(rows[-1], rows[-1]["samples"],
                  {A_BY_LOG: _at(by_log[key], A_END)} if by_log else {})
     for ru, op in II_PI:
@@ -407,7 +418,8 @@ def isolation(ctx: Context) -> Panel:
         rows.append(judge.order(
             name, f"RU {ru} MiB, OP {op} %: {'II below PI' if first else 'PI below II'}",
             _at(got[ru, op, not first], A_END), _at(got[ru, op, first], A_END),
-            source="section 5.3, observation 8"))
+            source="section 5.3, observation 8",
+            runs=_runs(got[ru, op, False], got[ru, op, True])))
     shown: Curves_ = {}
     if not ctx.quick:
         base = cases[256, 3, False]

@@ -78,6 +78,7 @@ class Curve:
     copied: Any
     host: tuple[float, ...]  # by handle, at the end
     gc: tuple[float, ...]
+    run: Any = None  # its label
 
     def waf(self, volumes: float) -> float:
         """Of all that was written until then."""
@@ -99,7 +100,7 @@ def block_pages(ctx: Context) -> int:
     return max(round(PAGES * min(ctx.scale, 4)), LEAST_PAGES)
 
 
-def curve(result: Result, pages: int) -> Curve:
+def curve(result: Result, pages: int, label: Any = None) -> Curve:
     """Of vssd-sim's result."""
     s = result["series"]
     drive = pages * PAGE
@@ -108,7 +109,7 @@ def curve(result: Result, pages: int) -> Curve:
     mine = result["streams"]
     return Curve(written, copied,
                  tuple(x["host_bytes_written"] / drive for x in mine),
-                 tuple(x["copied_units"] / pages for x in mine))
+                 tuple(x["copied_units"] / pages for x in mine), label)
 
 
 def _point(case: Case, trace: Path, seed: int) -> Point:
@@ -151,8 +152,9 @@ def play(ctx: Context, title: str, cases: dict[Any, Case],
         def done(key: Any, results: list[tuple[Any, Point, Result]]) -> None:
             for label, point, result in results:
                 seed = key[-1]
-                curves[label, seed] = curve(result, cases[label].pages)
-                ctx.runs.append((title, (label, seed), point, result))
+                run = title, label, seed
+                curves[label, seed] = curve(result, cases[label].pages, run)
+                ctx.runs.append((title, run, point, result))
             stage.note(estimate.add())
 
         ctx.runner.each(call, jobs, done)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The drives of the figures scatter and buffer: each value of each parameter
+that is swept is one that the drive takes, at full size and in a sweep."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vssd.build import model, venv
+from vssd.paths import find_profile
+
+venv.extra("figures")
+pytest.importorskip("numpy")
+from vssd.figures import buffer_runs, scatter_runs  # noqa: E402
+from vssd.figures.buffer_input import Input  # noqa: E402
+
+
+def refused(profile: str, sets: tuple[str, ...]) -> str:
+    """What vssd-sim says of a drive; nothing, if it takes it."""
+    args = [a for s in sets for a in ("--set", s)]
+    return subprocess.run(
+        [model.sim(), "info", "--profile", find_profile(profile), *args],
+        capture_output=True, text=True, check=False).stderr
+
+
+@pytest.mark.parametrize("part", [1.0, scatter_runs.SWEEP])
+def test_drives_of_scatter(part: float) -> None:
+    """Of 2560 blocks per plane, and of a tenth."""
+    for choice in (scatter_runs.JUDGED, *scatter_runs.choices()):
+        sets = scatter_runs.drive(choice, int(scatter_runs.BLOCKS * part))
+        assert not refused("shin2018", sets), choice.text()
+
+
+@pytest.mark.parametrize("part", [1.0, buffer_runs.SWEEP])
+def test_drives_of_buffer(part: float) -> None:
+    """With the smallest and the largest buffer."""
+    one = Input("hm0", "", True, 1000, int(2.5e9 * part), part, Path("none"))
+    for choice in (buffer_runs.JUDGED, *buffer_runs.choices()):
+        for mib in (32, 1024):
+            sets = buffer_runs.sets(one, mib, buffer_runs.SECOND,
+                                    buffer_runs.FLUSHED, choice)
+            assert not refused("shin2023", sets), choice.text()
