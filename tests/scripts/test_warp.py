@@ -151,7 +151,7 @@ def test_whole_form(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [r for p in warp.panels(ctx) for r in p.rows]
     claims = [r for r in rows if r["kind"] == "claim"]
     assert len(claims) == 68
-    assert sum("sweeps" in r for r in claims) == 6 + 9 + 4 + 12
+    assert sum("sweeps" in r for r in claims) == 6 + 9 + 7 + 18
     assert all(r["source"] for r in claims)
 
 

@@ -18,8 +18,10 @@ from .buffer_input import SEED, TABLE, Input
 from .buffer_runs import (
     BASE,
     EARLY,
+    FIRST,
     FLUSHED,
     JUDGED,
+    LENGTH,
     ONCE,
     PARAMETERS,
     POLICIES,
@@ -28,6 +30,7 @@ from .buffer_runs import (
     SWEEP,
     SWEPT_SIZES,
     USED,
+    WEEK,
     Choice,
     Key,
     Runs,
@@ -82,19 +85,26 @@ def _why(runs: Runs, name: str, mib: int, variant: str = ONCE) -> str:
     return f"at {_at(mib)}: " + "; ".join(text)
 
 
-def _tested(runs: Runs, row: Row, get: Callable[[Choice], float]) -> Row:
+def _tested(runs: Runs, row: Row, get: Callable[[Choice], float],
+            full: bool = True) -> Row:
     """The hypothesis for the side on which a ratio of times deviates, and the
-    run of the sweep that tests it."""
+    run of the sweep that tests it.  full: the buffer has victims there."""
     low, high = row["low"], row["high"]
     if not runs.swept or row["verdict"] in (None, judge.HOLDS):
         return row
-    if high is not None and row["ours"] > high:
-        choice, bounds = Choice("b of the arrivals", "0.5"), (None, high)
+    bounds = (None, high) if high is not None and row["ours"] > high \
+        else (low, None)
+    if not full:
+        choice = Choice(LENGTH, WEEK)
+        text = (f"{FIRST} requests do not fill the buffer, so that no policy"
+                " makes a difference; those of the week do")
+    elif bounds[0] is None:
+        choice = Choice("b of the arrivals", "0.5")
         text = ("bursts leave no idle time for early flush when it is needed;"
                 " with arrivals like Poisson's the ratio is small enough")
     else:
         other = "program" if USED["completion"] == "data-in" else "data-in"
-        choice, bounds = Choice("completion", other), (low, None)
+        choice = Choice("completion", other)
         text = ("it depends on when a victim's room is free; with the other"
                 " rule the ratio is large enough")
     return judge.because(row, text, f"the sweep's run with {choice.text()}",
@@ -122,6 +132,11 @@ class Measured:
     def labels(self, sizes: Iterable[int] = SIZES) -> list[Key]:
         """Of its judged runs."""
         return self.runs.labels(self.name, sizes, self._policies, self.variant)
+
+    def full(self, mib: int) -> bool:
+        """Has the base's buffer dirty victims at this size?"""
+        return self.runs.victims((self.name, mib, BASE, self.variant, SEED,
+                                  JUDGED, False)) > 0
 
     def over_sizes(self, pick: Callable[[tuple[float, ...]], float]) \
             -> list[float]:
@@ -163,7 +178,7 @@ def _ends(m: Measured, panel: str, what: str, bounds: tuple[float, float],
                           why=_why(m.runs, m.name, _size(size), m.variant),
                           runs=m.labels())
         row |= {"points": what.endswith("%")}
-        _tested(m.runs, row, partial(m.swept, pick))
+        _tested(m.runs, row, partial(m.swept, pick), m.full(_size(size)))
         out.append(m.sweep(row, pick))
     return out
 

@@ -99,6 +99,7 @@ class Make:
     seed: int = SEED
     bias: float | None = None  # b of all arrivals; None: as fitted
     part: float = 1.0  # of addresses, buffers and requests, beside --scale
+    week: bool = False  # all its requests, not the first MOST
 
 
 def _made(ctx: Context, name: str, scale: float, n: int, make: Make) \
@@ -141,12 +142,13 @@ def generate(ctx: Context, name: str, make: Make = Make()) -> Input:
     """As many requests of the week as are to be played."""
     scale = min(ctx.scale, 1.0) * make.part
     whole = int(TABLE[name].requests() * scale)
-    n = min(whole, int((MOST_MIX if name == "mix" else MOST) * ctx.scale
-                       * make.part))
+    n = whole if make.week else min(
+        whole, int((MOST_MIX if name == "mix" else MOST) * ctx.scale
+                   * make.part))
     trace = _merged(ctx, scale, n, make) if name == "mix" \
         else _made(ctx, name, scale, n, make)
     path = ctx.scratch / (f"buffer-{name}-{make.seed}-{make.part:g}-"
-                          f"{make.bias or 'fitted'}.csv")
+                          f"{make.bias or 'fitted'}{'-week' * make.week}.csv")
     ft.write_msr(trace, path)
     source = (f"{name}: the first {n} of {whole} requests of a week;"
               f" {trace.source}")

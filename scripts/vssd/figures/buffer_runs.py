@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..paths import find_profile
 from ..sim.run import Point
 from . import ssdsim
-from .buffer_input import PAGE, SEED, TABLE, Input, Make, inputs
+from .buffer_input import MOST, PAGE, SEED, TABLE, Input, Make, inputs
 from .figure import Context
 from .ssdsim import Sets
 
@@ -42,8 +42,10 @@ DRIVE: dict[str, dict[str, Sets]] = {
 BURSTS: dict[str, float | None] = {"0.5": 0.5, "0.7": 0.7, "fitted": None}
 # Over-provisioning: all that the trace does not touch, or so much.
 CAPACITY = {"untouched space": 0.0, "7 %": 7.0}
+LENGTH, FIRST, WEEK = "requests", f"the first {MOST}", "the whole week"
 PARAMETERS: dict[str, tuple[str, ...]] = {
     **{name: tuple(values) for name, values in DRIVE.items()},
+    LENGTH: (FIRST, WEEK),
     "b of the arrivals": tuple(BURSTS),
     "over-provisioning": tuple(CAPACITY),
 }
@@ -51,7 +53,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 USED = {
     **ssdsim.USED, "DRAM word": "4 bytes", "threshold": "ours",
     "GC starts at": "1 %", "b of the arrivals": ssdsim.USED_BURSTS,
-    "over-provisioning": "untouched space",
+    "over-provisioning": "untouched space", LENGTH: FIRST,
 }
 
 
@@ -85,7 +87,7 @@ def choices() -> list[Choice]:
 def make(seed: int, choice: Choice, swept: bool) -> Make:
     """How the input of a run is generated."""
     return Make(seed, BURSTS[choice.of("b of the arrivals")],
-                SWEEP if swept else 1.0)
+                SWEEP if swept else 1.0, choice.of(LENGTH) == WEEK)
 
 
 def sets(one: Input, mib: int, policy: str, variant: str, choice: Choice) \

@@ -363,11 +363,15 @@ def noisy(got: Curves_, swept: dict[str, Curves_]) -> Panel:
             runs=_runs(got[key])))
         _swept_a(rows[-1], rows[-1]["samples"],
                  {n: [x.share(h) for x in c[key]] for n, c in swept.items()})
-    rows += [judge.extreme(
-        name, f"save sequential, {law}: the handle with the most copies",
-        {f"handle {h}": [c.gc[h] for c in run[law]] for h in range(3)},
-        "handle 0", source="section 5.2: Save Sequential",
-        runs=_runs(run[law])) for law in LAWS]
+    for law in LAWS:
+        rows.append(judge.extreme(
+            name, f"save sequential, {law}: the handle with the most copies",
+            {f"handle {h}": [c.gc[h] for c in run[law]] for h in range(3)},
+            "handle 0", source="section 5.2: Save Sequential",
+            runs=_runs(run[law])))
+        _swept_a(rows[-1], rows[-1]["samples"],
+                 {n: [float(x.gc[0] == max(x.gc)) for x in c[law, FDP]]
+                  for n, c in swept.items()})
     for h, log in ((1, 2.68), (2, 3.1)):
         rows.append(judge.claim(
             name, f"80/20: WAF of handle {h}", own["80/20", h], *about(3.8),
@@ -420,6 +424,10 @@ def isolation(ctx: Context) -> Panel:
             _at(got[ru, op, not first], A_END), _at(got[ru, op, first], A_END),
             source="section 5.3, observation 8",
             runs=_runs(got[ru, op, False], got[ru, op, True])))
+        if by_log:
+            high, low = (_at(by_log[ru, op, pi], A_END)[0]
+                         for pi in (first, not first))
+            _swept_a(rows[-1], rows[-1]["samples"], {A_BY_LOG: [high - low]})
     shown: Curves_ = {}
     if not ctx.quick:
         base = cases[256, 3, False]
