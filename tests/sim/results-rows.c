@@ -3,7 +3,8 @@
  * results-rows.c - print the rows of the statistics' tables as JSON, one a
  * line, for docs/schema/ (test_schema.py).
  *
- *   {"schema": "run", "path": "...", "type": "u64", "when": false, "help": ...}
+ *   {"schema": "run", "path": "...", "type": "u64", "when": false, "kind":
+ *    "reset", "unit": "ns", "help": ...}
  *   {"schema": "run", "set": "error", "names": ["unrecovered_read", ...]}
  */
 #include <stdio.h>
@@ -29,6 +30,16 @@ static const char *type_name(StatType type)
     return names[type];
 }
 
+static const char *kind_name(StatReset kind)
+{
+    static const char *const names[] = {
+        [STAT_RESET] = "reset", [STAT_LIFE] = "life", [STAT_NOW] = "now",
+        [STAT_FIXED] = "fixed", [STAT_RUN] = "run",
+    };
+
+    return names[kind];
+}
+
 static void print_line(const GString *out)
 {
     puts(out->str);
@@ -45,6 +56,7 @@ static void print_row(const char *schema, const char *prefix, const StatRow *r)
     json_string(&w, "path", path);
     json_string(&w, "type", type_name(r->type));
     json_bool(&w, "when", r->when != NULL);
+    json_string(&w, "kind", kind_name(r->reset));
     json_string(&w, "unit", r->unit);
     json_string(&w, "help", r->help);
     json_close(&w, '}');

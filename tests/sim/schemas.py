@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """JSON Schemas of results, from the rows of the statistics' tables
-(results-rows.c)."""
+(results-rows.c).  A member has annotations of ours: x-path, its row in
+docs/results.md, x-unit and x-kind, the unit and the kind of that row."""
 
 import json
 import re
@@ -39,6 +40,9 @@ def _leaf(row: dict) -> dict:
     out = dict(TYPES[row["type"]])
     out["description"] = row["help"] + \
         (f" ({row['unit']})" if row["unit"] else "")
+    out["x-path"] = row["path"]
+    out["x-unit"] = row["unit"]
+    out["x-kind"] = row["kind"]
     return out
 
 
