@@ -25,8 +25,10 @@ from . import (
     run,
     setup,
     sim,
+    stat,
     sweep,
     test,
+    top,
     validate,
 )
 
@@ -36,7 +38,7 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
 # Each module has add_parser() and main(); --help lists them in this order.
-COMMANDS = (setup, run, powercut, fault, sim, age, sweep, compare, figures,
+COMMANDS = (setup, run, powercut, fault, stat, top, sim, age, sweep, compare, figures,
             validate, fit, model, libvirt,
             kernel, test, fuzz, bench, checklog)
 

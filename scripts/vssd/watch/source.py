@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A running machine's drives, read through its monitor.
+
+A reading opens the monitor and closes it: QEMU serves one connection of it at a
+time, and ./vssd fault, powercut and other readers need it as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ..errors import UserError
+from . import members
+
+LIMIT_S = 10.0  # for an answer
+Stats = dict[str, Any]
+
+
+class Monitor:
+    """with Monitor(path) as qmp: qmp.cmd("query-status")"""
+
+    def __init__(self, path: Path, limit_s: float = LIMIT_S) -> None:
+        from qemu.qmp import QMPClient
+
+        self.path = path
+        self.limit_s = limit_s
+        self.loop = asyncio.new_event_loop()
+        self.qmp = QMPClient("vssd")
+        self.qmp.logger.setLevel(logging.CRITICAL)  # errors are raised as well
+
+    def _wait(self, what: Any) -> Any:
+        from qemu.qmp import QMPError
+
+        try:
+            return self.loop.run_until_complete(
+                asyncio.wait_for(what, self.limit_s))
+        except asyncio.TimeoutError as e:
+            raise UserError(
+                f"the guest {self.path.parent.name} does not answer within"
+                f" {self.limit_s:g} s; another program may hold its monitor") \
+                from e
+        except (OSError, EOFError, QMPError) as e:
+            raise UserError(f"the guest {self.path.parent.name} does not"
+                            f" answer: {e}") from e
+
+    def __enter__(self) -> Monitor:
+        try:
+            self._wait(self.qmp.connect(str(self.path)))
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None,
+                 value: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        with contextlib.suppress(UserError):
+            self._wait(self.qmp.disconnect())
+        self.loop.close()
+
+    def cmd(self, name: str, **arguments: Any) -> Any:
+        """A command of the monitor; its answer."""
+        return self._wait(self.qmp.execute(name, arguments))
+
+
+def stats(qmp: Any, drive: str) -> Stats:
+    """The statistics of a drive, as of `./vssd run --stats`."""
+    found: Stats = members.ordered(qmp.cmd(
+        "qom-get", path=f"/machine/peripheral/{drive}", property="stats"))
+    return found
+
+
+class Drive:
+    """One drive of a running machine."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path = path
+        self.name = name
+
+    @property
+    def run(self) -> str:
+        """The name of the machine's run."""
+        return self.path.parent.name
+
+    def read(self) -> Stats:
+        """Its statistics now."""
+        with Monitor(self.path) as qmp:
+            return stats(qmp, self.name)
