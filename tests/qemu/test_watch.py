@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import termios
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,9 +24,11 @@ from machine import LIMIT_S, PROJECT, Machine, drive_args
 from nvme_host import NvmeHost
 from test_device import host_of, pattern
 from vssd import rundir
+from vssd.build import venv
 from vssd.cli import main as cli
+from vssd.cli import metrics as cmd_metrics
 from vssd.cli import stat as cmd_stat
-from vssd.watch import members
+from vssd.watch import members, metrics, source
 
 KIB = 1 << 10
 
@@ -34,8 +37,10 @@ KIB = 1 << 10
 def drive(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) \
         -> Iterator[NvmeHost]:
     """A drive that has done something, in the only machine of a fresh cache."""
+    venv.extra("metrics")  # into the cache that the tests share
     monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("vssd.build.venv.enter", lambda _: None)
+    for name in ("enter", "extra"):
+        monkeypatch.setattr(venv, name, lambda _: None)
     with rundir.rundir() as folder:
         monitor = folder / rundir.MONITOR
         args = ["-chardev", f"socket,id=control,server=on,wait=off,path={monitor}",
@@ -181,3 +186,52 @@ def test_watch(drive: NvmeHost, capsys: pytest.CaptureFixture[str]) -> None:
     table = list(csv.reader(io.StringIO(vssd(
         capsys, "stat", "--csv", "gc", "--watch", "0.05", "--count", "2"))))
     assert len(table) == 3 and len({len(x) for x in table}) == 1
+
+
+# ---- Prometheus ---------------------------------------------------------------
+
+def test_metrics(drive: NvmeHost, capsys: pytest.CaptureFixture[str]) -> None:
+    """What Prometheus' own parser reads: units, labels, kinds; all names are
+    those that the dashboard may use."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    text = vssd(capsys, "metrics", "--once")
+    samples = {(s.name, *sorted(s.labels.items())): s.value
+               for f in text_string_to_metric_families(text) for s in f.samples}
+    assert {key[0] for key in samples} <= metrics.names()
+    stats = json.loads(vssd(capsys, "stat", "--json"))
+    where = [("drive", "ssd")]
+    run = next(v for key in samples for k, v in key[1:] if k == "run")
+
+    def of(name: str, **labels: str) -> float:
+        every = sorted([*where, ("run", run), *labels.items()])
+        return samples[(name, *every)]
+
+    assert of("vssd_up") == 1
+    assert of("vssd_host_bytes_written_total") == stats["host_bytes_written"]
+    assert of("vssd_latency_p99_seconds", op="write") == pytest.approx(
+        stats["latency_ns"]["write"]["p99"] / 1e9)
+    assert of("vssd_nand_busy_die_seconds_total", die="1") == pytest.approx(
+        stats["nand"]["busy_ns"]["die"][1] / 1e9)
+    assert of("vssd_explain_bound_by", value=stats["explain"]["bound_by"]) == 1
+    assert "# TYPE vssd_gc_victims_blocks_total counter" in text
+    assert "# TYPE vssd_gc_free_blocks gauge" in text
+
+
+def test_metrics_server(drive: NvmeHost) -> None:
+    """Over HTTP; a drive that does not answer is down, and ends nothing."""
+    found = cmd_metrics.drives(None)
+    assert [d.name for d in found] == ["ssd"]
+    gone = source.Drive(found[0].path, "gone")
+    server, port = metrics.serve(
+        metrics.Collector(lambda: [*found, gone]), "127.0.0.1", 0)
+    try:
+        with urllib.request.urlopen(
+                f"http://127.0.0.1:{port}/metrics", timeout=LIMIT_S) as answer:
+            text = answer.read().decode()
+    finally:
+        server.shutdown()
+        server.server_close()
+    up = {x.split('drive="')[1].split('"')[0]: x.split()[-1]
+          for x in text.splitlines() if x.startswith("vssd_up{")}
+    assert up == {"ssd": "1.0", "gone": "0.0"}

@@ -19,7 +19,7 @@ RANKS = {"cli": 5, "figures": 4, "bench": 4, "watch": 3, "suites": 3, "guest": 2
          "build": 1, "": 0}
 # What runs before the Python environment is there; the libraries that it has
 # are imported inside functions.
-LIBRARIES = {"rich", "qemu", "numpy", "matplotlib", "pyarrow", "distributed",
+LIBRARIES = {"rich", "qemu", "prometheus_client", "numpy", "matplotlib", "pyarrow", "distributed",
              "scipy", "sklearn", "pytest", "mesonbuild"}
 Graph = dict[str, set[str]]
 

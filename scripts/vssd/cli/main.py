@@ -20,6 +20,7 @@ from . import (
     fuzz,
     kernel,
     libvirt,
+    metrics,
     model,
     powercut,
     run,
@@ -38,9 +39,9 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
 # Each module has add_parser() and main(); --help lists them in this order.
-COMMANDS = (setup, run, powercut, fault, stat, top, sim, age, sweep, compare, figures,
-            validate, fit, model, libvirt,
-            kernel, test, fuzz, bench, checklog)
+COMMANDS = (setup, run, powercut, fault, stat, top, metrics, sim, age, sweep,
+            compare, figures, validate, fit, model, libvirt, kernel, test,
+            fuzz, bench, checklog)
 
 
 class Parser(argparse.ArgumentParser):

@@ -67,7 +67,7 @@ def between(before: Stats, now: Stats, mean: str, count: str) -> float | None:
     """The mean over what was added to `count` since the first reading, of a
     mean over all of it: both paths of values."""
     a, b = members.values(before), members.values(now)
-    added = b[count] - a[count]
+    added: int = b[count] - a[count]
     if added <= 0 or a.get(mean) is None or b.get(mean) is None:
         return None
     total: float = b[mean] * b[count] - a[mean] * a[count]
