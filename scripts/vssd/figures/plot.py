@@ -3,27 +3,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
-from ..paths import cache_dir
+from ..pictures import pyplot
 from .figure import Chart, Panel
 
 BAND = "#f2c744"
 BAND_ALPHA = 0.35
 MANY = 20  # points of a curve, of which not each is marked and named
-
-
-def _pyplot() -> Any:
-    os.environ.setdefault("MPLCONFIGDIR", str(cache_dir() / "matplotlib"))
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "vssd"
-    import matplotlib.pyplot as plt
-
-    return plt
 
 
 def _bands(ax: Any, chart: Chart) -> None:
@@ -102,7 +90,7 @@ def draw(panel: Panel, stem: Path) -> list[Path]:
     chart = panel.chart
     if not chart:
         return []
-    plt = _pyplot()
+    plt = pyplot()
     fig, ax = plt.subplots(figsize=(_width(chart), 4.0),
                            layout="constrained")
     (_lines if chart.lines else _bars)(ax, chart)

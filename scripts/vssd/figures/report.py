@@ -10,16 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..pages import head, number
 from .figure import Panel, distance, verdict
 from .judge import DEVIATES, UNSTABLE, Row, total_text, where_holds
-
-STYLE = """\
-body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}
-table{border-collapse:collapse;font-size:13px}
-td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}
-.deviates{background:#fbe3d6}.holds{background:#e3f3df}
-.unstable{background:#fdf3c7}img{max-width:100%}
-"""
 
 
 @dataclass
@@ -44,15 +37,6 @@ class Figure:
     def page(self) -> str:
         """The file name of the page of its runs."""
         return f"runs-{self.name}.html"
-
-
-def number(value: Any) -> str:
-    """A value of a row for people."""
-    if value is None:
-        return "-"
-    if isinstance(value, (int, float)):
-        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return str(value)
 
 
 def measured(row: Row) -> str:
@@ -156,14 +140,9 @@ def _panel(panel: Panel, picture: str | None, figure: Figure,
     return out
 
 
-def _head(title: str) -> list[str]:
-    return ["<!DOCTYPE html><meta charset=utf-8>"
-            f"<title>{title}</title><style>{STYLE}</style><h1>{title}</h1>"]
-
-
 def _runs(figure: Figure) -> str:
     """The page of a figure's runs: command line and result of each."""
-    out = _head(f"Runs of vssd-sim for {figure.name}")
+    out = head(f"Runs of vssd-sim for {figure.name}")
     for i, (title, label, command, result) in enumerate(figure.runs):
         out.append(f'<h3 id="run-{i}">{i}: {escape(title)},'
                    f" {escape(str(label))}</h3>"
@@ -175,7 +154,7 @@ def _runs(figure: Figure) -> str:
 
 def write(folder: Path, figures: list[Figure], how: str) -> None:
     """index.html, and a page of the runs of each figure."""
-    out = _head("Published figures on vssd")
+    out = head("Published figures on vssd")
     out.append(f"<p>Made by <code>{escape(how)}</code>.  Every number of ours"
                " is a result of that run, of vssd-sim or of a drive in a"
                " guest; yellow is what the paper gives.  A mean has its 95 %"
