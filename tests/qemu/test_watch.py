@@ -37,7 +37,8 @@ KIB = 1 << 10
 def drive(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) \
         -> Iterator[NvmeHost]:
     """A drive that has done something, in the only machine of a fresh cache."""
-    venv.extra("metrics")  # into the cache that the tests share
+    for name in ("metrics", "figures"):
+        venv.extra(name)  # into the cache that the tests share
     monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
     for name in ("enter", "extra"):
         monkeypatch.setattr(venv, name, lambda _: None)
@@ -235,3 +236,22 @@ def test_metrics_server(drive: NvmeHost) -> None:
     up = {x.split('drive="')[1].split('"')[0]: x.split()[-1]
           for x in text.splitlines() if x.startswith("vssd_up{")}
     assert up == {"ssd": "1.0", "gone": "0.0"}
+
+
+# ---- report -------------------------------------------------------------------
+
+def test_report_of_a_guest(drive: NvmeHost, tmp_path: Path,
+                           capsys: pytest.CaptureFixture[str]) -> None:
+    """The drive as it is now; two readings of it, one from a file."""
+    run = cmd_metrics.drives(None)[0].run
+    kept = tmp_path / "kept.json"
+    kept.write_text(vssd(capsys, "stat", "--json"))
+    page = tmp_path / "page.html"
+    vssd(capsys, "report", run, str(kept), "-o", str(page))
+    text = page.read_text()
+    assert f"<th>{run} ssd<th>kept" in text
+    assert f"<td>{16 * 32 * KIB:,}<td>{16 * 32 * KIB:,}" in text
+    assert f"Without data: {run} ssd, kept." in text
+    compared = json.loads(vssd(capsys, "compare", "--json", str(kept),
+                               str(kept)))
+    assert compared["differs"] == []

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from vssd.build import venv
-from vssd.cli import compare as cmd_compare
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 from vssd.sim import sweep
+from vssd.watch.result import load_json
 
 FILE = """\
 profiles = ["tiny"]
@@ -258,11 +258,11 @@ def test_compare_refuses(tmp_path: Path) -> None:
     other = tmp_path / "b.json"
     other.write_text("[1]")
     with pytest.raises(UserError, match="schema_version"):
-        cmd_compare.load(str(other))
+        load_json(str(other))
     other.write_text("{")
     with pytest.raises(UserError, match="no JSON"):
-        cmd_compare.load(str(other))
+        load_json(str(other))
     with pytest.raises(UserError, match="No such file"):
-        cmd_compare.load(str(tmp_path / "c.json"))
+        load_json(str(tmp_path / "c.json"))
     done = vssd("compare", a, result(other, schema_version=2))
     assert done.returncode == 1 and "b.json has 2" in done.stderr

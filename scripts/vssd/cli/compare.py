@@ -6,11 +6,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
 from ..sim.run import flat
+from ..watch.result import load_json
 
 OF_THE_RUN = ("profile", "workload", "trace", "fill", "seed",
               "capacity_bytes")
@@ -37,23 +37,6 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--json", action="store_true",
                    help="JSON on standard output: differs, and rows")
     p.set_defaults(call=main)
-
-
-def load(name: str) -> dict[str, Any]:
-    """A result; UserError says why the file is none."""
-    try:
-        data = json.loads(Path(name).read_bytes())
-    except OSError as e:
-        raise UserError(f"{name}: {e.strerror}") from e
-    except ValueError as e:
-        raise UserError(f"{name}: no JSON ({e}); give the output of"
-                        " vssd-sim run --json") from e
-    if not isinstance(data, dict) or \
-            not isinstance(data.get("schema_version"), int):
-        raise UserError(f"{name}: no result: schema_version is missing; give"
-                        " the output of vssd-sim run --json or"
-                        " ./vssd run --stats")
-    return data
 
 
 def _number(value: Any) -> bool:
@@ -132,7 +115,7 @@ def _print(a: dict[str, Any], b: dict[str, Any], names: tuple[str, str],
 
 def main(args: argparse.Namespace) -> int:
     """./vssd compare"""
-    a, b = load(args.a), load(args.b)
+    a, b = load_json(args.a), load_json(args.b)
     if a["schema_version"] != b["schema_version"]:
         raise UserError(
             f"{args.a} has schema_version {a['schema_version']}, {args.b} has"

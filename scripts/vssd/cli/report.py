@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd report: results as one page of pictures."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import paths, rundir
+from ..build import venv
+from ..errors import UserError
+
+if TYPE_CHECKING:
+    from ..watch.result import Result
+
+EPILOG = """\
+  ./vssd sim run --profile tiny --fill random --series 0.1 --csv a.csv \\
+      --oplog a.oplog --workload 'rw=randrw number_ios=20000' --json > a.json
+  ./vssd report a.json                 with a.csv and a.oplog beside it
+  ./vssd report a.json b.json -o ab.html
+
+docs/watch.md lists the parts of the page, and the options that record them.
+"""
+
+
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "report", help="show results as one HTML page of pictures",
+        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("results", nargs="+", metavar="RUN|RESULT",
+                   help="a result as JSON (X.csv and X.oplog beside X.json are"
+                   " used as well), or the name of a guest that runs")
+    p.add_argument("-o", "--out", default="report.html", metavar="FILE",
+                   help="the page (default: %(default)s)")
+    p.add_argument("--drive", metavar="ID",
+                   help="of guests: this drive, as ssd0 (default: the only one)")
+    p.set_defaults(call=main)
+
+
+def load(name: str, drive: str | None) -> Result:
+    """A file, or the drive of a guest as it is now."""
+    from ..watch import result
+    from .stat import drive_of
+
+    if not Path(name).exists() and name in [
+            p.parent.name for p in rundir.live(rundir.MONITOR)]:
+        found = drive_of(argparse.Namespace(run=name, drive=drive))
+        return result.Result(f"{name} {found.name}", found.read())
+    return result.load(name)
+
+
+def load_all(names: list[str], drive: str | None) -> list[Result]:
+    """All of them, under different names."""
+    from ..watch import result
+
+    found = [load(name, drive) for name in names]
+    versions = {r.data["schema_version"] for r in found}
+    if len(versions) > 1:
+        raise UserError("the results have several schema_version, their members"
+                        " differ in meaning; make all with one vssd")
+    result.name_apart(found, names)
+    return found
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd report"""
+    paths.check_output("-o", args.out)
+    found = load_all(args.results, args.drive)
+    venv.extra("figures")
+    from ..watch import report
+
+    how = shlex.join(["./vssd", *sys.argv[1:]])
+    text = report.page(found, how)
+    if args.out == "-":
+        print(text, end="")
+        return 0
+    Path(args.out).write_text(text, encoding="utf-8")
+    print(f"report: {args.out}")
+    return 0
