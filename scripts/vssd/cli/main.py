@@ -22,7 +22,9 @@ from . import (
     libvirt,
     metrics,
     model,
+    plot,
     powercut,
+    report,
     run,
     setup,
     sim,
@@ -40,8 +42,8 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 
 # Each module has add_parser() and main(); --help lists them in this order.
 COMMANDS = (setup, run, powercut, fault, stat, top, metrics, sim, age, sweep,
-            compare, figures, validate, fit, model, libvirt, kernel, test,
-            fuzz, bench, checklog)
+            compare, report, plot, figures, validate, fit, model, libvirt,
+            kernel, test, fuzz, bench, checklog)
 
 
 class Parser(argparse.ArgumentParser):

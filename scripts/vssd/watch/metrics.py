@@ -136,8 +136,8 @@ def text(collector: Collector) -> str:
     from prometheus_client import CollectorRegistry, generate_latest
 
     registry = CollectorRegistry()
-    registry.register(collector)  # type: ignore[arg-type]
-    return generate_latest(registry).decode()
+    registry.register(collector)
+    return str(generate_latest(registry).decode())
 
 
 def serve(collector: Collector, address: str, port: int) -> tuple[Any, int]:
@@ -146,7 +146,7 @@ def serve(collector: Collector, address: str, port: int) -> tuple[Any, int]:
     from prometheus_client import CollectorRegistry, start_http_server
 
     registry = CollectorRegistry()
-    registry.register(collector)  # type: ignore[arg-type]
+    registry.register(collector)
     try:
         server, _ = start_http_server(port, address, registry)
     except OSError as e:

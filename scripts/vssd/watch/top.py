@@ -53,7 +53,7 @@ def bar(share: float, width: int) -> str:
 
 def cells(shares: list[float], width: int = CELLS) -> str:
     """A column of characters for each share, wider where there are few; the
-    mean of neighbours where there are more than the width."""
+    mean of adjacent ones where there are more than the width."""
     per = -(-len(shares) // width) or 1
     wide = max(1, min(width // max(len(shares), 1), 6))
     groups = [shares[i:i + per] for i in range(0, len(shares), per)]
