@@ -64,6 +64,13 @@ def _idle(args: argparse.Namespace) -> Rows:
     return idle.measure(args.repeat)
 
 
+def _watch(args: argparse.Namespace) -> Rows:
+    """IOPS of a guest while its statistics are read at 10 Hz"""
+    from ..bench import watch
+
+    return watch.measure(args.repeat, args.runtime)
+
+
 def _icount(_args: argparse.Namespace) -> Rows:
     """lateness in virtual time"""
     from ..bench import icount
@@ -130,6 +137,7 @@ def _conformance(args: argparse.Namespace) -> Rows:
 BENCHES: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "fio": _fio,
     "lateness": _lateness,
+    "watch": _watch,
     "icount": _icount,
     "idle": _idle,
     "sim": _sim,
