@@ -108,7 +108,9 @@ def test_report_of_several_drives(here: Path) -> None:
 
 @pytest.mark.parametrize("name, text, error", [
     ("no.json", None, "No such file"), ("bad.json", "{", "no JSON"),
-    ("x.json", "{}", "schema_version is missing")])
+    ("x.json", "{}", "schema_version is missing"),
+    ("part.json", '{"schema_version": 1, "waf": 2}', "waf_by_cause is missing")
+    ])
 def test_report_of_nothing(here: Path, capsys: pytest.CaptureFixture[str],
                            name: str, text: str | None, error: str) -> None:
     """One line."""

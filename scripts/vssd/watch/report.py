@@ -13,6 +13,7 @@ from html import escape
 from typing import Any
 
 from .. import pages, pictures
+from ..errors import UserError
 from ..sim.run import flat
 from . import members, oplog
 from .result import Commands, Result
@@ -121,11 +122,11 @@ def bound(inputs: list[Input]) -> Part:
     """The stages of the drive, and the parts of a command's latency."""
     part = Part("What bounded the run", "  ".join(
         f"{name}: {data['explain']['bound_by']}." for i in inputs
-        for name, data in i.result.drives() if "explain" in data)
+        for name, data in i.result.drives())
         + "  docs/results.md explains the stages.")
     fig, axes = _axes(3, (11.0, 3.6))
     shown = [(i, name, data["explain"]) for i in inputs
-             for name, data in i.result.drives() if "explain" in data]
+             for name, data in i.result.drives()]
     for n, (one, name, e) in enumerate(shown):
         width = 0.8 / len(shown)
         for ax, found in zip(axes[0], (
@@ -303,7 +304,7 @@ def waf(inputs: list[Input]) -> Part:
     ax = axes[0][0]
     drives = [d for i in inputs for d in i.result.drives()]
     left = [0.0] * len(drives)
-    for cause in drives[0][1].get("waf_by_cause", {}):
+    for cause in drives[0][1]["waf_by_cause"]:
         some = [d["waf_by_cause"].get(cause) or 0 for _, d in drives]
         if any(some):
             ax.barh([n for n, _ in drives], some, left=left, label=cause)
@@ -429,12 +430,26 @@ def wear(inputs: list[Input]) -> Part:
 
 PARTS = (summary, bound, latency_cdf, latency_over_time, rate, waf,
          free_blocks, gc, dies, wear)
+NEEDED = ("waf", "waf_by_cause", "nand", "explain", "gc", "buffer")
 COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf",
           "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22")
 
 
+def check(results: list[Result]) -> None:
+    """Refuse what is no whole result, as the output of vssd-sim info."""
+    for one in results:
+        for name, data in one.drives():
+            missing = [m for m in NEEDED if m not in data]
+            if missing:
+                raise UserError(f"{name}: no result of a run: {missing[0]} is"
+                                " missing; give the output of vssd-sim run"
+                                " --json, ./vssd run --stats or ./vssd stat"
+                                " --json without patterns")
+
+
 def page(results: list[Result], how: str) -> str:
     """The whole page; `how` is the command that makes it again."""
+    check(results)
     inputs = [Input(r, COLORS[i % len(COLORS)], r.commands(),
                     oplog.read(r.oplog) if r.oplog else None)
               for i, r in enumerate(results)]

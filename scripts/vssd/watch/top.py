@@ -20,7 +20,7 @@ LABEL = 10  # columns
 STREAMS = 3  # shown
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 BAR, NO_BAR = "█", "░"
-CELLS = 56  # of a row of dies or channels; a multiple of most counts
+CELLS = 52  # of a row of dies or channels
 
 
 def si(value: float | None, unit: str = "") -> str:
@@ -202,10 +202,11 @@ class Frame:
     def heat(self) -> list[str]:
         """Temperature and power."""
         v = self.values
-        parts = [f"{v['thermal.celsius']:.1f} C" if "thermal.celsius" in v
-                 else "no model (thermal.resistance)"]
-        if "power.mean_w" in v:
-            parts.append(f"power {v['power.mean_w']:.2f} W mean,"
+        celsius, watts = v.get("thermal.celsius"), v.get("power.mean_w")
+        parts = ["no model (thermal.resistance)" if celsius is None
+                 else f"{celsius:.1f} C"]
+        if watts is not None:
+            parts.append(f"power {watts:.2f} W mean,"
                          f" state {v['power.state']}")
         return [f"{'heat':{LABEL}}" + "   ".join(parts)]
 
