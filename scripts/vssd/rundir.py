@@ -3,21 +3,116 @@
 
 A run that was killed leaves its directory behind; the lock on it is gone with
 the process, so the next run removes it.
+
+The directory of a guest that runs also tells other commands about it: its name
+and facts, and its sockets.  find() is the one way to a run: by --run NAME, or
+the only one.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import fcntl
+import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from .paths import cache_dir
+from .errors import UserError
+from .paths import cache_dir, locked
 
-MONITOR = "qmp.sock"    # in the directory of a guest
+# In the directory of a guest:
+MONITOR = "qmp.sock"
+CONSOLE = "console.sock"
+AGENT = "agent.sock"
+FACTS = "run.json"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A guest that runs."""
+
+    folder: Path
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run says of itself (docs/machines.md); empty until it has."""
+        try:
+            found = json.loads((self.folder / FACTS).read_text("utf-8"))
+            return found if isinstance(found, dict) else {}
+        except (OSError, ValueError):
+            return {}
+
+    @property
+    def name(self) -> str:
+        """By --name; else that of its directory."""
+        return str(self.facts.get("name") or self.folder.name)
+
+    @property
+    def monitor(self) -> Path:
+        """The socket of QEMU's monitor."""
+        return self.folder / MONITOR
+
+    @property
+    def alive(self) -> bool:
+        """Does its process still live?"""
+        return _in_use(self.folder)
+
+
+def running() -> list[Run]:
+    """The guests that run, by name."""
+    found = {path.parent for name in (MONITOR, FACTS) for path in live(name)}
+    return sorted((Run(path) for path in found), key=lambda run: run.name)
+
+
+def find(name: str | None = None) -> Run:
+    """The guest of --run NAME; without a name, the only one that runs."""
+    found = {run.name: run for run in running()}
+    if name:
+        if name not in found:
+            raise UserError(f"--run {name}: no such guest; there are: "
+                            + (", ".join(found) or "none"))
+        return found[name]
+    if not found:
+        raise UserError("no guest runs: start one with ./vssd run")
+    if len(found) > 1:
+        raise UserError("several guests run, say which: --run "
+                        + " or ".join(found))
+    return next(iter(found.values()))
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """--run NAME, for find()."""
+    parser.add_argument("--run", metavar="NAME",
+                        help="which guest, when several run (./vssd ps shows"
+                        " their names)")
+
+
+def check_name(name: str, own: Path | None = None) -> None:
+    """Refuse a --name that cannot be one, or that a guest has; the one in the
+    directory own is the guest that takes the name."""
+    if not NAME.fullmatch(name):
+        raise UserError(f"--name {name}: allowed are 1 to 63 letters, digits"
+                        " and . _ - after a letter or digit")
+    if name in {run.name for run in running() if run.folder != own}:
+        raise UserError(f"--name {name}: a guest that runs has this name")
+
+
+def describe(folder: Path, facts: dict[str, Any]) -> None:
+    """Write the facts of a run that starts; its name must be free."""
+    with locked("runs"):
+        if facts.get("name"):
+            check_name(facts["name"], folder)
+        part = folder / (FACTS + ".part")
+        part.write_text(json.dumps(facts), encoding="utf-8")
+        part.rename(folder / FACTS)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,6 @@ import pytest
 from vssd import paths, proc, rundir
 from vssd.build import qemu_source
 from vssd.cli import libvirt as cmd_libvirt
-from vssd.cli import powercut as cmd_powercut
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
@@ -190,28 +189,44 @@ def test_rundir_swept_before_it_is_locked(
         assert made and path != made[0] and path.is_dir()
 
 
-def test_powercut_sees_guests_that_run(cache: Path) -> None:
+def test_only_guests_that_run_are_found(cache: Path) -> None:
     """Not what a run that was killed has left."""
     with pytest.raises(UserError, match="no guest runs"):
-        cmd_powercut.find_socket(None)
+        rundir.find(None)
     with rundir.rundir() as path:
         (path / "qmp.sock").touch()
         dead = path.parent / "run-dead"
         dead.mkdir()
         (dead / "qmp.sock").touch()
-        assert cmd_powercut.find_socket(None) == path / "qmp.sock"
+        assert rundir.find(None).monitor == path / "qmp.sock"
         with pytest.raises(UserError, match=f"there are: {path.name}"):
-            cmd_powercut.find_socket("run-dead")
+            rundir.find("run-dead")
         # A look does not take what it looks at.
         with rundir.rundir() as other:
             assert path.exists() and other.exists() and not dead.exists()
             (other / "qmp.sock").touch()
             with pytest.raises(UserError, match="several guests run"):
-                cmd_powercut.find_socket(None)
+                rundir.find(None)
     dead.mkdir()
     (dead / "qmp.sock").touch()
     with pytest.raises(UserError, match="no guest runs"):
-        cmd_powercut.find_socket(None)
+        rundir.find(None)
+
+
+def test_runs_have_names(cache: Path) -> None:
+    """Of their own, or that of the directory; two guests cannot share one."""
+    with rundir.rundir() as path, rundir.rundir() as other:
+        rundir.describe(path, {"name": "db", "pid": 7})
+        (other / "qmp.sock").touch()  # QEMU has started before it has a name
+        rundir.describe(other, {"name": other.name})
+        assert rundir.find("db").facts["pid"] == 7
+        assert rundir.find(other.name).folder == other
+        with pytest.raises(UserError, match="--name db: a guest that runs"):
+            rundir.describe(other, {"name": "db"})
+        for bad in ("", "-x", "a/b", "a b", "x" * 64):
+            with pytest.raises(UserError, match="--name .*: allowed are"):
+                rundir.check_name(bad)
+    rundir.check_name("db")
 
 
 def frames(*parts: tuple[bytes, bytes]) -> bytes:

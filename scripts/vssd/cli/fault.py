@@ -8,9 +8,10 @@ import contextlib
 import json
 from typing import Any
 
+from .. import rundir
 from ..errors import UserError
 from ..ui import say
-from .powercut import find_drives, find_socket
+from .powercut import find_drives
 
 ACTIONS = ("add", "list", "remove")
 EPILOG = """\
@@ -34,8 +35,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="the rule to add; the number of the one to remove")
     p.add_argument("--drive", metavar="ID",
                    help="this drive, as ssd0 (default: the only one)")
-    p.add_argument("--run", metavar="NAME",
-                   help="which guest, when several run (their names are shown)")
+    rundir.add_option(p)
     p.add_argument("--json", action="store_true",
                    help="with list: the rules as JSON")
     p.set_defaults(call=main)
@@ -107,13 +107,13 @@ def main(args: argparse.Namespace) -> int:
     from qemu.qmp.legacy import QEMUMonitorProtocol
 
     check(args)
-    path = find_socket(args.run)
-    qmp = QEMUMonitorProtocol(str(path))
+    run = rundir.find(args.run)
+    qmp = QEMUMonitorProtocol(str(run.monitor))
     try:
         qmp.connect()
         act(qmp, args)
     except (OSError, QMPError) as e:
-        raise UserError(f"the guest {path.parent.name} does not answer: {e}") \
+        raise UserError(f"the guest {run.name} does not answer: {e}") \
             from e
     finally:
         with contextlib.suppress(EOFError, OSError, QMPError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from pathlib import Path
 from typing import Any
 
 from .. import rundir
@@ -34,25 +33,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="effect on the machine (default: %(default)s)")
     p.add_argument("--drive", metavar="ID",
                    help="with running: only this one, as ssd0 (default: all)")
-    p.add_argument("--run", metavar="NAME",
-                   help="which guest, when several run (their names are shown)")
+    rundir.add_option(p)
     p.set_defaults(call=main)
-
-
-def find_socket(name: str | None) -> Path:
-    """The monitor of the one guest that runs, or of the one that is named."""
-    found = {path.parent.name: path for path in rundir.live(rundir.MONITOR)}
-    if name:
-        if name not in found:
-            raise UserError(f"--run {name}: no such guest; there are: "
-                            + (", ".join(found) or "none"))
-        return found[name]
-    if not found:
-        raise UserError("no guest runs: start one with ./vssd run")
-    if len(found) > 1:
-        raise UserError("several guests run, say which: --run "
-                        + " or ".join(found))
-    return next(iter(found.values()))
 
 
 def find_drives(qmp: Any, wanted: str | None) -> list[str]:
@@ -99,14 +81,14 @@ def main(args: argparse.Namespace) -> int:
     if args.drive and args.mode != "running":
         raise UserError("--drive goes with --mode running only: the machine"
                         " loses the power of all its drives")
-    path = find_socket(args.run)
-    qmp = QEMUMonitorProtocol(str(path))
+    run = rundir.find(args.run)
+    qmp = QEMUMonitorProtocol(str(run.monitor))
     try:
         qmp.connect()
         drives = find_drives(qmp, args.drive)
         cut(qmp, args.mode, drives)
     except (OSError, QMPError) as e:
-        raise UserError(f"the guest {path.parent.name} does not answer: {e}") \
+        raise UserError(f"the guest {run.name} does not answer: {e}") \
             from e
     finally:
         with contextlib.suppress(EOFError, OSError, QMPError):
