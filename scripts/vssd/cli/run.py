@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from .. import paths, rundir
 from ..errors import UserError
-from ..guest import image
+from ..guest import drives, image
 from ..ui import Stage, say
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PROFILE = "tlc-generic"
 MOST_VFS = 31
-MOST_CONTROLLERS = 24  # slots of the machine that are free
+MOST_CONTROLLERS = drives.MOST_FUNCTIONS
 OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
 EPILOG = """\
 Without --disk and --kernel the guest is a small Debian that is made once and
@@ -39,6 +39,7 @@ Ctrl-A x ends the guest.  Arguments after -- go to QEMU as they are.
 examples:
   ./vssd run
   ./vssd run --profile zero-latency --exec 'nvme smart-log /dev/nvme0'
+  ./vssd run --drive tlc-generic,size=8G --drive zero-latency,image=db.qcow2
   ./vssd run --disk server.qcow2 --firmware ovmf --mem 4G --keep
   ./vssd run --icount --seed 7 --exec 'fio ...' --stats run.json
   ./vssd run --print-command
@@ -63,6 +64,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="continue with the drive saved in FILE (./vssd age makes"
                    " one; a new drive if there is none), and save it there at"
                    " the end")
+    drives.add_option(p)
     p.add_argument("--suite", choices=image.SUITES, metavar="SUITE",
                    help="make the built-in guest of this suite of Debian: "
                    + "; ".join(f"{k}, {v}" for k, v in image.SUITES.items())
@@ -95,8 +97,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--seed", type=int, default=1, metavar="N",
                    help="seed of everything random (default: 1)")
     p.add_argument("--stats", metavar="FILE",
-                   help="write the drive's statistics as JSON; - is standard"
-                   " output")
+                   help="write the drive's statistics as JSON (with --drive:"
+                   " those of every drive); - is standard output")
     p.add_argument("--controllers", type=int, default=1, metavar="N",
                    help="the drive has so many controllers, each a PCI function"
                    " of its own: paths to one disk (default: 1;"
@@ -175,6 +177,7 @@ def check(args: argparse.Namespace) -> None:
         raise UserError(f"--sriov-vfs {args.sriov_vfs}: allowed 0..{MOST_VFS}")
     if args.sriov_vfs and args.device != "vssd":
         raise UserError("--sriov-vfs: only with --device vssd")
+    args.further = drives.check_all(args.drive, args.controllers)
     _check_ends(args)
     if args.smp is None:
         args.smp = 1 if args.icount else 2
@@ -210,17 +213,21 @@ def _check_ends(args: argparse.Namespace) -> None:
                 option = {"command": "exec"}.get(name, name.replace("_", "-"))
                 raise UserError(f"--{option}: not with --print-command, which"
                                 " only prints how QEMU is started")
+        for one in args.further:
+            if not one.image:
+                raise UserError(f"--drive {one.text}: with --print-command,"
+                                " give image=FILE")
 
 
-def image_format(path: Path) -> str:
+def image_format(path: Path, option: str = "--disk") -> str:
     """raw or qcow2, by the first bytes of the file."""
     try:
         with open(path, "rb") as f:
             head = f.read(4)
     except OSError as e:
-        raise UserError(f"--disk {path}: {e.strerror}") from e
+        raise UserError(f"{option} {path}: {e.strerror}") from e
     if head in (b"KDMV", b"vhdx", b"conectix"[:4], b"<<< "):
-        raise UserError(f"--disk {path}: convert it first, with qemu-img"
+        raise UserError(f"{option} {path}: convert it first, with qemu-img"
                         " convert -O qcow2")
     return "qcow2" if head == b"QFI\xfb" else "raw"
 
@@ -261,7 +268,7 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
                               forget=args.print_command and not args.keep)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
-            [drive], mebibytes(args.mem), args.smp, network=not args.icount,
+            [drive, *_further(args, qemu, folder)], mebibytes(args.mem), args.smp, network=not args.icount,
             icount=args.icount, seed=args.seed, command=args.command,
             reboot_ends=args.command is not None,
             pause_at_end=not args.print_command,
@@ -274,12 +281,39 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
                 os.close(fd)
 
 
+def _further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path) \
+        -> list[machine.Drive]:
+    """The drives of --drive; each has a seed of its own."""
+    from ..guest import machine
+
+    found = []
+    for i, one in enumerate(args.further, 1):
+        path, fmt = folder / f"drive{i}.img", "raw"
+        if not one.image:
+            drives.blank(one, path)
+        else:
+            fmt = image_format(one.image, "--drive image")
+            if args.keep or args.print_command:
+                path = one.image.resolve()
+            else:
+                image.overlay(qemu.img, one.image, path, fmt)
+                fmt = "qcow2"
+        sets = one.sets + ([] if any(s.startswith("seed=") for s in one.sets)
+                           else [f"seed={args.seed + i}"])
+        found.append(machine.Drive(
+            path, fmt, "vssd", one.profile, sets, serial=one.serial,
+            state=one.files.get("state"), oplog=one.files.get("oplog"),
+            trace=one.files.get("trace"), slot=True,
+            forget=args.print_command and not args.keep))
+    return found
+
+
 def claim_files(args: argparse.Namespace, built_in: image.Image | None) \
         -> list[int]:
     """One run at a time writes an image or a state."""
     if args.print_command:
         return []
-    held = []
+    held = drives.claim(args.further, args.keep)
     if args.disk:
         held.append(paths.claim("--disk", args.disk, shared=not args.keep))
     elif args.keep:
@@ -442,11 +476,11 @@ async def _session(args: argparse.Namespace, spec: machine.Spec,
             say(f"ended by {m.end_reason}")
         elif m.end_reason == "QEMU ended":
             raise UserError(await m.why_it_ended())
-        stats = await m.stats()
-    if stats is not None:
+        stats = await m.all_stats()
+    if stats:
         if args.stats:
-            report.write(stats, args.stats)
-        say(report.summary(stats))
+            report.write(report.as_one(stats), args.stats)
+        say(report.summary_of_all(stats, spec.icount))
     return status
 
 

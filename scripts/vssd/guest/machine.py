@@ -587,6 +587,24 @@ class Machine:
         assert isinstance(found, dict)
         return found
 
+    async def all_stats(self) -> dict[str, dict[str, Any]]:
+        """The statistics of every vssd drive that is there now, by its id:
+        also of those that came by QEMU's own arguments or by hot-plug."""
+        there = await self.qmp.execute("qom-list",
+                                       {"path": "/machine/peripheral"})
+        assert isinstance(there, list)
+        names = sorted((x["name"] for x in there if x["type"] == "child<vssd>"),
+                       key=lambda name: [(len(part), part) for part
+                                         in re.split(r"(\d+)", name)])
+        found = {}
+        for name in names:
+            stats = await self.qmp.execute(
+                "qom-get", {"path": f"/machine/peripheral/{name}",
+                            "property": "stats"})
+            assert isinstance(stats, dict)
+            found[name] = stats
+        return found
+
 
 def _die_with_parent() -> None:
     os.setpgid(0, 0)  # Ctrl-C is ours to handle

@@ -10,6 +10,8 @@ from typing import Any
 
 from ..errors import UserError
 
+LATE_SHARE = 0.1  # of the mean latency: less is not worth a word
+
 
 def write(stats: dict[str, Any], name: str) -> None:
     """The statistics as JSON into a file; "-" is standard output."""
@@ -42,9 +44,48 @@ def _latency(stats: dict[str, Any], name: str) -> str:
                       for what in ("mean", "p50", "p99", "max") if what in row)
 
 
-def summary(stats: dict[str, Any]) -> str:
+def as_one(stats: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The document of --stats: the statistics of the only drive; those of
+    several drives by their ids."""
+    if len(stats) == 1:
+        return next(iter(stats.values()))
+    return {"drives": stats}
+
+
+def summary_of_all(stats: dict[str, dict[str, Any]], icount: bool) -> str:
+    """A few lines for each drive, and what is to be known of their times."""
+    parts = [summary(one, f"drive {name}" if len(stats) > 1 else "drive")
+             for name, one in stats.items()]
+    if not icount:
+        parts += [text for text in (lateness_advice(stats),) if text]
+    return "\n".join(parts)
+
+
+def lateness_advice(stats: dict[str, dict[str, Any]]) -> str:
+    """When the guest's own times are wrong by much, the way to exact ones.
+
+    Delivery is late where the host cannot keep up.  The guest then measures
+    the modelled latency and the lateness; the statistics have the former only.
+    """
+    worst, share = "", 0.0
+    for name, one in stats.items():
+        rows = [r for r in one.get("latency_ns", {}).values()
+                if isinstance(r, dict) and r.get("count") and r.get("mean")]
+        count = sum(r["count"] for r in rows)
+        late = one.get("lateness_ns", {}).get("mean") or 0
+        mean = sum(r["mean"] * r["count"] for r in rows) / count if count else 0
+        if mean and late / mean > share:
+            worst, share = name, late / mean
+    if share < LATE_SHARE:
+        return ""
+    return (f"  {worst} was on average {100 * share:.0f} % of its latency late:"
+            " times that the guest measures are that much too long, those above"
+            " are not; --icount gives the guest exact times")
+
+
+def summary(stats: dict[str, Any], title: str = "drive") -> str:
     """A few lines."""
-    lines = [f"drive: profile {stats.get('profile', '?')},"
+    lines = [f"{title}: profile {stats.get('profile', '?')},"
              f" {stats.get('requests', 0)} commands,"
              f" WAF {stats.get('waf', 0):.3g}"]
     nand = stats.get("nand", {})

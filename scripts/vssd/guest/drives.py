@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Further drives of a guest: --drive PROFILE[,KEY=VALUE...] and their images.
+
+Knows the text of the option and the files behind it; QEMU checks the options
+of the model when it starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import paths
+from ..errors import UserError
+
+MOST_FUNCTIONS = 24  # slots of the machine that are free
+LEAST_BYTES = 1 << 20
+MOST_BYTES = 1 << 50
+BLOCK = 4096
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+# Keys of --drive that are not options of the model.
+FILES = ("image", "state", "oplog", "trace")
+WORDS = {"size": "a number of bytes, as 512M", "serial": "1 to 20 letters,"
+         " digits and . _ -", **{name: "a file" for name in FILES}}
+METAVAR = "PROFILE[,KEY=VALUE...]"
+
+
+@dataclass
+class Further:
+    """What one --drive says."""
+
+    text: str
+    profile: Path
+    size: int = 0  # bytes of an empty drive; 0: its capacity
+    serial: str = ""
+    files: dict[str, Path] = field(default_factory=dict)  # by FILES
+    sets: list[str] = field(default_factory=list)  # KEY=VALUE of the model
+
+    @property
+    def image(self) -> Path | None:
+        """The data behind the drive; None: it is empty, and for this run."""
+        return self.files.get("image")
+
+
+def check_all(texts: list[str], functions: int) -> list[Further]:
+    """All --drive options beside the first drive, which has so many PCI
+    functions; UserError for what no run could do."""
+    found = [parse(text) for text in texts]
+    if len(found) > MOST_FUNCTIONS - functions:
+        raise UserError(f"--drive: given {len(found)} times, allowed"
+                        f" 0..{MOST_FUNCTIONS - functions} beside a first drive"
+                        f" of {functions} controller(s)")
+    for name in FILES:
+        files = [d.files[name].resolve() for d in found if name in d.files]
+        for one in files:
+            if files.count(one) > 1:
+                raise UserError(f"--drive {name}={one}: two drives cannot share"
+                                " it")
+    serials = [d.serial for d in found if d.serial]
+    for one in serials:
+        if serials.count(one) > 1:
+            raise UserError(f"--drive serial={one}: two drives have it")
+    return found
+
+
+def parse(text: str) -> Further:
+    """One --drive; a comma within a value is doubled."""
+    profile, *pairs = [part.replace("\0", ",") for part
+                       in text.replace(",,", "\0").split(",")]
+    if not profile or "=" in profile:
+        raise UserError(f"--drive {text}: a profile comes first: {METAVAR}")
+    drive = Further(text, paths.find_profile(profile))
+    seen = set()
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals or ";" in pair:
+            raise UserError(f"--drive {text}: {pair!r} is no KEY=VALUE")
+        if key in seen:
+            raise UserError(f"--drive {text}: {key} is there twice")
+        seen.add(key)
+        if key in WORDS:
+            _word(drive, key, value)
+        else:
+            drive.sets.append(pair)
+    _check(drive)
+    return drive
+
+
+def _word(drive: Further, key: str, value: str) -> None:
+    if not value:
+        raise UserError(f"--drive {drive.text}: {key} takes {WORDS[key]}")
+    if key == "size":
+        drive.size = _bytes(value)
+    elif key == "serial":
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,20}", value):
+            raise UserError(f"--drive serial={value}: give {WORDS[key]}")
+        drive.serial = value
+    else:
+        drive.files[key] = Path(value).expanduser()
+
+
+def _bytes(text: str) -> int:
+    m = re.fullmatch(r"(\d+)(?:([KMGT])i?B?)?", text, re.I)
+    found = int(m[1]) * UNITS[(m[2] or "").upper()] if m else 0
+    if not LEAST_BYTES <= found <= MOST_BYTES or found % BLOCK:
+        raise UserError(f"--drive size={text}: allowed 1M..1024T in steps of"
+                        " 4 KiB, as 512M")
+    return found
+
+
+def _check(drive: Further) -> None:
+    if drive.image and drive.size:
+        raise UserError(f"--drive {drive.text}: image and size exclude each"
+                        " other")
+    if drive.image and not drive.image.is_file():
+        raise UserError(f"--drive image={drive.image}: no such file")
+    for name in FILES[1:]:
+        if name in drive.files:
+            paths.check_output(f"--drive {name}", drive.files[name])
+
+
+def claim(drives: list[Further], keep: bool) -> list[int]:
+    """One run at a time writes an image or a state."""
+    held = []
+    for drive in drives:
+        if drive.image:
+            held.append(paths.claim("--drive image", drive.image,
+                                    shared=not keep))
+        if "state" in drive.files:
+            held.append(paths.claim("--drive state", drive.files["state"]))
+    return held
+
+
+def blank(drive: Further, path: Path) -> Path:
+    """An empty image, sparse: of size=, else of the drive's capacity."""
+    from ..build import model
+
+    nbytes = drive.size or int(
+        model.drive_info(drive.profile, drive.sets)["capacity_bytes"])
+    with open(path, "wb") as f:
+        f.truncate(nbytes)
+    return path
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """--drive"""
+    parser.add_argument(
+        "--drive", action="append", default=[], metavar=METAVAR,
+        help="one more drive, in a hot-plug slot: size=BYTES (default: the"
+        " drive's capacity) or image=FILE, state=FILE, serial=TEXT,"
+        " oplog=FILE, trace=FILE, and options of the model; may be repeated"
+        " (docs/machines.md)")

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--drive of ./vssd run, and the summary of several drives, without a guest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vssd import paths
+from vssd.build.qemu_build import Qemu
+from vssd.cli import main as cli
+from vssd.cli import run as cmd_run
+from vssd.errors import UserError
+from vssd.guest import drives, machine, report
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own for each test."""
+    monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def parsed(*args: str) -> argparse.Namespace:
+    """./vssd run's arguments, checked."""
+    found = cli.parser().parse_args(["run", *args])
+    cmd_run.check(found)
+    return found
+
+
+@pytest.mark.parametrize("text, says", [
+    ("", "a profile comes first"),
+    ("size=1G", "a profile comes first"),
+    ("nope", "no profile 'nope'"),
+    ("tiny,", "'' is no KEY=VALUE"),
+    ("tiny,size", "'size' is no KEY=VALUE"),
+    ("tiny,=1", "'=1' is no KEY=VALUE"),
+    ("tiny,nand.read=1us;seed=2", "is no KEY=VALUE"),
+    ("tiny,size=1M,size=2M", "size is there twice"),
+    ("tiny,size=", "size takes a number of bytes"),
+    ("tiny,size=1", "--drive size=1: allowed 1M..1024T"),
+    ("tiny,size=1048577", "in steps of 4 KiB"),
+    ("tiny,size=-1M", "--drive size=-1M: allowed 1M..1024T"),
+    ("tiny,size=1025T", "--drive size=1025T: allowed"),
+    ("tiny,image=", "image takes a file"),
+    ("tiny,image=/nowhere/x", "--drive image=/nowhere/x: no such file"),
+    ("tiny,image=/etc/passwd,size=1M", "image and size exclude each other"),
+    ("tiny,state=/nowhere/x", "--drive state /nowhere/x: No such file"),
+    ("tiny,oplog=/", "--drive oplog /: Is a directory"),
+    ("tiny,serial=a b", "--drive serial=a b: give 1 to 20 letters"),
+])
+def test_refused(text: str, says: str) -> None:
+    """In one line, before anything is made."""
+    with pytest.raises(UserError) as e:
+        parsed("--drive", text)
+    assert says in str(e.value) and "\n" not in str(e.value)
+
+
+def test_drives_that_cannot_be_together(tmp_path: Path) -> None:
+    """A file or a serial number for two; more drives than slots."""
+    state = f"tiny,state={tmp_path}/a"
+    with pytest.raises(UserError, match="two drives cannot share"):
+        parsed("--drive", state, "--drive", f"tiny,state={tmp_path}/../"
+               f"{tmp_path.name}/a")
+    with pytest.raises(UserError, match="serial=S: two drives have it"):
+        parsed("--drive", "tiny,serial=S", "--drive", "tiny,serial=S")
+    parsed(*["--drive", "tiny"] * 23)
+    for args in (["--drive", "tiny"] * 24,
+                 ["--controllers", "20", *["--drive", "tiny"] * 5]):
+        with pytest.raises(UserError, match=r"--drive: given \d+ times"):
+            parsed(*args)
+    with pytest.raises(UserError, match="give image=FILE"):
+        parsed("--print-command", "--drive", "tiny")
+
+
+def test_what_a_drive_says(tmp_path: Path) -> None:
+    """Words of the option and options of the model; doubled commas."""
+    image = tmp_path / "a,b.raw"
+    image.write_bytes(bytes(1 << 20))
+    drive = drives.parse("tiny,nand.read=9us,serial=DB.1,seed=4,image="
+                         + str(image).replace(",", ",,"))
+    assert drive.profile == paths.find_profile("tiny")
+    assert drive.image == image and drive.serial == "DB.1"
+    assert drive.sets == ["nand.read=9us", "seed=4"]
+    assert drives.parse("tiny,size=3g").size == 3 << 30
+
+
+def test_the_machine_has_them(tmp_path: Path,
+                              monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each behind a slot, with a seed, an image of its size and its files."""
+    boot = tmp_path / "boot.raw"
+    boot.write_bytes(bytes(1 << 20))
+    made: list[Any] = []
+    monkeypatch.setattr("vssd.build.qemu_build.ensure", lambda: Qemu(Path("/q")))
+    monkeypatch.setattr("vssd.guest.kvm.accelerator", lambda _: "tcg")
+    monkeypatch.setattr("vssd.guest.image.overlay", lambda *a: made.append(a))
+    monkeypatch.setattr("vssd.build.model.drive_info",
+                        lambda *_: {"capacity_bytes": 5 << 20})
+    args = parsed("--disk", str(boot), "--seed", "7",
+                  "--drive", "tiny,size=2M", "--drive", "tiny,seed=3",
+                  "--drive", f"tiny,image={boot},state={tmp_path}/s")
+    with cmd_run.prepared(args) as spec:
+        assert [d.image.stat().st_size for d in spec.drives[1:3]] == \
+            [2 << 20, 5 << 20]
+        assert made[1][1] == boot  # its writes go to an overlay
+        line = machine.command_line(spec)
+        devices = [json.loads(a) for a in line if a.startswith('{"driver": "vssd')]
+        with pytest.raises(UserError, match="--drive state .*: in use"):
+            drives.claim(args.further, False)
+    assert [d["id"] for d in devices] == ["ssd0", "ssd1", "ssd2", "ssd3"]
+    assert "bus" not in devices[0]
+    for d in devices[1:]:
+        assert any(a.startswith(f"pcie-root-port,id={d['bus']},") for a in line)
+    assert [d["options"] for d in devices] == \
+        ["seed=7", "seed=8", "seed=3", "seed=10"]
+    assert devices[3]["state"] == f"{tmp_path}/s"
+
+
+def stats_of(mean: float, late: float, count: int = 10) -> dict[str, Any]:
+    """A drive's statistics, as far as the summary reads them."""
+    return {"profile": "tiny", "requests": count, "waf": 1,
+            "latency_ns": {"read": {"count": count, "mean": mean, "max": mean},
+                           "write": {"count": 0, "mean": None, "max": 0}},
+            "lateness_ns": {"mean": late, "p50": late, "p99": late,
+                            "max": late}}
+
+
+def test_summary_of_every_drive() -> None:
+    """Each by its id; one alone as ever."""
+    two = {"ssd0": stats_of(1e5, 10), "ssd1": stats_of(2e5, 10)}
+    text = report.summary_of_all(two, icount=False)
+    assert "drive ssd0: profile tiny" in text
+    assert "drive ssd1: profile tiny" in text and "mean 200 us" in text
+    one = {"ssd0": stats_of(1e5, 10)}
+    assert report.summary_of_all(one, icount=False) == \
+        report.summary(one["ssd0"])
+    assert report.as_one(one) == one["ssd0"]
+    assert report.as_one(two) == {"drives": two}
+
+
+def test_lateness_is_explained() -> None:
+    """Where it is a tenth of the latency or more; never in virtual time."""
+    bad = {"ssd0": stats_of(1e5, 10), "ssd1": stats_of(1e5, 3e4)}
+    text = report.summary_of_all(bad, icount=False)
+    assert "ssd1 was on average 30 % of its latency late" in text
+    assert "--icount" in text
+    assert "--icount" not in report.summary_of_all(bad, icount=True)
+    for fine in (stats_of(1e5, 9e3), stats_of(1e5, 9e3, count=0), {}):
+        assert report.lateness_advice({"ssd0": fine}) == ""
