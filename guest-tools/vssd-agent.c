@@ -9,10 +9,13 @@
  *   opt/vssd/serve  run the commands of the second serial port, until one ends
  * it
  *
- * Neither: it ends at once.  Answers go to the second serial port as frames: a
- * byte of type, four of length (little-endian), the payload.  The port is used
- * rather than virtio because a vCPU drives it synchronously: under -icount two
- * runs then are equal to the instruction.
+ * Neither: it ends at once.  Requests and answers are frames on the second
+ * serial port: a byte of type, four of length (little-endian), the payload.
+ * While a command runs, frames with its input may come, and one that kills it.
+ * The agent answers each frame of input when the command has taken it; only
+ * then the next may come, so that a command that reads nothing can still be
+ * killed.  The port is used rather than virtio because a vCPU drives it
+ * synchronously: under -icount two runs then are equal to the instruction.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -43,8 +46,19 @@ enum {
     NETWORK_STEP_MS = 100,
 };
 
-enum { FRAME_OUT = 'O', FRAME_ERR = 'E', FRAME_EXIT = 'X' };
-enum { REQUEST_RUN = 'R', REQUEST_OFF = 'P' };
+enum {
+    FRAME_OUT = 'O',
+    FRAME_ERR = 'E',
+    FRAME_TAKEN = 'A', /* the last frame of input; no payload */
+    FRAME_EXIT = 'X',
+};
+enum {
+    REQUEST_RUN = 'R',    /* a command whose input is empty */
+    REQUEST_RUN_IN = 'T', /* a command that reads frames of input */
+    REQUEST_IN = 'I',     /* input; no bytes: its end */
+    REQUEST_KILL = 'K',   /* end the command */
+    REQUEST_OFF = 'P',
+};
 
 /* ---- fw_cfg ------------------------------------------------------------- */
 
@@ -177,15 +191,27 @@ static void send_frame(int port, char type, const void *payload, uint32_t len)
 
 /* ---- commands ----------------------------------------------------------- */
 
-static pid_t start(const char *command, int out, int err)
+/* A command that runs, and its input that has come but is not taken yet. */
+typedef struct Job {
+    pid_t pid;
+    int in; /* -1: closed, or empty from the start */
+    int out;
+    int err;
+    char *input;
+    size_t input_len;
+    size_t input_at;
+} Job;
+
+static pid_t start(const char *command, int in, int out, int err)
 {
     pid_t pid = fork();
 
     if (pid == 0) {
-        int null = open("/dev/null", O_RDONLY);
-
+        if (in < 0) {
+            in = open("/dev/null", O_RDONLY);
+        }
         setsid();
-        dup2(null, STDIN_FILENO);
+        dup2(in, STDIN_FILENO);
         dup2(out, STDOUT_FILENO);
         dup2(err, STDERR_FILENO);
         signal(SIGPIPE, SIG_DFL);
@@ -207,17 +233,102 @@ static bool relay(int port, int from, char type)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-static void relay_all(int port, int out, int err)
+static void input_close(Job *job)
 {
-    struct pollfd fds[2] = {
-        { .fd = out, .events = POLLIN },
-        { .fd = err, .events = POLLIN },
+    if (job->in >= 0) {
+        close(job->in);
+    }
+    job->in = -1;
+    free(job->input);
+    job->input = NULL;
+    job->input_len = 0;
+}
+
+static void input_taken(Job *job, int port)
+{
+    free(job->input);
+    job->input = NULL;
+    job->input_len = 0;
+    send_frame(port, FRAME_TAKEN, NULL, 0);
+}
+
+/* Give the command more of its input; one that reads none any more loses it. */
+static void input_write(Job *job, int port)
+{
+    ssize_t n = write(job->in, job->input + job->input_at,
+                      job->input_len - job->input_at);
+
+    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+        input_close(job);
+        input_taken(job, port);
+    } else if (n > 0) {
+        job->input_at += (size_t)n;
+        if (job->input_at == job->input_len) {
+            input_taken(job, port);
+        }
+    }
+}
+
+/* The payload of a request as a string; free() it. */
+static char *request_read(int port, uint32_t len)
+{
+    char *text = len <= COMMAND_MAX ? calloc(1, (size_t)len + 1) : NULL;
+
+    if (!text || !port_read(port, text, len)) {
+        fprintf(stderr, "vssd-agent: no request of %u bytes\n", len);
+        exit(1);
+    }
+    return text;
+}
+
+/* A request that comes while the command runs; late ones are dropped. */
+static void job_request(Job *job, int port)
+{
+    uint8_t head[5];
+    uint32_t len;
+    char *payload;
+
+    if (!port_read(port, head, sizeof(head))) {
+        exit(1);
+    }
+    len = get_le32(head + 1);
+    payload = request_read(port, len);
+    if (head[0] == REQUEST_KILL && job->pid > 0) {
+        kill(-job->pid, SIGKILL);
+    } else if (head[0] == REQUEST_IN && len > 0 && job->in >= 0 &&
+               job->input_len == 0) {
+        job->input = payload;
+        job->input_len = len;
+        job->input_at = 0;
+        return;
+    } else if (head[0] == REQUEST_IN) {
+        if (len == 0) {
+            input_close(job);
+        }
+        send_frame(port, FRAME_TAKEN, NULL, 0);
+    }
+    free(payload);
+}
+
+static void relay_all(int port, Job *job, bool requests)
+{
+    enum { OUT, ERR, IN, PORT_IN, FDS };
+    struct pollfd fds[FDS] = {
+        [OUT] = {.fd = job->out, .events = POLLIN},
+        [ERR] = {.fd = job->err, .events = POLLIN},
+        [IN] = {.events = POLLOUT},
+        [PORT_IN] = {.events = POLLIN},
     };
     const char types[2] = { FRAME_OUT, FRAME_ERR };
 
-    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
-            return;
+    while (fds[OUT].fd >= 0 || fds[ERR].fd >= 0) {
+        fds[IN].fd = job->input_len ? job->in : -1;
+        fds[PORT_IN].fd = requests ? port : -1;
+        if (poll(fds, FDS, -1) < 0) {
+            if (errno != EINTR) {
+                return;
+            }
+            continue;
         }
         for (int i = 0; i < 2; i++) {
             if (fds[i].fd >= 0 && fds[i].revents &&
@@ -225,36 +336,53 @@ static void relay_all(int port, int out, int err)
                 fds[i].fd = -1;
             }
         }
+        if (fds[IN].fd >= 0 && fds[IN].revents) {
+            input_write(job, port);
+        }
+        if (fds[PORT_IN].fd >= 0 && fds[PORT_IN].revents) {
+            job_request(job, port);
+        }
     }
 }
 
 /* The command's exit status, as a shell shows it. */
-static uint32_t run(int port, const char *command)
+static uint32_t run(int port, const char *command, char type)
 {
-    int out[2], err[2], status = 0;
-    pid_t pid;
+    int in[2] = {-1, -1}, out[2], err[2], status = 0;
+    Job job = {.in = -1};
 
-    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
+    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ||
+        (type == REQUEST_RUN_IN && pipe2(in, O_CLOEXEC) < 0)) {
         return 126;
     }
-    pid = start(command, out[1], err[1]);
+    job.pid = start(command, in[0], out[1], err[1]);
     close(out[1]);
     close(err[1]);
-    relay_all(port, out[0], err[0]);
+    job.out = out[0];
+    job.err = err[0];
+    if (type == REQUEST_RUN_IN) {
+        close(in[0]);
+        fcntl(in[1], F_SETFL, O_NONBLOCK);
+        job.in = in[1];
+    }
+    relay_all(port, &job, type != 0);
+    input_close(&job);
     close(out[0]);
     close(err[0]);
-    if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+    if (job.pid < 0 || waitpid(job.pid, &status, 0) < 0) {
         return 126;
     }
     return WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status)
                              : 128u + (uint32_t)WTERMSIG(status);
 }
 
-static void run_and_report(int port, const char *command)
+/* type: of the request; 0, the command is fw_cfg's and nobody sends requests.
+ */
+static void run_and_report(int port, const char *command, char type)
 {
     uint8_t status[4];
 
-    put_le32(status, run(port, command));
+    put_le32(status, run(port, command, type));
     send_frame(port, FRAME_EXIT, status, sizeof(status));
     tcdrain(port);
 }
@@ -271,23 +399,24 @@ static void serve(int port)
     uint8_t head[5];
 
     while (port_read(port, head, sizeof(head))) {
-        uint32_t len = get_le32(head + 1);
-        char *command;
+        char *payload = request_read(port, get_le32(head + 1));
 
-        if (head[0] == REQUEST_OFF) {
+        switch (head[0]) {
+        case REQUEST_OFF:
             power_off();
-        }
-        if (head[0] != REQUEST_RUN || len > COMMAND_MAX) {
-            fprintf(stderr, "vssd-agent: request 0x%02x of %u bytes\n",
-                    head[0], len);
+            break;
+        case REQUEST_RUN:
+        case REQUEST_RUN_IN:
+            run_and_report(port, payload, (char)head[0]);
+            break;
+        case REQUEST_IN: /* for a command that has ended */
+        case REQUEST_KILL:
+            break;
+        default:
+            fprintf(stderr, "vssd-agent: request 0x%02x\n", head[0]);
             exit(1);
         }
-        command = calloc(1, len + 1);
-        if (!command || !port_read(port, command, len)) {
-            exit(1);
-        }
-        run_and_report(port, command);
-        free(command);
+        free(payload);
     }
 }
 
@@ -360,7 +489,7 @@ int main(void)
     }
     port_write(port, HELLO, sizeof(HELLO) - 1);
     if (command) {
-        run_and_report(port, command);
+        run_and_report(port, command, 0);
         power_off();
     }
     serve(port);

@@ -42,7 +42,7 @@ PACKAGES = (
     "systemd-sysv", "udev", "kmod", "initramfs-tools", "zstd", KERNEL,
     "login", "procps", "iproute2", "iputils-ping", "acpid", "util-linux",
     "fdisk", "e2fsprogs", "xfsprogs", "f2fs-tools", "fio", "nvme-cli",
-    "ca-certificates", "vim-tiny", "less")
+    "ca-certificates", "vim-tiny", "less", "openssh-server")
 NEED_BYTES = 2500 << 20
 FOLDERS = ("guest-tools/rootfs", "guest-tools/initramfs")
 STEPS = {

@@ -35,6 +35,9 @@ MASKED = ("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer",
           "xfs_scrub_all.timer", "getty@tty1.service",
           "modprobe@drm.service", "modprobe@efi_pstore.service",
           "nvmf-autoconnect.service")
+# Started only when a run asks for it (guest/setup.py).
+NOT_ENABLED = ("multi-user.target.wants/ssh.service",
+               "sockets.target.wants/ssh.socket")
 GRUB_CONFIG = """\
 serial --unit=0 --speed=115200
 terminal_input serial
@@ -61,6 +64,8 @@ def fill(root: Path, tools: Path, partuuid: str) -> tuple[Path, Path]:
         _symlink(root / UNITS / name, target)
     for name in MASKED:
         _symlink(root / UNITS / name, "/dev/null")
+    for name in NOT_ENABLED:
+        (root / UNITS / name).unlink(missing_ok=True)
     shadow = root / "etc/shadow"
     lines = shadow.read_text().splitlines()
     shadow.write_text("\n".join("root:" + x[x.index(":", 5):]
