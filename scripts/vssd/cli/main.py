@@ -14,6 +14,9 @@ from . import (
     bench,
     checklog,
     compare,
+    console,
+    cp,
+    execute,
     fault,
     figures,
     fit,
@@ -24,11 +27,14 @@ from . import (
     model,
     plot,
     powercut,
+    ps,
     report,
     run,
     setup,
     sim,
+    ssh,
     stat,
+    stop,
     sweep,
     test,
     top,
@@ -41,8 +47,9 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
 # Each module has add_parser() and main(); --help lists them in this order.
-COMMANDS = (setup, run, powercut, fault, stat, top, metrics, sim, age, sweep,
-            compare, report, plot, figures, validate, fit, model, libvirt,
+COMMANDS = (setup, run, ps, console, execute, cp, ssh, stop, powercut, fault,
+            stat, top, metrics, sim, age, sweep, compare, report, plot, figures,
+            validate, fit, model, libvirt,
             kernel, test, fuzz, bench, checklog)
 
 

@@ -12,19 +12,21 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import paths, rundir
+from .. import detach, paths, rundir
 from ..errors import UserError
-from ..guest import drives, image
+from ..guest import drives, image, links
+from ..proc import log_file
 from ..ui import Stage, say
 
 if TYPE_CHECKING:
     from ..build import qemu_build
-    from ..guest import machine
+    from ..guest import control, machine
 
 DEFAULT_PROFILE = "tlc-generic"
 MOST_VFS = 31
@@ -91,6 +93,13 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--exec", metavar="COMMAND", dest="command",
                    help="run one shell command in the guest, show its output,"
                    " power off, exit with its status")
+    p.add_argument("--name", metavar="NAME",
+                   help="how other commands find this run, by their --run NAME"
+                   " (default: a name is made)")
+    p.add_argument("--detach", action="store_true",
+                   help="run in the background; show the run's name when QEMU has"
+                   " started (docs/machines.md)")
+    links.add_options(p)
     p.add_argument("--icount", action="store_true",
                    help="virtual time: one vCPU, no network, and two runs with"
                    " the same --seed give the same statistics")
@@ -177,6 +186,9 @@ def check(args: argparse.Namespace) -> None:
         raise UserError(f"--sriov-vfs {args.sriov_vfs}: allowed 0..{MOST_VFS}")
     if args.sriov_vfs and args.device != "vssd":
         raise UserError("--sriov-vfs: only with --device vssd")
+    if args.name is not None:
+        rundir.check_name(args.name)
+    links.check(args)
     args.further = drives.check_all(args.drive, args.controllers)
     _check_ends(args)
     if args.smp is None:
@@ -207,8 +219,15 @@ def _check_ends(args: argparse.Namespace) -> None:
         raise UserError("--timeout: only with --exec")
     if args.timeout is not None and not 0 < args.timeout <= 1e9:
         raise UserError(f"--timeout {args.timeout:g}: allowed above 0 seconds")
+    if args.detach:
+        for option, given in (("--exec", args.command is not None),
+                              ("--print-command", args.print_command),
+                              ("--stats -", args.stats == "-")):
+            if given:
+                raise UserError(f"{option}: not with --detach, which leaves the"
+                                " terminal; ./vssd exec runs commands")
     if args.print_command:
-        for name in ("command", "stats", "console", "qemu_log"):
+        for name in ("command", "stats", "console", "qemu_log", "name"):
             if getattr(args, name) is not None:
                 option = {"command": "exec"}.get(name, name.replace("_", "-"))
                 raise UserError(f"--{option}: not with --print-command, which"
@@ -250,6 +269,7 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
             backing, fmt = built_in.disk, "raw"
         path = folder / "drive.qcow2"
         held = claim_files(args, built_in)
+        args.folder = folder
         if args.keep:
             path, fmt = _kept(args, qemu, built_in, backing, fmt)
         elif args.print_command:
@@ -268,12 +288,19 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
                               forget=args.print_command and not args.keep)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
-            [drive, *_further(args, qemu, folder)], mebibytes(args.mem), args.smp, network=not args.icount,
+            [drive, *_further(args, qemu, folder)], mebibytes(args.mem),
+            args.smp, network=not args.icount,
             icount=args.icount, seed=args.seed, command=args.command,
+            serve=args.command is None and not args.print_command,
+            ports=links.with_ports(args),
             reboot_ends=args.command is not None,
             pause_at_end=not args.print_command,
-            extra=([] if args.print_command else _monitor(folder)) + args.qemu)
+            extra=([] if args.print_command else _monitor(folder))
+            + links.share_arguments(args.shares) + args.qemu)
         _boot(args, spec, built_in, folder)
+        args.setup = links.setup_script(args.shares, args.ssh is not None)
+        if args.setup and args.command is not None:
+            spec.command = f"{args.setup}\n{args.command}"
         try:
             yield spec
         finally:
@@ -453,9 +480,32 @@ def _written(option: str, file: FileIO, data: bytes) -> FileIO | None:
         return None
 
 
+def facts(args: argparse.Namespace, spec: machine.Spec) -> dict[str, object]:
+    """What the run says of itself to other commands (docs/machines.md)."""
+    ssh = spec.ports[-1][0] if args.ssh is not None else None
+    return {
+        "name": args.name or args.folder.name, "pid": os.getpid(),
+        "started": int(time.time()), "detached": args.detach,
+        "accel": spec.accel, "icount": spec.icount, "smp": spec.smp,
+        "mem_mib": spec.mem_mib, "ssh_port": ssh,
+        "ports": [list(pair) for pair in spec.ports],
+        "shares": [[str(s.folder), s.at] for s in args.shares],
+        "drives": [{"id": f"ssd{i}", "device": d.device,
+                    "profile": d.profile.stem if d.profile else "",
+                    "serial": d.serial or f"VSSD{i:04d}"}
+                   for i, d in enumerate(spec.drives)],
+        "log": str(detached_log(args.name or args.folder.name))
+        if args.detach else ""}
+
+
+def detached_log(name: str) -> Path:
+    """Where a detached run's messages and summary go."""
+    return log_file(f"run-{name}")
+
+
 async def _session(args: argparse.Namespace, spec: machine.Spec,
-                   logs: Logs) -> int:
-    from ..guest import console, machine, report
+                   logs: Logs, started: Callable[[], None]) -> int:
+    from ..guest import control, machine, report
 
     status = 0
     async with machine.running(spec) as m:
@@ -463,14 +513,24 @@ async def _session(args: argparse.Namespace, spec: machine.Spec,
             asyncio.get_running_loop().add_signal_handler(
                 number, m.interrupt, number)
         m.show_stderr(logs.qemu)
-        m.console_copy = logs.console
-        if args.command is not None:
-            status = await _execute(m, args.timeout)
-        elif os.isatty(console.STDIN):
-            say("the guest's console follows; Ctrl-A x ends the guest")
-            await console.relay_terminal(m)
-        else:
-            await console.relay_pipe(m)
+        rundir.describe(args.folder, facts(args, spec))
+        served = control.Control(m, args.folder, args.setup) \
+            if spec.serve else None
+
+        def copy(data: bytes) -> None:
+            logs.console(data)
+            if served:
+                served.console(data)
+
+        m.console_copy = copy
+        if served:
+            await served.start()
+        started()
+        try:
+            status = await _course(args, m, served)
+        finally:
+            if served:
+                served.stop()
         if m.interrupted:
             status = 128 + m.interrupted
             say(f"ended by {m.end_reason}")
@@ -484,9 +544,40 @@ async def _session(args: argparse.Namespace, spec: machine.Spec,
     return status
 
 
+async def _course(args: argparse.Namespace, m: machine.Machine,
+                  served: control.Control | None) -> int:
+    """From the start of the guest to its end."""
+    from ..guest import console
+
+    if args.command is not None:
+        return await _execute(m, args.timeout)
+    assert served
+    watch = asyncio.create_task(_watch_setup(served))
+    if args.detach:
+        await m.ended.wait()
+    elif os.isatty(console.STDIN):
+        say("the guest's console follows; Ctrl-A x ends the guest")
+        await console.relay_terminal(m)
+    else:
+        await console.relay_pipe(m)
+    watch.cancel()
+    return 0
+
+
+async def _watch_setup(served: control.Control) -> None:
+    if problem := await served.set_up():
+        say(f"--share or --ssh: the guest's set-up failed: {problem}")
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd run"""
     check(args)
+    if args.detach:
+        return detach.run(lambda started: _run(args, started))
+    return _run(args, lambda _name, _log: None)
+
+
+def _run(args: argparse.Namespace, started: Callable[[str, Path], None]) -> int:
     with prepared(args) as spec:
         if args.print_command:
             from ..guest import machine
@@ -494,4 +585,6 @@ def main(args: argparse.Namespace) -> int:
             print(shlex.join([*machine.command_line(spec), "-serial",
                               "mon:stdio"]))
             return 0
-        return asyncio.run(_session(args, spec, Logs(args)))
+        name = args.name or args.folder.name
+        return asyncio.run(_session(args, spec, Logs(args),
+                                    lambda: started(name, detached_log(name))))

@@ -23,7 +23,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 # Keys of --drive that are not options of the model.
 FILES = ("image", "state", "oplog", "trace")
 WORDS = {"size": "a number of bytes, as 512M", "serial": "1 to 20 letters,"
-         " digits and . _ -", **{name: "a file" for name in FILES}}
+         " digits and . _ -", **dict.fromkeys(FILES, "a file")}
 METAVAR = "PROFILE[,KEY=VALUE...]"
 
 
@@ -54,9 +54,9 @@ def check_all(texts: list[str], functions: int) -> list[Further]:
                         f" of {functions} controller(s)")
     for name in FILES:
         files = [d.files[name].resolve() for d in found if name in d.files]
-        for one in files:
-            if files.count(one) > 1:
-                raise UserError(f"--drive {name}={one}: two drives cannot share"
+        for file in files:
+            if files.count(file) > 1:
+                raise UserError(f"--drive {name}={file}: two drives cannot share"
                                 " it")
     serials = [d.serial for d in found if d.serial]
     for one in serials:

@@ -74,6 +74,7 @@ class Spec:
     initrd: Path | None = None
     append: str = ""
     network: bool = True
+    ports: list[tuple[int, int]] = field(default_factory=list)  # host's, guest's
     icount: bool = False
     icount_shift: int = ICOUNT_SHIFT
     seed: int = 1
@@ -195,7 +196,9 @@ def command_line(spec: Spec) -> list[str]:
         if spec.initrd:
             args += ["-initrd", str(spec.initrd)]
     if spec.network and not spec.icount:
-        args += ["-netdev", "user,id=net0", "-device",
+        args += ["-netdev", "user,id=net0" + "".join(
+            f",hostfwd=tcp:127.0.0.1:{host}-:{guest}"
+            for host, guest in spec.ports), "-device",
                  "virtio-net-pci,netdev=net0,romfile=",
                  "-fw_cfg", "name=opt/vssd/network,string=1"]
     if spec.serve:
@@ -206,9 +209,9 @@ def command_line(spec: Spec) -> list[str]:
 class FrameReader:
     """Takes the agent's frames out of a stream of bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, greeted: bool = False) -> None:
         self.data = bytearray()
-        self.greeted = False
+        self.greeted = greeted
 
     def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
         """The frames that are complete now."""
@@ -538,6 +541,16 @@ class Machine:
                         struct.unpack("<I", payload)[0])
             elif self.on_output:
                 self.on_output(kind, payload)
+
+    def hear_agent(self, on: bool) -> None:
+        """Take what the agent says, or leave it in the socket for now."""
+        fd = self.agent.fileno() if self.agent else -1
+        if fd >= 0 and on and fd not in self.readers:
+            assert self.agent
+            self._watch(self.agent, self._agent_data)
+        elif fd >= 0 and not on and fd in self.readers:
+            asyncio.get_running_loop().remove_reader(fd)
+            self.readers.remove(fd)
 
     async def request(self, command: str) -> Result:
         """Have the agent run a command (Spec.serve)."""

@@ -67,20 +67,20 @@ def lateness_advice(stats: dict[str, dict[str, Any]]) -> str:
     Delivery is late where the host cannot keep up.  The guest then measures
     the modelled latency and the lateness; the statistics have the former only.
     """
-    worst, share = "", 0.0
+    worst, share, text = "", LATE_SHARE, ""
     for name, one in stats.items():
         rows = [r for r in one.get("latency_ns", {}).values()
                 if isinstance(r, dict) and r.get("count") and r.get("mean")]
         count = sum(r["count"] for r in rows)
         late = one.get("lateness_ns", {}).get("mean") or 0
         mean = sum(r["mean"] * r["count"] for r in rows) / count if count else 0
-        if mean and late / mean > share:
+        if mean and late / mean >= share:
             worst, share = name, late / mean
-    if share < LATE_SHARE:
+            text = f"{time_text(late)} late on average (latency {time_text(mean)})"
+    if not worst:
         return ""
-    return (f"  {worst} was on average {100 * share:.0f} % of its latency late:"
-            " times that the guest measures are that much too long, those above"
-            " are not; --icount gives the guest exact times")
+    return (f"  {worst} completed commands {text}: the guest measures that much"
+            " more than the times above; --icount gives it exact times")
 
 
 def summary(stats: dict[str, Any], title: str = "drive") -> str:

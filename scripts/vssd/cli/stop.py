@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd stop: end a guest that runs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from .. import rundir
+from ..errors import UserError
+from ..ui import say
+
+POLL_S = 0.2
+FORCED_S = 60
+SUMMARY = "vssd: drive"  # begins the summary in a detached run's log
+
+
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "stop", help="end a guest that runs",
+        description="Presses the guest's power button and waits until it has"
+        " ended.  Shows the summary of a detached run.")
+    p.add_argument("name", nargs="?", metavar="NAME",
+                   help="which guest; as --run")
+    rundir.add_option(p)
+    p.add_argument("--all", action="store_true", help="every guest that runs")
+    p.add_argument("--force", action="store_true",
+                   help="end it as if its power went; statistics are written")
+    p.add_argument("--timeout", type=float, default=120, metavar="SECONDS",
+                   help="wait so long for the guest to power down (default:"
+                   " %(default)s)")
+    p.set_defaults(call=main)
+
+
+def wanted(args: argparse.Namespace) -> list[rundir.Run]:
+    """The guests that are meant."""
+    if sum(map(bool, (args.name, args.run, args.all))) > 1:
+        raise UserError("stop: give one of NAME, --run NAME and --all")
+    if not 0 < args.timeout <= 1e9:
+        raise UserError(f"--timeout {args.timeout:g}: allowed above 0 seconds")
+    return rundir.running() if args.all \
+        else [rundir.find(args.name or args.run)]
+
+
+def press_power_button(run: rundir.Run) -> None:
+    """By QEMU's monitor."""
+    from qemu.qmp import QMPError
+    from qemu.qmp.legacy import QEMUMonitorProtocol
+
+    if not run.monitor.exists():  # its path may be too long for a socket
+        raise UserError(f"the guest {run.name} has no monitor: --force ends it")
+    qmp = QEMUMonitorProtocol(str(run.monitor))
+    try:
+        qmp.connect()
+        qmp.cmd("system_powerdown")
+    except (OSError, QMPError) as e:
+        raise UserError(f"the guest {run.name} does not answer: {e}; --force"
+                        " ends it") from e
+    finally:
+        with contextlib.suppress(EOFError, OSError, QMPError):
+            qmp.close()
+
+
+def wait(run: rundir.Run, seconds: float) -> bool:
+    """Has the run ended by then?"""
+    end = time.monotonic() + seconds
+    while run.alive:
+        if time.monotonic() > end:
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def summary(log: str) -> str:
+    """The end of a detached run's log: what was said of its drives."""
+    try:
+        text = Path(log).read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    return text[text.rindex(SUMMARY):] if SUMMARY in text else text[-2000:]
+
+
+def stop(run: rundir.Run, force: bool, timeout_s: float) -> None:
+    """End it, and say what it said."""
+    facts, name = run.facts, run.name
+    if force:
+        if "pid" not in facts:
+            raise UserError(f"the guest {name} starts: try again in a moment")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(facts["pid"]), signal.SIGTERM)
+        timeout_s = FORCED_S
+    else:
+        press_power_button(run)
+    if not wait(run, timeout_s):
+        raise UserError(f"the guest {name} has not ended in {timeout_s:g} s"
+                        + ("" if force else ": --force ends it as if its power"
+                           " went"))
+    sys.stderr.write(summary(facts.get("log", "")))
+    say(f"{name} has ended")
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd stop"""
+    for run in wanted(args):
+        stop(run, args.force, args.timeout)
+    return 0

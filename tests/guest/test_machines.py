@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A detached run with two further drives, a share, sshd and a forwarded port,
+and the commands that reach it by its name.  One boot for all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from conftest import Env, load, vssd
+from vssd import paths, rundir
+from vssd.guest import links
+
+NAME = "test-machine"
+
+
+@dataclass
+class Detached:
+    """The run, and what the host shares with it."""
+
+    folder: Path
+    port: int
+    stats: Path
+
+    def exec(self, *words: str, given: bytes | None = None) \
+            -> subprocess.CompletedProcess[bytes]:
+        """./vssd exec"""
+        options = [] if given is None else ["-i"]
+        return subprocess.run(
+            [str(paths.PROJECT / "vssd"), "exec", "--run", NAME, *options,
+             "--", *words], capture_output=True, check=False, timeout=1500,
+            input=given)
+
+
+@pytest.fixture(scope="module")
+def run(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Detached]:
+    """It is up for all tests of this file; the last one ends it."""
+    folder = tmp_path_factory.mktemp("share")
+    (folder / "seen").write_text("by the guest")
+    found = Detached(folder, links.free_port(), folder / "stats.json")
+    done = vssd("run", "--detach", "--name", NAME, "--stats", str(found.stats),
+                "--drive", "tiny,size=8M,serial=SMALL",
+                "--drive", "zero-latency,size=64M",
+                "--share", f"{folder}:/mnt/with space", "--ssh",
+                "--forward", f"{found.port}:22")
+    assert (done.returncode, done.stdout) == (0, NAME + "\n"), done.stderr
+    yield found
+    if any(r.name == NAME for r in rundir.running()):
+        vssd("stop", NAME, "--force")
+
+
+def test_drives_and_share(run: Detached) -> None:
+    """Of their sizes and serial numbers, behind hot-plug slots."""
+    done = run.exec("lsblk -bdno SERIAL,SIZE; ls /sys/bus/pci/slots; cat"
+                    " '/mnt/with space/seen'; echo no >&2; exit 3")
+    text = done.stdout.decode()
+    assert done.returncode == 3 and b"no\n" in done.stderr
+    assert re.search(r"^SMALL +8388608$", text, re.M), text
+    assert re.search(r"^VSSD0002 +67108864$", text, re.M), text
+    assert text.endswith("by the guest")
+    assert run.exec("cp", "/etc/hostname", "/mnt/with space/h").returncode == 0
+    assert (run.folder / "h").read_text() == "vssd\n"
+
+
+def test_input_kill_and_time(run: Detached) -> None:
+    """Input that nobody reads; a command that is killed."""
+    big = os.urandom(100_000)
+    assert run.exec("head -c 9", given=big).stdout == big[:9]
+    assert run.exec("sh", "-c", "cat; echo '$x' \"$1\"", "sh", "a b",
+                    given=b"in\n").stdout == b"in\n$x a b\n"
+    done = vssd("exec", "--timeout", "1", "echo on; sleep 54321")
+    assert (done.returncode, done.stdout) == (124, "on\n")
+    assert run.exec("pgrep -f [5]4321").returncode == 1
+
+
+def test_copies(run: Detached, tmp_path: Path) -> None:
+    """A directory there and back, by ssh."""
+    tree = tmp_path / "tree"
+    (tree / "in").mkdir(parents=True)
+    (tree / "in/data").write_bytes(os.urandom(300_000))
+    (tree / "link").symlink_to("in/data")
+    assert vssd("cp", str(tree), f"{NAME}:/root/there").returncode == 0
+    done = vssd("cp", f"{NAME}:there", str(tmp_path / "back"))
+    assert done.returncode == 0, done.stderr
+    same = subprocess.run(["diff", "-r", tree, tmp_path / "back"], check=False)
+    assert same.returncode == 0
+    done = vssd("cp", ":/no/such", str(tmp_path))
+    assert done.returncode == 1 and "No such file" in done.stderr
+
+
+def test_ports(run: Detached) -> None:
+    """The forwarded one, and ssh with the key."""
+    with socket.create_connection(("127.0.0.1", run.port), 60) as sock:
+        assert sock.recv(8) == b"SSH-2.0-"
+    done = vssd("ssh", "--run", NAME, "id -un; exit 5")
+    assert (done.returncode, done.stdout) == (5, "root\n"), done.stderr
+
+
+def test_other_commands(run: Detached) -> None:
+    """They find it by its name, or as the only one."""
+    row, = json.loads(vssd("ps", "--json").stdout)
+    assert row["name"] == NAME and [d["id"] for d in row["drives"]] == \
+        ["ssd0", "ssd1", "ssd2"]
+    assert NAME in vssd("ps").stdout
+    done = vssd("fault", "list", "--run", NAME, "--drive", "ssd1", "--json")
+    assert (done.returncode, done.stdout) == (0, "[]\n")
+    done = vssd("run", "--name", NAME, "--exec", "true")
+    assert done.stderr == f"vssd: --name {NAME}: a guest that runs has this" \
+        " name\n"
+    done = subprocess.run(
+        [str(paths.PROJECT / "vssd"), "console"], text=True, check=False,
+        input="root\necho $((6*7))\n", capture_output=True, timeout=600)
+    assert "vssd login: " in done.stdout
+    assert re.search(r"^42\r?$", re.sub(r"\x1b\[[?\d;]*\w", "", done.stdout),
+                     re.M), done.stdout
+
+
+def test_stop_shows_every_drive(run: Detached) -> None:
+    """And the statistics are in the file."""
+    done = vssd("stop", NAME)
+    assert done.returncode == 0, done.stderr
+    for name, profile in (("ssd0", "tlc-generic"), ("ssd1", "tiny"),
+                          ("ssd2", "zero-latency")):
+        assert f"drive {name}: profile {profile}" in done.stderr
+    assert f"{NAME} has ended" in done.stderr
+    assert [d["profile"] for d in load(run.stats)["drives"].values()] == \
+        ["tlc-generic", "tiny", "zero-latency"]
+    assert "no guest runs" in vssd("exec", "true").stderr
+    assert list(paths.cache_dir().glob("runs/*")) == []

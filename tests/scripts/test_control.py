@@ -1,0 +1,542 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that reach a guest that runs: the sockets of a run, with an agent
+that runs its commands here; detached runs; what each command refuses."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import io
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vssd import paths, rundir
+from vssd.cli import cp as cmd_cp
+from vssd.cli import execute as cmd_execute
+from vssd.cli import main as cli
+from vssd.cli import ps as cmd_ps
+from vssd.cli import run as cmd_run
+from vssd.cli import stop as cmd_stop
+from vssd.errors import UserError
+from vssd.guest import attach, console, control, copying, links, machine
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own for each test."""
+    monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+class Agent(threading.Thread):
+    """As guest-tools/vssd-agent.c, but its commands run here."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__(daemon=True)
+        self.sock = sock
+
+    def frame(self) -> tuple[str, bytes]:
+        """The next request."""
+        head = self.sock.recv(5, socket.MSG_WAITALL)
+        if len(head) < 5:
+            raise EOFError
+        size = struct.unpack("<I", head[1:])[0]
+        payload = self.sock.recv(size, socket.MSG_WAITALL) if size else b""
+        return chr(head[0]), payload
+
+    def run(self) -> None:
+        """Until the other end is closed."""
+        try:
+            self.sock.sendall(machine.HELLO)
+            while True:
+                kind, payload = self.frame()
+                if kind in "RT":
+                    self.command(payload.decode(), kind == "T")
+        except (EOFError, OSError):
+            pass
+
+    def command(self, text: str, reads: bool) -> None:
+        """One command, and the requests that come meanwhile."""
+        with subprocess.Popen(
+                text, shell=True, start_new_session=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                stdin=subprocess.PIPE if reads else subprocess.DEVNULL) as job:
+            assert job.stdout
+            while True:
+                ready: list[int] = select.select(
+                    [job.stdout.fileno(), self.sock.fileno()], [], [])[0]
+                if job.stdout.fileno() in ready:  # its end is the command's
+                    data = os.read(job.stdout.fileno(), 4096)
+                    if not data:
+                        break
+                    self.sock.sendall(control.frame("O", data))
+                else:
+                    self.request(job)
+            assert job.stderr
+            self.sock.sendall(control.frame("E", job.stderr.read()))
+            if job.stdin:
+                with contextlib.suppress(BrokenPipeError):
+                    job.stdin.close()
+        status = job.returncode & 0xff
+        self.sock.sendall(control.frame("X", struct.pack("<I", status)))
+
+    def request(self, job: subprocess.Popen[bytes]) -> None:
+        """Input, or the end."""
+        kind, payload = self.frame()
+        if kind == "K":
+            os.killpg(job.pid, signal.SIGKILL)
+        elif kind == "I":  # the command may take it late or never
+            threading.Thread(target=self.give, args=(job, payload),
+                             daemon=True).start()
+
+    def give(self, job: subprocess.Popen[bytes], payload: bytes) -> None:
+        """Input for the command; the answer when it has taken it."""
+        try:
+            if job.stdin and payload:
+                job.stdin.write(payload)
+                job.stdin.flush()
+            elif job.stdin:
+                job.stdin.close()
+        except (BrokenPipeError, ValueError):
+            pass
+        if job.returncode is None:
+            self.sock.sendall(control.frame("A"))
+
+
+class Served:
+    """A run's sockets, in a thread; the guest is an Agent and an echo."""
+
+    def __init__(self, folder: Path, setup: str = "", boots: bool = True) \
+            -> None:
+        self.folder, self.setup = folder, setup
+        self.loop = asyncio.new_event_loop()
+        self.up = threading.Event()
+        self.mine, theirs = socket.socketpair()
+        self.console, self.keyboard = socket.socketpair()
+        self.agent = Agent(theirs)
+        if boots:
+            self.agent.start()
+        self.problem = ""
+        threading.Thread(target=self.run, daemon=True).start()
+        assert self.up.wait(20)
+
+    def run(self) -> None:
+        """The loop of ./vssd run."""
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_until_complete(self.start())
+        self.up.set()
+        self.loop.run_forever()
+
+    async def start(self) -> None:
+        """As in a run that has started."""
+        m = machine.Machine(machine.Spec(Path("/q"), "tcg", []))
+        m.agent, m.console = self.mine, self.console
+        m._watch(m.agent, m._agent_data)
+        m._watch(m.console, m._console_data)
+        self.console.setblocking(False)
+        self.machine = m
+        self.control = control.Control(m, self.folder, self.setup)
+        m.console_copy = self.control.console
+        await self.control.start()
+
+    def close(self) -> None:
+        """The guest ends."""
+        self.loop.call_soon_threadsafe(self.machine._end, "test")
+        time.sleep(0.2)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        for sock in (self.mine, self.console, self.keyboard, self.agent.sock):
+            sock.close()
+
+
+@pytest.fixture
+def run() -> Iterator[rundir.Run]:
+    """A run whose sockets are served."""
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {"name": "db", "pid": os.getpid()})
+        served = Served(folder)
+        yield rundir.find("db")
+        served.close()
+
+
+def execute(run: rundir.Run, command: str, given: bytes | None = None,
+            timeout_s: float | None = None) -> tuple[int, bytes]:
+    """Status and output."""
+    out = bytearray()
+    stdin = None
+    if given is not None:
+        stdin, writing = os.pipe()
+
+        def feed() -> None:
+            with open(writing, "wb") as pipe, contextlib.suppress(BrokenPipeError):
+                pipe.write(given)
+        threading.Thread(target=feed, daemon=True).start()
+    status = attach.execute(
+        run, command, attach.Streams(out.extend, out.extend, lambda _: None,
+                                     stdin), timeout_s)
+    if stdin is not None:
+        os.close(stdin)
+    return status, bytes(out)
+
+
+def test_exec(run: rundir.Run) -> None:
+    """Status, output, input, and input that nobody takes."""
+    assert execute(run, "echo out; exit 7") == (7, b"out\n")
+    big = os.urandom(200_000)
+    assert execute(run, "cat", big) == (0, big)
+    assert execute(run, "head -c 5", big) == (0, big[:5])
+    status, out = execute(run, "head -c 3000000 /dev/zero")
+    assert (status, len(out)) == (0, 3_000_000)
+
+
+def test_exec_that_outlasts_its_client(run: rundir.Run, tmp_path: Path) -> None:
+    """It is killed, whatever its input; then the next one runs."""
+    for given in (None, b"x" * 1_000_000):
+        status, out = execute(run, f"echo $$ >{tmp_path}/pid; sleep 98765",
+                              given, 1)
+        assert (status, out) == (attach.TIMED_OUT, b"")
+        assert execute(run, "echo next") == (0, b"next\n")
+        pid = int((tmp_path / "pid").read_text())
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_commands_take_turns(run: rundir.Run) -> None:
+    """The second says that it waits."""
+    first = threading.Thread(target=execute, args=(run, "sleep 1"))
+    first.start()
+    time.sleep(0.4)
+    notes: list[str] = []
+    out = bytearray()
+    assert attach.execute(run, "echo 2", attach.Streams(
+        out.extend, out.extend, notes.append)) == 0
+    assert (bytes(out), notes) == (b"2\n", ["another command runs"])
+    first.join()
+
+
+def test_the_setup_comes_first() -> None:
+    """And its failure is told."""
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {"name": "db"})
+        served = Served(folder, "echo no device >&2; exit 1")
+        assert execute(rundir.find("db"), "echo on") == (0, b"on\n")
+        said = asyncio.run_coroutine_threadsafe(served.control.set_up(),
+                                                served.loop).result(20)
+        assert said == "no device"
+        served.close()
+
+
+def test_a_guest_that_ends_before_the_command() -> None:
+    """One line; a client that has gone is forgotten."""
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {"name": "db"})
+        served = Served(folder, boots=False)
+        run = rundir.find("db")
+        assert execute(run, "true", timeout_s=0.5) == (attach.TIMED_OUT, b"")
+        threading.Timer(0.5, served.close).start()
+        with pytest.raises(UserError, match="db ended before the command"):
+            execute(run, "true")
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {"name": "db"})
+        with pytest.raises(UserError, match="db takes no commands"):
+            execute(rundir.find("db"), "true")
+
+
+def test_console(monkeypatch: pytest.MonkeyPatch,
+                 capfd: pytest.CaptureFixture[str]) -> None:
+    """Its past, what it says, and the lines that are typed."""
+    monkeypatch.setattr(attach, "QUIET_S", 0.3)
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {"name": "db"})
+        served = Served(folder)
+        served.keyboard.sendall(b"boots\n")
+        reading, writing = os.pipe()
+        os.write(writing, b"one\ntwo")
+        os.close(writing)
+        monkeypatch.setattr(console, "STDIN", reading)
+        time.sleep(0.3)
+        attach.show_console(rundir.find("db"))
+        assert served.keyboard.recv(100) in (b"one\n", b"one\ntwo")
+        assert capfd.readouterr().out == "boots\n"
+        served.close()
+
+
+# ---- detached runs ------------------------------------------------------
+
+DETACH = """
+import sys, time
+from pathlib import Path
+from vssd import detach
+
+def child(started):
+    print("before", file=sys.stderr)
+    if sys.argv[2] == "fail":
+        return 3
+    started("db", Path(sys.argv[1]))
+    time.sleep(1)
+    print("after", file=sys.stderr)
+    return 0
+
+sys.exit(detach.run(child))
+"""
+
+
+@pytest.mark.parametrize("how", ["start", "fail"])
+def test_detach(tmp_path: Path, how: str) -> None:
+    """Its name is printed and its later output goes to the log; its failure
+    before that is ours."""
+    log = tmp_path / "log"
+    done = subprocess.run(
+        [sys.executable, "-c", DETACH, str(log), how], text=True, check=False,
+        capture_output=True, timeout=60,
+        env=dict(os.environ, PYTHONPATH=str(paths.PROJECT / "scripts")))
+    assert done.stderr == "before\n"
+    if how == "fail":
+        assert (done.returncode, done.stdout) == (3, "")
+        return
+    assert (done.returncode, done.stdout) == (0, "db\n")
+    end = time.monotonic() + 30
+    while log.read_text() != "after\n" and time.monotonic() < end:
+        time.sleep(0.1)
+    assert log.read_text() == "after\n"
+
+
+HOLD = """
+import json, os, signal, sys, time
+from vssd import rundir
+
+def end(*_):
+    open(log, "w").write("x\\nvssd: drive: profile tiny\\n")
+    sys.exit()
+
+signal.signal(signal.SIGTERM, end)
+with rundir.rundir() as folder:
+    log = str(folder.parent / "log")
+    rundir.describe(folder, {"name": "db", "pid": os.getpid(), "log": log})
+    print("up", flush=True)
+    time.sleep(100)
+"""
+
+
+def test_stop_by_force(capsys: pytest.CaptureFixture[str]) -> None:
+    """A signal to its process; then its summary is shown."""
+    with subprocess.Popen(
+            [sys.executable, "-c", HOLD], stdout=subprocess.PIPE,
+            env=dict(os.environ, PYTHONPATH=str(paths.PROJECT / "scripts"))) \
+            as process:
+        assert process.stdout and process.stdout.readline() == b"up\n"
+        run = rundir.find("db")
+        with pytest.raises(UserError, match="db has no monitor"):
+            cmd_stop.stop(run, False, 1)
+        assert not cmd_stop.wait(run, 0.1)
+        cmd_stop.stop(run, True, 1)
+    assert capsys.readouterr().err == \
+        "vssd: drive: profile tiny\nvssd: db has ended\n"
+    with pytest.raises(UserError, match="no guest runs"):
+        rundir.find()
+
+
+def test_ps(capsys: pytest.CaptureFixture[str]) -> None:
+    """The facts of each run."""
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {
+            "name": "db", "pid": 7, "started": time.time() - 3700,
+            "accel": "tcg", "ssh_port": 2222, "detached": True,
+            "drives": [{"id": "ssd0", "profile": "tiny", "device": "vssd"}]})
+        assert cmd_ps.row(rundir.find()) == [
+            "db", "7", "1 h 1 min", "tcg detached", "2222", "ssd0 tiny"]
+        cmd_ps.main(argparse.Namespace(json=True))
+        assert json.loads(capsys.readouterr().out)[0]["ssh_port"] == 2222
+    cmd_ps.main(argparse.Namespace(json=True))
+    assert capsys.readouterr().out == "[]\n"
+
+
+# ---- options ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("args, says", [
+    (["--name", "a b"], "--name a b: allowed are"),
+    (["--name", ""], "--name : allowed are"),
+    (["--detach", "--exec", "x"], "--exec: not with --detach"),
+    (["--detach", "--stats", "-"], "--stats -: not with --detach"),
+    (["--detach", "--print-command"], "--print-command: not with --detach"),
+    (["--name", "x", "--print-command"], "--name: not with --print-command"),
+    (["--share", "/nowhere"], "--share /nowhere: /nowhere is no directory"),
+    (["--share", ""], "nothing is no directory"),
+    (["--share", "/etc:mnt"], "PATH must be absolute"),
+    (["--share", "/etc:/"], "PATH must be absolute"),
+    (["--share", "/etc", "--share", "/usr/../etc"], "would be at /mnt/etc"),
+    ([x for i in range(9) for x in ("--share", f"/etc:/{i}")],
+     "--share: given 9 times, allowed 0..8"),
+    (["--forward", "80"], "--forward 80: give PORT:GUEST-PORT"),
+    (["--forward", "0:80"], "--forward 0:80: give PORT"),
+    (["--forward", "65536:80"], "--forward 65536:80: give PORT"),
+    (["--ssh", "70000"], "--ssh 70000: allowed 1..65535"),
+    (["--ssh", "-1"], "--ssh -1: allowed 1..65535"),
+    (["--ssh", "4022", "--forward", "4022:80"], "port 4022 of the host is given"
+     " twice"),
+    (["--icount", "--ssh"], "--ssh: not with --icount"),
+    (["--icount", "--share", "/etc"], "--share: not with --icount"),
+    (["--print-command", "--ssh"], "--ssh: not with --print-command"),
+    (["--disk", "/etc/passwd", "--ssh"], "for --disk, give --forward PORT:22"),
+])
+def test_refused_before_the_run(args: list[str], says: str) -> None:
+    """In one line that names the option."""
+    found = cli.parser().parse_args(["run", *args])
+    with pytest.raises(UserError) as e:
+        cmd_run.check(found)
+    assert says in str(e.value) and "\n" not in str(e.value)
+
+
+def test_a_port_in_use() -> None:
+    """Said before the run."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        port = sock.getsockname()[1]
+        with pytest.raises(UserError, match=f"port {port} of 127.0.0.1: Addr"):
+            links.check(cli.parser().parse_args(
+                ["run", "--forward", f"{port}:80"]))
+
+
+def test_links_of_a_machine(tmp_path: Path) -> None:
+    """QEMU's arguments and the set-up, with names that need quotes."""
+    folder = tmp_path / "a,b c"
+    folder.mkdir()
+    args = cli.parser().parse_args(
+        ["run", "--share", f"{folder}:/srv/x y,ro", "--ssh", "--forward",
+         f"{links.free_port()}:80"])
+    links.check(args)
+    text = " ".join(links.share_arguments(args.shares))
+    assert f"path={tmp_path}/a,,b c,security_model=none" in text
+    assert "readonly=on" in text
+    script = links.setup_script(args.shares, True)
+    assert "mkdir -p '/srv/x y' && mount -t 9p" in script
+    assert links.key().with_suffix(".pub").read_text().strip() in script
+    assert subprocess.run(["sh", "-n", "-c", script], check=False) \
+        .returncode == 0
+    assert links.key().stat().st_mode & 0o077 == 0
+    ports = links.with_ports(args)
+    assert ports[0][1] == 80 and ports[1][1] == 22 and ports[1][0] > 0
+    spec = machine.Spec(Path("/q"), "tcg", [], ports=ports)
+    assert f"hostfwd=tcp:127.0.0.1:{ports[1][0]}-:22" in \
+        " ".join(machine.command_line(spec))
+    assert links.setup_script([], False) == ""
+
+
+@pytest.mark.parametrize("words, says", [
+    ([], "a command must follow"), ([" "], "a command must follow"),
+    (["--"], "a command must follow"),
+    (["--timeout", "0", "x"], "--timeout 0: allowed above 0"),
+])
+def test_exec_refuses(words: list[str], says: str) -> None:
+    """In one line."""
+    with pytest.raises(UserError, match=says):
+        cmd_execute.command_of(cli.parser().parse_args(["exec", *words]))
+
+
+def test_exec_words() -> None:
+    """One is for the shell, several are a program and its arguments."""
+    def of(*words: str) -> str:
+        return cmd_execute.command_of(cli.parser().parse_args(["exec", *words]))
+
+    assert of("a; b") == "a; b"
+    assert of("--run", "db", "nvme", "list", "-o", "json") == \
+        "nvme list -o json"
+    assert of("--", "echo", "a b") == "echo 'a b'"
+
+
+# ---- cp -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words, says", [
+    (["a"], "sources and a destination"),
+    (["/etc/passwd", "/tmp"], "either the destination"),
+    (["a:x", "b:y"], "either the destination|several guests"),
+    (["a:x", "b:y", "/tmp"], "several guests are named: a, b"),
+    (["--run", "c", "a:x", "/tmp"], "several guests are named: a, c"),
+    (["/no/such", ":"], "cp: /no/such: no such file"),
+    ([":", "/tmp"], "is no source"),
+])
+def test_cp_refuses(words: list[str], says: str) -> None:
+    """In one line."""
+    with pytest.raises(UserError, match=says):
+        cmd_cp.plan(cli.parser().parse_args(["cp", *words]))
+
+
+def test_cp(run: rundir.Run, tmp_path: Path) -> None:
+    """A tree there and back; one file to another name; what is not there."""
+    tree, guest = tmp_path / "tree", tmp_path / "guest"
+    (tree / "in").mkdir(parents=True)
+    guest.mkdir()
+    (tree / "in/data").write_bytes(os.urandom(100_000))
+    (tree / "in/data").chmod(0o750)
+    (tree / "link").symlink_to("in/data")
+    (tree / "name with 'quotes'").write_text("x")
+    os.mkfifo(tree / "fifo")
+    copying.to_guest(run, [tree], str(guest))
+    copying.from_guest(run, [f"{guest}/tree"], tmp_path / "back")
+    (tree / "fifo").unlink()
+    assert subprocess.run(["diff", "-r", tree, tmp_path / "back"],
+                          check=False).returncode == 0
+    assert (tmp_path / "back/in/data").stat().st_mode & 0o777 == 0o750
+    copying.to_guest(run, [tree / "link"], f"{guest}/other")
+    assert os.readlink(guest / "other") == "in/data"
+    with pytest.raises(UserError, match="is no directory in the guest"):
+        copying.to_guest(run, [tree, tree / "in"], f"{guest}/none")
+    with pytest.raises(UserError, match=r"cp: in the guest: .*No such file"):
+        copying.from_guest(run, [f"{guest}/none"], tmp_path)
+    with pytest.raises(UserError, match=r"cp: in the guest: .*none"):
+        copying.to_guest(run, [tree], f"{guest}/none/x")
+
+
+def stream_of(*members: tuple[str, bytes, str]) -> io.BytesIO:
+    """A tar: name, kind, and contents or target."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name, kind, text in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.mode = kind, 0o6777
+            data = text.encode() if kind == tarfile.REGTYPE else b""
+            info.size = len(data)
+            info.linkname = "" if data else text
+            tar.addfile(info, io.BytesIO(data))
+    out.seek(0)
+    return out
+
+
+def test_cp_trusts_no_guest(tmp_path: Path,
+                            capsys: pytest.CaptureFixture[str]) -> None:
+    """Names that leave the destination, links to write through, devices."""
+    to = tmp_path / "to"
+    to.mkdir()
+    file: Any = tarfile.REGTYPE
+    for name in ("/a/x", "a/../../x", "b/x", ".."):
+        with pytest.raises(UserError, match="was not asked for"):
+            copying.extract(stream_of((name, file, "x")), {"a": to / "a"})
+    with pytest.raises(OSError):
+        copying.extract(stream_of(("a", tarfile.SYMTYPE, str(tmp_path)),
+                                  ("a/x", file, "x")), {"a": to / "a"})
+    (to / "l").symlink_to(tmp_path / "victim")
+    with pytest.raises(OSError):
+        copying.extract(stream_of(("l", file, "x")), {"l": to / "l"})
+    copying.extract(stream_of(("f", file, "x"), ("d", tarfile.CHRTYPE, "")),
+                    {"f": to / "f", "d": to / "d"})
+    assert (to / "f").stat().st_mode & 0o7777 == 0o755
+    assert "d is neither a file nor a directory" in capsys.readouterr().err
+    assert not (to / "d").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["to"]
