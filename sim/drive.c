@@ -91,11 +91,28 @@ void drive_help_fills(GString *out)
 
 /* ---- configuration ------------------------------------------------------- */
 
+/*
+ * A shipped profile: among those beside the program, which a copy of it brings
+ * along, else in the source tree.
+ */
+static char *shipped_profile(const char *file)
+{
+    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *folder = program ? g_path_get_dirname(program) : NULL;
+    g_autofree char *beside =
+        folder ? g_build_filename(folder, "profiles", file, NULL) : NULL;
+
+    if (beside && g_file_test(beside, G_FILE_TEST_EXISTS)) {
+        return g_steal_pointer(&beside);
+    }
+    return g_build_filename(VSSD_PROFILE_DIR, file, NULL);
+}
+
 /* A file as given, or NAME.ini among the shipped profiles. */
 static char *find_profile(const char *name)
 {
     g_autofree char *file = g_strconcat(name, ".ini", NULL);
-    g_autofree char *shipped = g_build_filename(VSSD_PROFILE_DIR, file, NULL);
+    g_autofree char *shipped = shipped_profile(file);
 
     if (!strchr(name, '/') && !g_file_test(name, G_FILE_TEST_EXISTS) &&
         g_file_test(shipped, G_FILE_TEST_EXISTS)) {

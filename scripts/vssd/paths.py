@@ -4,6 +4,9 @@
 The cache is VSSD_CACHE, else XDG_CACHE_HOME/vssd, else ~/.cache/vssd.  All in
 it can be made again; nothing else on the machine is written, except by the
 system's package manager.
+
+VSSD_SHARED_CACHE may name the cache of another user: what is in it need not be
+made, and nothing in it is written.
 """
 
 from __future__ import annotations
@@ -36,6 +39,26 @@ def cache_dir() -> Path:
         raise UserError(f"cannot make the cache directory {path}: {e.strerror};"
                         " set VSSD_CACHE to a directory you can write") from e
     return path
+
+
+def shared_cache_dir() -> Path | None:
+    """The cache that is only read, if there is one."""
+    env = os.environ.get("VSSD_SHARED_CACHE")
+    if not env:
+        return None
+    path = Path(env).expanduser().absolute()
+    if not path.is_dir():
+        raise UserError(f"VSSD_SHARED_CACHE={env}: no such directory")
+    return path
+
+
+def find_made(name: str, mark: str) -> Path | None:
+    """A directory of our cache or the shared one that is complete: it has the
+    file `mark`."""
+    for base in (cache_dir(), shared_cache_dir()):
+        if base and (base / name / mark).exists():
+            return base / name
+    return None
 
 
 def key_of(*parts: object) -> str:

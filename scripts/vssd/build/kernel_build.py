@@ -21,7 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..paths import PROJECT, cache_dir, key_of, locked, need_space
+from ..paths import (
+    PROJECT,
+    cache_dir,
+    key_of,
+    locked,
+    need_space,
+    shared_cache_dir,
+)
 from ..proc import run_logged
 from ..ui import Stage, say
 from . import kernel_source, packages
@@ -63,10 +70,14 @@ class Kernel:
 
 
 def built() -> list[Kernel]:
-    """Every kernel of the cache that is ready."""
-    return [k for k in (Kernel(p) for p in
-                        sorted(cache_dir().glob("kernel-*")) if p.is_dir())
-            if k.image.is_file() and k.facts()]
+    """Every kernel of the cache that is ready, then those of the shared one."""
+    found: dict[str, Kernel] = {}
+    for base in (cache_dir(), shared_cache_dir()):
+        for path in sorted(base.glob("kernel-*")) if base else []:
+            kernel = Kernel(path)
+            if path.is_dir() and kernel.image.is_file() and kernel.facts():
+                found.setdefault(kernel.name, kernel)
+    return list(found.values())
 
 
 def find(text: str) -> Path:

@@ -14,7 +14,7 @@ from ..errors import UserError, one_line
 from ..paths import PROJECT, cache_dir, key_of, locked
 from ..proc import ninja_step, run_logged
 from ..ui import Stage
-from . import packages, venv
+from . import packages, programs, venv
 
 TUNED = "tuned"
 TUNED_DONE = "tuned.done"  # in the build directory, when it is complete
@@ -139,9 +139,20 @@ def tuned_sim() -> Path | None:
         return build / SIM if tuned_is_current() else None
 
 
+def _program(target: str) -> Path:
+    """A program of the release build, up to date: one that is kept, else
+    built.  The shipped profiles are beside it, where vssd-sim finds them."""
+    name = programs.key(target, programs.SIM, KINDS["release"])
+    found = programs.find(name)
+    if not found:
+        found = programs.keep(name, [ensure("release", target) / target],
+                              [PROJECT / "profiles"])
+    return found / Path(target).name
+
+
 def portable_sim() -> Path:
     """vssd-sim, up to date, for processors of this architecture."""
-    return ensure("release", SIM) / SIM
+    return _program(SIM)
 
 
 def sim() -> Path:
@@ -162,13 +173,12 @@ def choices(key: str) -> list[str]:
 
 def oplog_check() -> Path:
     """vssd-oplog-check, up to date."""
-    target = "tools/oplog-check/vssd-oplog-check"
-    return ensure("release", target) / target
+    return _program("tools/oplog-check/vssd-oplog-check")
 
 
 def bench_nand() -> Path:
     """vssd-bench-nand, up to date."""
-    return ensure("release", "sim/vssd-bench-nand") / "sim/vssd-bench-nand"
+    return _program("sim/vssd-bench-nand")
 
 
 def drive_info(profile: Path, sets: list[str]) -> dict[str, Any]:

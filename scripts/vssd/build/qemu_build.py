@@ -2,7 +2,8 @@
 """Building QEMU with our device, out of tree, in the cache.
 
 The first build takes minutes; after a change of our C code ninja builds only
-that.  When no file that goes in has changed, not even ninja is started.
+that.  The programs are then kept by the contents of what goes in (programs.py),
+so that a further clone of the same contents builds nothing.
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import UserError
 from ..paths import PROJECT, cache_dir, key_of, locked, need_space
 from ..proc import ninja_step, run_logged
 from ..ui import Stage
-from . import packages, venv
+from . import packages, programs, venv
 from .qemu_source import Origin, obtain
 
 CONFIGURE = (
@@ -38,7 +38,6 @@ TSAN_CONFIGURE = (
 TSAN_TARGETS = ("qemu-system-x86_64",)
 BUILD_BYTES = 1500 << 20
 FIRMWARE_DIRS = ("/usr/share/seabios", "/usr/share/qemu")
-OUR_FOLDERS = ("core", "nand", "ftl", "hw-ssd")
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def fingerprint(flags: tuple[str, ...] = CONFIGURE) -> str:
     """Changes when a file of ours that goes into QEMU changes."""
     parts: list[object] = [flags]
     files = [PROJECT / "meson.build"]
-    for folder in OUR_FOLDERS:
+    for folder in programs.DEVICE:
         files += sorted(p for p in (PROJECT / folder).rglob("*")
                         if p.is_file())
     for path in files:
@@ -97,6 +96,25 @@ def ensure(origin: Origin | None = None,
            targets: tuple[str, ...] = TARGETS) -> Qemu:
     """Build QEMU if it is not built or out of date."""
     origin = origin or remembered_origin()
+    if flags != CONFIGURE:
+        return _ensure_build(origin, flags, targets)
+    name = _programs_key(origin)
+    found = programs.find(name)
+    if not found:
+        build = _ensure_build(origin, flags, targets).build
+        found = programs.keep(name, [build / target for target in TARGETS])
+    return Qemu(found)
+
+
+def _programs_key(origin: Origin) -> str:
+    """Of the programs that ensure() makes; a source that is a directory of the
+    user's has no other name than its path."""
+    return programs.key("qemu", programs.DEVICE, CONFIGURE, TARGETS,
+                        origin.source, origin.sha256)
+
+
+def _ensure_build(origin: Origin, flags: tuple[str, ...],
+                  targets: tuple[str, ...]) -> Qemu:
     tree = obtain(origin)
     build = cache_dir() / ("build-" + key_of(tree, flags))
     qemu = Qemu(build)
@@ -152,14 +170,3 @@ def _ninja(build: Path, targets: tuple[str, ...]) -> None:
         run_logged(["ninja", "-C", build, *targets], "qemu-build",
                    "building QEMU", on_line=ninja_step(stage.step),
                    env=venv.path_env())
-
-
-def built(origin: Origin | None = None) -> Qemu:
-    """The QEMU that is there; UserError if none is."""
-    origin = origin or remembered_origin()
-    tree = cache_dir() / ("qemu-" + key_of(PROJECT, origin.source,
-                                           origin.sha256, "source-1"))
-    qemu = Qemu(cache_dir() / ("build-" + key_of(tree, CONFIGURE)))
-    if not qemu.emulator.exists():
-        raise UserError("QEMU is not built: run ./vssd setup")
-    return qemu

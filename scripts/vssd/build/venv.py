@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from ..errors import UserError
-from ..paths import PROJECT, cache_dir, file_bytes, key_of, locked
+from ..paths import PROJECT, cache_dir, file_bytes, find_made, key_of, locked
 from ..proc import run_logged
 from ..ui import Stage
 from . import packages
@@ -27,8 +27,8 @@ def venv_dir() -> Path:
     """Where the environment is, or will be."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     base = sys.base_prefix
-    return cache_dir() / ("venv-" + key_of(version, base,
-                                           file_bytes(REQUIREMENTS)))
+    name = "venv-" + key_of(version, base, file_bytes(REQUIREMENTS))
+    return find_made(name, "done") or cache_dir() / name
 
 
 def inside() -> bool:
@@ -83,6 +83,10 @@ def extra(name: str) -> None:
     done = path / f"done-{name}-{key_of(file_bytes(requirements))}"
     if done.exists():
         return
+    if not os.access(path, os.W_OK):
+        raise UserError(f"{path} has no packages for {name} and cannot be"
+                        " written: its owner has to run this once, or unset"
+                        " VSSD_SHARED_CACHE")
     with locked("venv"):
         if not done.exists():
             with Stage(f"installing Python libraries for {name}") as stage:

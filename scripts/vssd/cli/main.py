@@ -12,6 +12,7 @@ from ..errors import one_line
 from . import (
     age,
     bench,
+    cache,
     checklog,
     compare,
     console,
@@ -47,9 +48,9 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
 # Each module has add_parser() and main(); --help lists them in this order.
-COMMANDS = (setup, run, ps, console, execute, cp, ssh, stop, powercut, fault,
-            stat, top, metrics, sim, age, sweep, compare, report, plot, figures,
-            validate, fit, model, libvirt,
+COMMANDS = (setup, cache, run, ps, console, execute, cp, ssh, stop, powercut,
+            fault, stat, top, metrics, sim, age, sweep, compare, report, plot,
+            figures, validate, fit, model, libvirt,
             kernel, test, fuzz, bench, checklog)
 
 

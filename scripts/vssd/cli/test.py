@@ -202,8 +202,9 @@ def run_pytest(group: str, parts: list[str], tally: Tally, long: bool) -> None:
            "COLUMNS": "200", "PYTEST_ADDOPTS": "", **venv.path_env()}
     try:
         if group != "scripts":
-            env["VSSD_QEMU"] = str(qemu_build.ensure().emulator)
-            env["VSSD_QEMU_IMG"] = str(qemu_build.built().img)
+            qemu = qemu_build.ensure()
+            env["VSSD_QEMU"] = str(qemu.emulator)
+            env["VSSD_QEMU_IMG"] = str(qemu.img)
         if group == "qemu":
             env["VSSD_OPLOG_CHECK"] = str(model.oplog_check())
         if group == "qemu" and long:

@@ -21,7 +21,15 @@ from pathlib import Path
 
 from ..build import aptsrc, guest_tools, packages, qemu_build
 from ..errors import UserError
-from ..paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
+from ..paths import (
+    PROJECT,
+    cache_dir,
+    file_bytes,
+    find_made,
+    key_of,
+    locked,
+    need_space,
+)
 from ..proc import log_file, run_logged
 from ..ui import Stage
 from . import disk
@@ -118,14 +126,25 @@ def _image_key(suite: str, more: tuple[str, ...] = ()) -> str:
                              "scripts/vssd/guest/image_root.py"))
 
 
+def image_name(suite: str, more: tuple[str, ...] = ()) -> str:
+    """The directory of the cache that has an image of the present recipe."""
+    return f"image-{_image_key(suite, more)}"
+
+
+def root_name(suite: str, more: tuple[str, ...] = ()) -> str:
+    """The file of the cache that has its packages."""
+    return f"root-{_root_key(suite, more)}.tar"
+
+
 def ensure(mirror: str = "", suite: str = SUITE,
            more: tuple[str, ...] = ()) -> Image:
     """The image of a suite, with more packages of it; made when it is not
     there."""
-    folder = cache_dir() / f"image-{_image_key(suite, more)}"
+    name = image_name(suite, more)
+    if found := find_made(name, "image.json"):
+        return Image(found)
+    folder = cache_dir() / name
     image = Image(folder)
-    if (folder / "image.json").exists():
-        return image
     with locked("image"):
         if (folder / "image.json").exists():
             return image
@@ -148,7 +167,7 @@ def ensure(mirror: str = "", suite: str = SUITE,
 
 
 def _tar_path(suite: str, more: tuple[str, ...]) -> Path:
-    return cache_dir() / f"root-{_root_key(suite, more)}.tar"
+    return cache_dir() / root_name(suite, more)
 
 
 def _root_tar(mirror: str, suite: str, more: tuple[str, ...]) -> Path:
@@ -275,7 +294,7 @@ def _assemble(tar: Path, part: Path, stage: Stage, suite: str,
     stage.note("holes")
     _punch(raw)
     (part / "image.json").write_text(json.dumps(
-        {"partuuid": partuuid, "suite": suite}), encoding="utf-8")
+        {"partuuid": partuuid, "suite": suite, "packages": more}), encoding="utf-8")
 
 
 def _punch(raw: Path) -> None:

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Built programs, kept by the contents of what they are made of.
+
+Each clone has build directories of its own, where a change compiles little.
+What they build is copied to programs-KEY of the cache, where another clone of
+the same contents finds it and builds nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..paths import PROJECT, cache_dir, find_made, key_of, locked
+
+PREFIX = "programs-"
+DONE = "done"
+MOST = 6  # in the cache; those that were used last stay
+# With hw-ssd, all that about-commit.sh looks at is in one of them.
+DEVICE = ("core", "nand", "ftl", "hw-ssd")
+SIM = (*DEVICE, "sim", "tools", "profiles")
+
+
+def key(kind: str, folders: Iterable[str], *more: object) -> str:
+    """Names the contents of folders of the project, and the commit that the
+    programs tell."""
+    about = subprocess.run(
+        ["sh", str(PROJECT / "core/about-commit.sh"), str(PROJECT)],
+        capture_output=True, check=False).stdout
+    parts: list[object] = [kind, about, *more]
+    files = [PROJECT / "meson.build"]
+    for folder in folders:
+        files += sorted(p for p in (PROJECT / folder).rglob("*")
+                        if p.is_file() and "__pycache__" not in p.parts)
+    for path in files:
+        parts += [path.relative_to(PROJECT), path.read_bytes()]
+    return key_of(*parts)
+
+
+def find(name: str) -> Path | None:
+    """The folder of these programs; its use is noted."""
+    found = find_made(PREFIX + name, DONE)
+    if found and os.access(found / DONE, os.W_OK):
+        os.utime(found / DONE)
+    return found
+
+
+def keep(name: str, files: Iterable[Path], folders: Iterable[Path] = ()) -> Path:
+    """Copy what was built; the folder.  Those used least recently go."""
+    folder = cache_dir() / (PREFIX + name)
+    with locked("programs"):
+        if (folder / DONE).exists():
+            return folder
+        part = folder.with_name(folder.name + ".part")
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        part.mkdir()
+        for path in files:
+            shutil.copy2(path, part / path.name)
+        for path in folders:
+            shutil.copytree(path, part / path.name)
+        (part / DONE).touch()
+        part.rename(folder)
+        for old in by_use()[MOST:]:
+            shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def by_use() -> list[Path]:
+    """All that are kept, the last used first."""
+    marks = cache_dir().glob(f"{PREFIX}*/{DONE}")
+    return [p.parent for p in sorted(marks, key=lambda p: -p.stat().st_mtime_ns)]
