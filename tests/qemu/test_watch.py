@@ -223,7 +223,7 @@ def test_metrics_server(drive: NvmeHost) -> None:
     """Over HTTP; a drive that does not answer is down, and ends nothing."""
     found = cmd_metrics.drives(None)
     assert [d.name for d in found] == ["ssd"]
-    gone = source.Drive(found[0].path, "gone")
+    gone = source.Drive(found[0].machine, "gone")
     server, port = metrics.serve(
         metrics.Collector(lambda: [*found, gone]), "127.0.0.1", 0)
     try:

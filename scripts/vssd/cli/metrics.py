@@ -12,7 +12,7 @@ from .. import rundir
 from ..build import venv
 from ..errors import UserError
 from ..ui import say
-from .powercut import find_drives, find_socket
+from .powercut import find_drives
 
 if TYPE_CHECKING:
     from ..watch.source import Drive
@@ -49,13 +49,14 @@ def drives(runs: list[str] | None) -> list[Drive]:
     """The drives that there are now."""
     from ..watch.source import Drive, Monitor
 
-    names = runs or [p.parent.name for p in rundir.live(rundir.MONITOR)]
+    names = runs or [run.name for run in rundir.running()]
     out = []
     for run in names:
         try:
-            path = find_socket(run)
-            with Monitor(path) as qmp:
-                out += [Drive(path, name) for name in find_drives(qmp, None)]
+            machine = rundir.find(run)
+            with Monitor(machine) as qmp:
+                out += [Drive(machine, name)
+                        for name in find_drives(qmp, None)]
         except UserError as e:
             say(str(e))
     return out
@@ -68,7 +69,7 @@ def main(args: argparse.Namespace) -> int:
     if not 0 <= args.port <= 65535:
         raise UserError(f"--port {args.port}: allowed 0 to 65535")
     for name in args.run or []:
-        find_socket(name)  # a name that is wrong is an error now, not later
+        rundir.find(name)  # a name that is wrong is an error now, not later
     venv.extra("metrics")
     collector = metrics.Collector(lambda: drives(args.run))
     if args.once:

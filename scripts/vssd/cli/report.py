@@ -48,7 +48,7 @@ def load(name: str, drive: str | None) -> Result:
     from .stat import drive_of
 
     if not Path(name).exists() and name in [
-            p.parent.name for p in rundir.live(rundir.MONITOR)]:
+            run.name for run in rundir.running()]:
         found = drive_of(argparse.Namespace(run=name, drive=drive))
         return result.Result(f"{name} {found.name}", found.read())
     return result.load(name)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from .. import rundir
 from ..errors import UserError
 from .fault import only_drive
-from .powercut import find_socket
 
 if TYPE_CHECKING:
     from ..watch.source import Drive
@@ -29,8 +29,7 @@ def add_drive(p: argparse.ArgumentParser) -> None:
     """The options that say which drive, for drive_of()."""
     p.add_argument("--drive", metavar="ID",
                    help="this drive, as ssd0 (default: the only one)")
-    p.add_argument("--run", metavar="NAME",
-                   help="which guest, when several run (their names are shown)")
+    rundir.add_option(p)
 
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
@@ -62,9 +61,9 @@ def drive_of(args: argparse.Namespace) -> Drive:
     """The drive that --run and --drive name: the one place that finds it."""
     from ..watch.source import Drive, Monitor
 
-    path = find_socket(args.run)
-    with Monitor(path) as qmp:
-        return Drive(path, only_drive(qmp, args.drive))
+    machine = rundir.find(args.run)
+    with Monitor(machine) as qmp:
+        return Drive(machine, only_drive(qmp, args.drive))
 
 
 def check(args: argparse.Namespace) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from ..errors import UserError
+from ..rundir import Run
 from . import members
 
 LIMIT_S = 10.0  # for an answer
@@ -22,12 +22,12 @@ Stats = dict[str, Any]
 
 
 class Monitor:
-    """with Monitor(path) as qmp: qmp.cmd("query-status")"""
+    """with Monitor(machine) as qmp: qmp.cmd("query-status")"""
 
-    def __init__(self, path: Path, limit_s: float = LIMIT_S) -> None:
+    def __init__(self, machine: Run, limit_s: float = LIMIT_S) -> None:
         from qemu.qmp import QMPClient
 
-        self.path = path
+        self.machine = machine
         self.limit_s = limit_s
         self.loop = asyncio.new_event_loop()
         self.qmp = QMPClient("vssd")
@@ -41,16 +41,16 @@ class Monitor:
                 asyncio.wait_for(what, self.limit_s))
         except asyncio.TimeoutError as e:
             raise UserError(
-                f"the guest {self.path.parent.name} does not answer within"
+                f"the guest {self.machine.name} does not answer within"
                 f" {self.limit_s:g} s; another program may hold its monitor") \
                 from e
         except (OSError, EOFError, QMPError) as e:
-            raise UserError(f"the guest {self.path.parent.name} does not"
+            raise UserError(f"the guest {self.machine.name} does not"
                             f" answer: {e}") from e
 
     def __enter__(self) -> Monitor:
         try:
-            self._wait(self.qmp.connect(str(self.path)))
+            self._wait(self.qmp.connect(str(self.machine.monitor)))
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -78,16 +78,16 @@ def stats(qmp: Any, drive: str) -> Stats:
 class Drive:
     """One drive of a running machine."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.path = path
+    def __init__(self, machine: Run, name: str) -> None:
+        self.machine = machine
         self.name = name
 
     @property
     def run(self) -> str:
         """The name of the machine's run."""
-        return self.path.parent.name
+        return self.machine.name
 
     def read(self) -> Stats:
         """Its statistics now."""
-        with Monitor(self.path) as qmp:
+        with Monitor(self.machine) as qmp:
             return stats(qmp, self.name)
