@@ -20,9 +20,41 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
+RATE_S = 2.0     # a stage that is shorter tells neither rate nor rest
+quiet = False    # --quiet: errors alone
+
+
 def say(text: str) -> None:
     """One line to the user that is not a command's result."""
-    print(f"vssd: {text}", file=sys.stderr, flush=True)
+    if not quiet:
+        print(f"vssd: {text}", file=sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _rate(per_second: float) -> str:
+    if per_second < 1:
+        return f"{60 * per_second:.2g}/min"
+    for limit, unit in ((1e3, ""), (1e6, " k"), (1e9, " M")):
+        if per_second < limit:
+            return f"{per_second * 1e3 / limit:.3g}{unit}/s"
+    return f"{per_second / 1e9:.3g} G/s"
+
+
+def pace(done: int, total: int, seconds: float) -> str:
+    """Rate and rest of a stage by its progress so far: "12/s, 8 s left"."""
+    if done <= 0 or seconds < RATE_S:
+        return ""
+    rest = f", {duration(seconds / done * (total - done))} left" \
+        if done < total else ""
+    return _rate(done / seconds) + rest
 
 
 class Stage:
@@ -38,9 +70,12 @@ class Stage:
         self.title = title
         self.begin = time.monotonic()
         self.line: Line = Lines(self)
+        self.done = 0
 
     def __enter__(self) -> Stage:
-        if sys.stderr.isatty():
+        if quiet:
+            self.line = Hidden(self)
+        elif sys.stderr.isatty():
             try:
                 self.line = Bar(self)
             except ImportError:  # the environment that has rich is being made
@@ -56,8 +91,14 @@ class Stage:
         say(f"{self.title}: {what} ({self.seconds():.0f} s)")
 
     def step(self, done: int, total: int, detail: str = "") -> None:
-        """So much of it is done."""
-        self.line.step(done, max(total, 1), detail)
+        """So much of it is done; rate and rest follow from that."""
+        self.done = done
+        text = pace(done, total, self.seconds())
+        self.line.step(done, max(total, 1), f"{text}  {detail}".strip())
+
+    def add(self, total: int, detail: str = "") -> None:
+        """One more of `total` is done."""
+        self.step(self.done + 1, total, detail)
 
     def note(self, text: str) -> None:
         """What it does now."""
@@ -90,6 +131,19 @@ class Line(abc.ABC):
         """So much of it is done."""
         self.note(f"{100 * done // total:3d} % [{done}/{total}] {detail}"
                   .rstrip())
+
+
+class Hidden(Line):
+    """With --quiet."""
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
 
 
 class Lines(Line):

@@ -150,11 +150,10 @@ def _remote(address: str, sim: Path, points: list[Point], done: Done) -> None:
 
 def _run(args: argparse.Namespace, sim: Path, missing: list[Point],
          store: Store) -> None:
-    estimate = simrun.Estimate(len(missing))
     with Stage("sweep") as stage:
         def done(point: Point, result: Result) -> None:
             store.put(point, result)
-            stage.note(estimate.add())
+            stage.add(len(missing))
 
         if args.scheduler:
             _remote(args.scheduler, sim, missing, done)

@@ -39,12 +39,11 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 def _results(drives: list[Drive], jobs: int) -> dict[Point, Result]:
     points = validation.points(drives)
     results: dict[Point, Result] = {}
-    estimate = simrun.Estimate(len(points))
     runner = simrun.Runner(model.sim(), jobs)
     with Stage("validate") as stage:
         def done(point: Point, result: Result) -> None:
             results[point] = result
-            stage.note(estimate.add())
+            stage.add(len(points))
 
         runner.points(points, done)
     return results

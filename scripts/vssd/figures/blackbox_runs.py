@@ -26,7 +26,7 @@ import numpy as np
 
 from ..paths import cache_dir, file_bytes, key_of
 from ..sim.batch import Batch
-from ..sim.run import Estimate, Point, Result, Runner, result_of
+from ..sim.run import Point, Result, Runner, result_of
 from ..ui import Stage
 from . import blackbox_disk as disk
 from . import blackbox_features as bf
@@ -369,14 +369,12 @@ def play_all(runner: Runner, scratch: Path, device: Device, title: str,
     store = Store(*identity(runner, device), *what)
     missing = [i for i in range(n) if i not in store.runs]
     if missing:
-        estimate = Estimate(len(missing))
         before = n - len(missing)
         with Stage(title) as stage, \
                 _player(runner, scratch, device, make) as call:
             def done(i: int, run: Run) -> None:
                 store.add(i, run)
-                stage.note(estimate.add()
-                           + f" ({before} kept)" * bool(before))
+                stage.add(len(missing), f"({before} kept)" * bool(before))
 
             runner.each(call, missing, done)
     if kept is not None:

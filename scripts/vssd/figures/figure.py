@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..sim.run import Estimate, Point, Result, Runner
+from ..sim.run import Point, Result, Runner
 from ..ui import Stage
 from . import judge
 from .judge import Row as Row  # panels are of rows: one import for both
@@ -127,7 +127,6 @@ class Context:
     def run(self, title: str, points: dict[Any, Point]) -> dict[Any, Result]:
         """Run points side by side; the results by the same labels."""
         results: dict[Any, Result] = {}
-        estimate = Estimate(len(points))
         with Stage(title) as stage:
             def call(label: Any) -> Result:
                 return self.runner.one(points[label])
@@ -135,7 +134,7 @@ class Context:
             def done(label: Any, result: Result) -> None:
                 results[label] = result
                 self.runs.append((title, label, points[label], result))
-                stage.note(estimate.add())
+                stage.add(len(points))
 
             self.runner.each(call, points, done)
         return results

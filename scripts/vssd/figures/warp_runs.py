@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..paths import find_profile
-from ..sim.run import Estimate, Point, Result
+from ..sim.run import Point, Result
 from ..ui import Stage
 from . import warp_input
 from .figure import Context
@@ -147,7 +147,6 @@ def play(ctx: Context, title: str, cases: dict[Any, Case],
         path.unlink()
         return results
 
-    estimate = Estimate(len(jobs))
     with Stage(title) as stage:
         def done(key: Any, results: list[tuple[Any, Point, Result]]) -> None:
             for label, point, result in results:
@@ -155,7 +154,7 @@ def play(ctx: Context, title: str, cases: dict[Any, Case],
                 run = title, label, seed
                 curves[label, seed] = curve(result, cases[label].pages, run)
                 ctx.runs.append((title, run, point, result))
-            stage.note(estimate.add())
+            stage.add(len(jobs))
 
         ctx.runner.each(call, jobs, done)
     return {label: [curves[label, seed] for seed in seeds] for label in cases}

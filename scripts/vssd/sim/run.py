@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,32 +125,6 @@ class Runner:
                done: Callable[[Point, Result], None]) -> None:
         """Run all of them."""
         self.each(self.one, points, done)
-
-
-class Estimate:
-    """How long the rest will take, by the progress so far."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.done = 0
-        self.begin = time.monotonic()
-
-    def add(self) -> str:
-        """One more is done: a line that says how far it is."""
-        self.done += 1
-        left = (time.monotonic() - self.begin) / self.done \
-            * (self.total - self.done)
-        return (f"{self.done} of {self.total} runs, about"
-                f" {duration(left)} left")
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def flat(value: Any, prefix: str = "") -> dict[str, Any]:
