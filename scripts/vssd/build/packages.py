@@ -82,7 +82,8 @@ KERNEL = Group("building a guest kernel", (
     "libssl-dev", "patch"))
 CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"),
               clang_runtime)
-LINT = Group("the checks of the sources", ("clang-tidy", "shellcheck"))
+LINT = Group("the checks of the sources and man pages", (
+    "clang-tidy", "shellcheck", "man-db"))
 CASSANDRA = Group("getting Cassandra for a guest", (
     "maven", "default-jdk-headless", "e2fsprogs"))
 U_BOOT = Group("the U-Boot test", ("u-boot-qemu",))

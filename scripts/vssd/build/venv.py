@@ -100,11 +100,19 @@ def enter(argv: list[str]) -> None:
     """Run this command again in the environment, unless it is there."""
     if inside():
         return
-    path = ensure()
-    if inside():
-        return
-    os.environ["VSSD_IN_VENV"] = "1"
-    python = str(path / "bin/python")
+    ensure()
+    if not inside():
+        _again(argv)
+
+
+def enter_if_made(argv: list[str]) -> None:
+    """The same, but nothing is installed."""
+    if not inside() and (venv_dir() / "done").exists():
+        _again(argv)
+
+
+def _again(argv: list[str]) -> None:
+    python = str(venv_dir() / "bin/python")
     os.execv(python, [python, "-m", "vssd", *argv])
 
 

@@ -54,6 +54,7 @@ def main(args: argparse.Namespace) -> int:
     """./vssd age"""
     from ..build import model
 
+    paths.find_profile(args.profile)
     paths.check_output("-o", args.output)
     paths.claim("-o", args.output)
     ran = subprocess.run(command(str(model.sim()), args), check=False,

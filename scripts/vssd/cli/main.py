@@ -4,26 +4,29 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import NoReturn
+import functools
+import importlib.util
 
-from .. import ending
-from ..errors import one_line
+from .. import ending, ui
 from . import (
     age,
     bench,
     cache,
     checklog,
     compare,
+    completion,
     console,
     cp,
+    doctor,
     execute,
     fault,
     figures,
     fit,
     fuzz,
+    help,
     kernel,
     libvirt,
+    man,
     metrics,
     model,
     plot,
@@ -41,6 +44,7 @@ from . import (
     top,
     validate,
 )
+from .parsing import Parser, add_quiet, wants_colours
 
 DESCRIPTION = """\
 vssd: a virtual SSD.  A guest boots inside QEMU from an NVMe drive whose
@@ -48,21 +52,22 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
 # Each module has add_parser() and main(); --help lists them in this order.
-COMMANDS = (setup, cache, run, ps, console, execute, cp, ssh, stop, powercut,
-            fault, stat, top, metrics, sim, age, sweep, compare, report, plot,
-            figures, validate, fit, model, libvirt,
-            kernel, test, fuzz, bench, checklog)
+# Help, completion and man pages read the same parsers.
+COMMANDS = (setup, doctor, cache, run, ps, console, execute, cp, ssh, stop,
+            powercut, fault, stat, top, metrics, sim, age, sweep, compare,
+            report, plot, figures, validate, fit, model, libvirt,
+            kernel, test, fuzz, bench, checklog,
+            help, completion, man)
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse's, with errors of one line."""
+class Version(argparse.Action):
+    """--version: git is asked only then."""
 
-    def error(self, message: str) -> NoReturn:
-        """Status 2, as usual."""
-        name = self.prog.removeprefix("vssd").strip()
-        print(f"vssd: {name + ': ' if name else ''}{one_line(message)}"
-              f" (./{self.prog} --help says more)", file=sys.stderr)
-        raise SystemExit(2)
+    def __call__(self, *_: object) -> None:
+        from ..origin import version_text
+
+        print(version_text())
+        raise SystemExit(0)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -70,9 +75,13 @@ def parser() -> argparse.ArgumentParser:
     p = Parser(
         prog="vssd", description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--version", action=Version, nargs=0,
+                   help="print version and commit")
     sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in COMMANDS:
         module.add_parser(sub)
+    add_quiet(p)
+    p.set_defaults(top=p, run=_command)
     return p
 
 
@@ -82,16 +91,37 @@ def main(argv: list[str]) -> int:
 
 
 def _command(argv: list[str]) -> int:
-    if argv[:1] == ["sim"]:
-        # vssd-sim reads its own options.
-        args = argparse.Namespace(call=sim.main, rest=argv[1:])
-    else:
-        p = parser()
-        args = p.parse_args(argv)
-        if getattr(args, "qemu", None) and "--" not in argv:
-            p.error(f"what is {args.qemu[0]!r}?  Arguments for QEMU come"
-                    " after --")
-    if not getattr(args, "dry_run", False):
-        from ..build import venv
+    from ..build import venv
+
+    if wants_colours() and {"-h", "--help", "help"} & {*argv}:
+        venv.enter_if_made(argv)
+    args = _parsed(argv)
+    ui.quiet = args.quiet
+    # A command that is plain needs few libraries or none, and asks for them.
+    args.need = functools.partial(_need, argv)
+    if not (getattr(args, "dry_run", False) or getattr(args, "plain", False)):
         venv.enter(argv)
     return int(args.call(args))
+
+
+def _parsed(argv: list[str]) -> argparse.Namespace:
+    words = [a for a in argv if a != "--quiet"]
+    if words[:1] == ["sim"] and "sim" in argv[:2]:
+        # vssd-sim reads its own options.
+        at = argv.index("sim")
+        return argparse.Namespace(call=sim.main, rest=argv[at + 1:],
+                                  quiet=at > 0)
+    p = parser()
+    args = p.parse_args(argv)
+    if getattr(args, "qemu", None) and "--" not in argv:
+        p.error(f"what is {args.qemu[0]!r}?  Arguments for QEMU come"
+                " after --")
+    return args
+
+
+def _need(argv: list[str], library: str) -> None:
+    """Have a library: of this Python, else of the environment."""
+    if importlib.util.find_spec(library) is None:
+        from ..build import venv
+
+        venv.enter(argv)

@@ -18,7 +18,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import detach, paths, rundir
+from .. import detach, ending, paths, rundir
 from ..errors import UserError
 from ..guest import drives, image, links
 from ..proc import log_file
@@ -427,7 +427,7 @@ async def _execute(m: machine.Machine, timeout_s: float | None) -> int:
                         f" (all of it: {await m.keep_evidence()})")
     if not await m.first(m.exit_status, m.ended, timeout_s=timeout_s):
         say(f"the command took longer than {timeout_s:g} s")
-        return 124
+        return ending.TIMED_OUT
     if m.interrupted:
         return 128 + m.interrupted
     if m.end_reason == "QEMU ended" and not m.exit_status.done():

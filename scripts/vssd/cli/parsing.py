@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The parsers of the vssd command: their errors, their help, and what all
+commands have.
+
+Help, completion and man pages are made from the parsers, so that a new command
+has them without a line of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from typing import NoReturn, TypeVar
+
+from .. import ending
+from ..errors import one_line
+
+Found = TypeVar("Found", bound=argparse.ArgumentParser)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse's, with errors of one line and coloured help."""
+
+    def error(self, message: str) -> NoReturn:
+        """Status 2, as usual."""
+        name = self.prog.removeprefix("vssd").strip()
+        print(f"vssd: {name + ': ' if name else ''}{one_line(message)}"
+              f" (./{self.prog} --help says more)", file=sys.stderr)
+        raise SystemExit(ending.USAGE)
+
+    def format_help(self) -> str:
+        """In colours where that is useful and possible."""
+        if wants_colours():
+            plain = self.formatter_class
+            assert isinstance(plain, type)
+            self.formatter_class = coloured(plain)
+        return super().format_help()
+
+
+def wants_colours() -> bool:
+    """Is standard output a terminal whose user has not said no?"""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ \
+        and os.environ.get("TERM") != "dumb"
+
+
+def coloured(plain: type[argparse.HelpFormatter]) \
+        -> type[argparse.HelpFormatter]:
+    """The formatter of rich-argparse for this one; the same without it."""
+    try:
+        import rich_argparse
+    except ImportError:  # the environment is not made yet
+        return plain
+    raw = issubclass(plain, argparse.RawDescriptionHelpFormatter)
+    base = rich_argparse.RawDescriptionRichHelpFormatter if raw \
+        else rich_argparse.RichHelpFormatter
+    # Brackets in our texts are no markup.
+    return type("Coloured", (base,), {"help_markup": False,
+                                      "text_markup": False})
+
+
+def children(p: argparse.ArgumentParser) \
+        -> Iterator[tuple[str, argparse.ArgumentParser, str]]:
+    """The commands of a parser: name, parser, one line of help."""
+    for action in p._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            helps = {a.dest: a.help or "" for a in action._choices_actions}
+            for name, child in action.choices.items():
+                yield name, child, helps.get(name, "")
+
+
+def every(p: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser, and those of all its commands and their commands."""
+    yield p
+    for _, child, _ in children(p):
+        yield from every(child)
+
+
+def add_quiet(p: argparse.ArgumentParser) -> None:
+    """--quiet, before and after the command's name."""
+    for one in every(p):
+        if one.add_help:  # else another program reads the options
+            top = one is p
+            one.add_argument(
+                "--quiet", action="store_true",
+                default=False if top else argparse.SUPPRESS,
+                help="no progress and no notes on standard error, errors alone")

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Habits of a command line: version, help, completion, man pages, statuses,
+variables, --quiet and doctor.  All commands are covered through the parsers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from vssd import ending, environment, origin, ui
+from vssd.cli import completion, man, parsing
+from vssd.cli.main import COMMANDS, parser
+from vssd.paths import PROJECT
+
+PAGE = PROJECT / "docs/command-line.md"
+NAMES = [name for name, _, _ in parsing.children(parser())]
+PYTHON = [sys.executable, "-m", "vssd"]
+ENV = dict(os.environ, PYTHONPATH=str(PROJECT / "scripts"))
+
+
+def vssd(*args: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """The command's end."""
+    return subprocess.run([*PYTHON, *args], capture_output=True, text=True,
+                          check=False, env=dict(ENV, **more))
+
+
+def refused(status: int, text: str, *args: str) -> None:
+    """One line, and nothing on standard output."""
+    done = vssd(*args)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.count("\n") == 1 and text in done.stderr
+
+
+def test_version() -> None:
+    """That of meson.build, and a commit where git knows it."""
+    done = vssd("--version")
+    assert re.fullmatch(r"vssd (\d+\.\d+\.\d+)( \(commit [0-9a-f]{12}\))?\n",
+                        done.stdout)
+    text = (PROJECT / "meson.build").read_text()
+    assert f"version: '{origin.version()}'" in text
+
+
+def test_each_module_has_a_command() -> None:
+    """COMMANDS is the one list."""
+    assert [m.__name__.split(".")[-1] for m in COMMANDS] == NAMES
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "sim"])
+def test_help_is_that_of_the_command(name: str) -> None:
+    """`help X` is `X --help`, and tells of each of its commands."""
+    top = parser()
+    p = {n: child for n, child, _ in parsing.children(top)}[name]
+    assert vssd("help", name).stdout == vssd(name, "--help").stdout != ""
+    for word, child, text in parsing.children(p):
+        assert text and word in p.format_help()
+        assert child.prog == f"vssd {name} {word}"
+
+
+def test_help_of_topics_and_of_nothing() -> None:
+    """The whole help; the tables."""
+    assert vssd("help").stdout == vssd("--help").stdout
+    for name in environment.VARIABLES:
+        assert name in vssd("help", "environment").stdout
+    assert "124  " in vssd("help", "status").stdout
+
+
+def test_nonsense_is_refused() -> None:
+    """In one line, before anything starts."""
+    refused(1, "no command 'nix'", "help", "nix")
+    refused(1, "kernel: no command 'nix': one of build", "help", "kernel",
+            "nix")
+    refused(1, "it has none", "help", "age", "more")
+    refused(2, "invalid choice: 'tcsh'", "completion", "tcsh")
+    refused(2, "required: SHELL", "completion")
+    refused(1, "--page nix: no such command", "man", "--page", "nix")
+    refused(1, "--out /nowhere: no such directory", "man", "--out", "/nowhere")
+    refused(2, "required", "man")
+    refused(2, "unrecognized arguments", "doctor", "--loud")
+    refused(2, "invalid choice: 'nix'", "--quiet", "nix")
+
+
+def on_a_terminal(*args: str, **more: str) -> str:
+    """What a command prints on a terminal."""
+    parent, child = pty.openpty()
+    env = {k: v for k, v in ENV.items() if k != "NO_COLOR"}
+    with subprocess.Popen([*PYTHON, *args], stdout=child,
+                          env=dict(env, TERM="xterm", **more)) as proc:
+        os.close(child)
+        data = b""
+        try:
+            while more_data := os.read(parent, 4096):
+                data += more_data
+        except OSError:  # the other end is closed
+            pass
+        assert proc.wait() == 0
+    os.close(parent)
+    return data.decode().replace("\r", "")
+
+
+def test_coloured_help() -> None:
+    """On a terminal; brackets stay; the same words in a pipe, with NO_COLOR and
+    without the library."""
+    colour = on_a_terminal("bench", "--help", COLUMNS="80")
+    assert "\x1b[" in colour and "NAME[=CHECKOUT]" in re.sub(
+        r"\x1b\[[0-9;]*m", "", colour)
+    plain = vssd("bench", "--help", COLUMNS="80").stdout
+    assert "\x1b[" not in plain
+    assert on_a_terminal("bench", "--help", COLUMNS="80", NO_COLOR="1") == plain
+
+
+def test_help_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal before ./vssd setup."""
+    monkeypatch.setattr(parsing, "wants_colours", lambda: True)
+    monkeypatch.setitem(sys.modules, "rich_argparse", None)
+    assert parser().format_help().startswith("usage: vssd [-h] [--version]")
+
+
+# ---- completion and man pages -------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_completion_has_all_commands_and_options(shell: str) -> None:
+    """Of each parser; the shell accepts it, if it is here."""
+    text = completion.text(parser(), shell)
+    for p in parsing.every(parser()):
+        for action in p._actions:
+            for option in action.option_strings:
+                if action.help != argparse.SUPPRESS:
+                    word = option.lstrip("-") if shell == "fish" else option
+                    assert word in text, (p.prog, option)
+    for name in NAMES:
+        assert re.search(rf"\b{name}\b", text)
+    assert "tlc-generic" in text
+    try:
+        subprocess.run([shell, "-n"], input=text, text=True, check=True)
+    except FileNotFoundError:
+        assert shell != "bash"
+
+
+def completed(*words: str) -> set[str]:
+    """What bash offers for the last word."""
+    script = completion.text(parser(), "bash") + f"""
+COMP_WORDS=(vssd {" ".join(f"'{w}'" for w in words)})
+COMP_CWORD={len(words)}
+_shtab_vssd vssd
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    return {*subprocess.run(["bash", "-c", script], capture_output=True,
+                            text=True, check=True).stdout.split()}
+
+
+def test_bash_completes() -> None:
+    """Commands, their commands, options, profiles."""
+    assert {"run", "figures", "doctor"} <= completed("")
+    assert completed("kernel", "") >= {"build", "list", "remove"}
+    assert "--profile" in completed("run", "--prof")
+    assert "tlc-generic" in completed("run", "--profile", "tlc")
+
+
+def test_man_pages(tmp_path: Path) -> None:
+    """One for each command; man finds nothing to warn of, and each option
+    shows."""
+    assert vssd("man", "--out", str(tmp_path)).returncode == 0
+    pages = {p.stem: p for p in tmp_path.glob("*.1")}
+    assert set(pages) == {"vssd", *(f"vssd-{n}" for n in NAMES)}
+    top = parser()
+    for name, p, _ in parsing.children(top):
+        text = rendered(pages[f"vssd-{name}"])
+        for one in parsing.every(p):
+            for action in one._actions:
+                missing = {*action.option_strings} - {"-h", "--help"} \
+                    - {o for o in action.option_strings if o in text}
+                assert not missing or action.help == argparse.SUPPRESS, \
+                    (one.prog, missing)
+    text = rendered(pages["vssd"])
+    for name in (*NAMES, *environment.VARIABLES, "124", "143"):
+        assert name in text
+
+
+def rendered(page: Path) -> str:
+    """A page as text; with warnings the test fails."""
+    done = subprocess.run(["man", "--warnings", "-P", "cat", "-l", str(page)],
+                          capture_output=True, text=True, check=True,
+                          env=dict(ENV, MANWIDTH="200", LC_ALL="C.UTF-8"))
+    assert done.stderr == "", page
+    return re.sub(r"\x1b\[\d*m|.\x08", "", done.stdout)
+
+
+def test_a_line_of_text_is_no_macro() -> None:
+    """Each text that roff would take for one."""
+    page = man.guarded(".TH A \"1\" \"2026\\-01\\-02\"\n./vssd run\n'x' is\n.SH B")
+    assert page.split("\n") == [".TH A \"1\" \"2026-01-02\"", "\\&./vssd run",
+                                "\\&'x' is", ".SH B"]
+
+
+# ---- statuses and variables ---------------------------------------------------
+
+
+def table(heading: str) -> dict[str, str]:
+    """A table of the page, by its first column."""
+    part = PAGE.read_text().split(f"## {heading}\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `?([\w]+)`? \| (.*) \|$", part, re.M)
+    return {a: b for a, b in rows if b != "meaning"}
+
+
+def test_the_page_has_the_statuses() -> None:
+    """The table of ending.py."""
+    assert table("Exit statuses") == {
+        str(n): text for n, text in ending.STATUSES.items()}
+    assert ending.OTHER_STATUSES in PAGE.read_text()
+
+
+def test_no_other_status_is_in_the_sources() -> None:
+    """Of the commands' own code."""
+    for path in [*(PROJECT / "scripts/vssd/cli").glob("*.py"),
+                 PROJECT / "scripts/vssd/ending.py"]:
+        text = path.read_text()
+        for found in re.findall(r"(?:sys\.exit|SystemExit)\((\d+)\)", text):
+            assert int(found) in ending.STATUSES, path
+        ends = re.findall(r"\ndef (?:main|_execute)\(.*?(?=\ndef |\Z)", text,
+                          re.S)
+        for body in ends:
+            for found in re.findall(r"return (\d+)$", body, re.M):
+                assert int(found) in ending.STATUSES, path
+
+
+def heed_interrupts() -> None:
+    """A job in the background of a shell ignores them, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def test_statuses_happen(tmp_path: Path) -> None:
+    """Each one that needs no guest."""
+    assert vssd("help").returncode == 0
+    assert vssd("age", "no-such", "-o", str(tmp_path / "x")).returncode == 1
+    assert vssd("--no-such").returncode == 2
+    code = ("import sys, time; from vssd import ending; "
+            "sys.exit(ending.run(lambda: print('up', flush=True)"
+            " or time.sleep(60) or 0))")
+    for number, status in ((signal.SIGINT, ending.INTERRUPTED),
+                           (signal.SIGTERM, ending.TERMINATED)):
+        with subprocess.Popen([sys.executable, "-c", code], env=ENV,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              preexec_fn=heed_interrupts) as proc:
+            assert proc.stdout and proc.stdout.readline() == b"up\n"
+            proc.send_signal(number)
+            assert proc.wait() == status
+    code = ("import sys; from vssd import ending; "
+            "sys.exit(ending.run(lambda: [print('x' * 99, flush=True)"
+            " for _ in range(99999)] and 0))")
+    with subprocess.Popen([sys.executable, "-c", code], env=ENV,
+                          stdout=subprocess.PIPE) as proc:
+        assert proc.stdout
+        proc.stdout.close()
+        assert proc.wait() == ending.BROKEN_PIPE
+
+
+def used_variables() -> set[str]:
+    """Every VSSD_* that a source reads or sets for a program."""
+    found = set()
+    for folder in ("scripts", "tests", "sim", "core", "nand", "ftl", "hw-ssd",
+                   "tools", "guest-tools", ".ci"):
+        for path in (PROJECT / folder).rglob("*"):
+            if not path.is_file() or path.suffix not in (
+                    ".py", ".c", ".h", ".sh", ".build", "", ".service"):
+                continue
+            if path == Path(environment.__file__):
+                continue
+            text = path.read_text(errors="replace")
+            found |= set(re.findall(r"""["'](VSSD_[A-Z_]+)["'](?!\()""", text))
+            if path.suffix in (".sh", "") and path.name != "Makefile":
+                found |= set(re.findall(r"\$\{?(VSSD_[A-Z_]+)", text))
+    return found
+
+
+def test_every_variable_is_in_the_table() -> None:
+    """And no other; the page has those of users and of tests."""
+    assert used_variables() == {*environment.VARIABLES,
+                                *environment.TEST_VARIABLES}
+    assert table("Environment") == environment.VARIABLES
+    assert table("Environment of tests") == environment.TEST_VARIABLES
+
+
+# ---- --quiet, progress, doctor ------------------------------------------------
+
+
+def test_quiet_everywhere() -> None:
+    """Each parser has it, and it is heard before and after the command."""
+    for p in parsing.every(parser()):
+        if p.add_help:
+            assert "--quiet" in p.format_help(), p.prog
+    for argv in (["--quiet", "doctor"], ["doctor", "--quiet"],
+                 ["kernel", "list", "--quiet"]):
+        assert parser().parse_args(argv).quiet
+    assert not parser().parse_args(["doctor"]).quiet
+
+
+def test_quiet_hides_stages(capsys: pytest.CaptureFixture[str],
+                            monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stages and notes; what is printed otherwise stays."""
+    for quiet in (False, True):
+        monkeypatch.setattr(ui, "quiet", quiet)
+        with ui.Stage("work") as stage:
+            stage.step(1, 2)
+        ui.say("a note")
+        assert ("a note" in capsys.readouterr().err) != quiet
+
+
+def test_pace() -> None:
+    """Rate and rest; neither in the first two seconds."""
+    assert ui.pace(10, 100, 1.9) == "" == ui.pace(0, 100, 10)
+    assert ui.pace(20, 100, 10) == "2/s, 40 s left"
+    assert ui.pace(5, 100, 60) == "5/min, 19 min left"
+    assert ui.pace(30_000_000, 60_000_000, 10) == "3 M/s, 10 s left"
+    assert ui.pace(100, 100, 10) == "10/s"
+
+
+def test_progress_tells_rate_and_rest(
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the lines of a log."""
+    monkeypatch.setattr(ui.Stage, "REPORT_S", 0)
+    with ui.Stage("work") as stage:
+        stage.begin = time.monotonic() - 10
+        stage.add(4, "part")
+        stage.add(4, "part")
+    assert re.search(r"work:  50 % \[2/4\] 12/min, 10 s left  part \(10 s\)",
+                     capsys.readouterr().err)
+
+
+def test_doctor() -> None:
+    """Every check has an answer; nothing is made."""
+    done = vssd("doctor", "--json")
+    found = {f["what"]: f for f in json.loads(done.stdout)["findings"]}
+    assert found["vssd"]["detail"] + "\n" == \
+        vssd("--version").stdout.removeprefix("vssd ")
+    assert {"KVM", "disk", "memory", "Python", "QEMU with the device"} \
+        <= set(found)
+    fails = [f for f in found.values() if f["state"] == "fails"]
+    assert done.returncode == (1 if fails else 0)
+    text = vssd("doctor").stdout
+    for name in found:
+        assert name in text
+
+
+def test_doctor_on_a_bare_machine(tmp_path: Path) -> None:
+    """An empty cache, no packages: it says so and leaves it empty."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    done = vssd("doctor", VSSD_CACHE=str(tmp_path / "cache"), PATH=str(path))
+    assert done.returncode == 1
+    assert "no dpkg" in done.stdout and "-> install by hand: gcc" in done.stdout
+    assert "is made when needed" in done.stdout
+    assert list((tmp_path / "cache").iterdir()) == []
