@@ -92,20 +92,27 @@ void drive_help_fills(GString *out)
 /* ---- configuration ------------------------------------------------------- */
 
 /*
- * A shipped profile: among those beside the program, which a copy of it brings
- * along, else in the source tree.
+ * The path of a shipped profile: beside the program, which a copy of it brings
+ * along, else of the sources, else of the installation; NULL if there is none.
  */
 static char *shipped_profile(const char *file)
 {
     g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
     g_autofree char *folder = program ? g_path_get_dirname(program) : NULL;
     g_autofree char *beside =
-        folder ? g_build_filename(folder, "profiles", file, NULL) : NULL;
+        folder ? g_build_filename(folder, "profiles", NULL) : NULL;
+    const char *const folders[] = {VSSD_PROFILE_DIR, VSSD_PROFILES_INSTALLED,
+                                   beside};
 
-    if (beside && g_file_test(beside, G_FILE_TEST_EXISTS)) {
-        return g_steal_pointer(&beside);
+    for (unsigned i = G_N_ELEMENTS(folders); i-- > 0;) {
+        g_autofree char *path =
+            folders[i] ? g_build_filename(folders[i], file, NULL) : NULL;
+
+        if (path && g_file_test(path, G_FILE_TEST_EXISTS)) {
+            return g_steal_pointer(&path);
+        }
     }
-    return g_build_filename(VSSD_PROFILE_DIR, file, NULL);
+    return NULL;
 }
 
 /* A file as given, or NAME.ini among the shipped profiles. */
@@ -115,7 +122,7 @@ static char *find_profile(const char *name)
     g_autofree char *shipped = shipped_profile(file);
 
     if (!strchr(name, '/') && !g_file_test(name, G_FILE_TEST_EXISTS) &&
-        g_file_test(shipped, G_FILE_TEST_EXISTS)) {
+        shipped) {
         return g_steal_pointer(&shipped);
     }
     return g_strdup(name);

@@ -4,8 +4,10 @@ whatever the guest is."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+from .. import installed
 from ..paths import PROJECT, file_bytes
 from ..proc import run_logged
 
@@ -31,10 +33,13 @@ def source_bytes() -> bytes:
 
 
 def build(folder: Path) -> dict[str, Path]:
-    """Build every tool into a folder; where each is."""
+    """Build every tool into a folder; where each is.  A package has them."""
     made = {}
     for name, files in TOOLS.items():
         made[name] = folder / name
+        if installed.here():
+            shutil.copy(installed.guest_tools() / name, folder)
+            continue
         run_logged(["gcc", *FLAGS,
                     *(PROJECT / "guest-tools" / f for f in files),
                     "-o", made[name]], "guest-tools",

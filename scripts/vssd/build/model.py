@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from .. import installed
 from ..errors import UserError, one_line
 from ..paths import PROJECT, cache_dir, key_of, locked
 from ..proc import ninja_step, run_logged
@@ -81,6 +82,7 @@ def configure(kind: str, *more: str) -> None:
 
 def ensure(kind: str, *targets: str) -> Path:
     """Build `targets` (all when none is named); the build directory."""
+    installed.needs_sources(f"building the model ({kind})")
     groups = [packages.BUILD]
     if kind.startswith("clang"):
         groups.append(packages.CLANG)
@@ -142,6 +144,8 @@ def tuned_sim() -> Path | None:
 def _program(target: str) -> Path:
     """A program of the release build, up to date: one that is kept, else
     built.  The shipped profiles are beside it, where vssd-sim finds them."""
+    if installed.here():
+        return installed.program(Path(target).name)
     name = programs.key(target, programs.SIM, KINDS["release"])
     found = programs.find(name)
     if not found:
@@ -157,7 +161,7 @@ def portable_sim() -> Path:
 
 def sim() -> Path:
     """vssd-sim, up to date; the faster one, if that is there."""
-    return tuned_sim() or portable_sim()
+    return (None if installed.here() else tuned_sim()) or portable_sim()
 
 
 def choices(key: str) -> list[str]:

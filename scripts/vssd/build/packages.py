@@ -84,6 +84,8 @@ CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"),
               clang_runtime)
 LINT = Group("the checks of the sources and man pages", (
     "clang-tidy", "shellcheck", "man-db"))
+PACKAGING = Group("the tests of packages", (
+    "debhelper", "dpkg-dev", "fakeroot", "nix-bin", "rpm"))
 CASSANDRA = Group("getting Cassandra for a guest", (
     "maven", "default-jdk-headless", "e2fsprogs"))
 U_BOOT = Group("the U-Boot test", ("u-boot-qemu",))
@@ -92,6 +94,7 @@ LIBVIRT = Group("the libvirt test", (
 
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
 TEST = (*SETUP, CLANG, LINT)
+INSTALLED = (PYTHON, FIRMWARE, IMAGE)  # setup without a compiler
 
 
 def missing(names: tuple[str, ...]) -> list[str]:

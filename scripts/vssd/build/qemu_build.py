@@ -12,6 +12,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import installed
+from ..errors import UserError
 from ..paths import PROJECT, cache_dir, key_of, locked, need_space
 from ..proc import ninja_step, run_logged
 from ..ui import Stage
@@ -94,7 +96,10 @@ def remember_origin(origin: Origin) -> None:
 def ensure(origin: Origin | None = None,
            flags: tuple[str, ...] = CONFIGURE,
            targets: tuple[str, ...] = TARGETS) -> Qemu:
-    """Build QEMU if it is not built or out of date."""
+    """Build QEMU if it is not built or out of date; a package brings its own."""
+    if installed.here() and flags == CONFIGURE:
+        return Qemu(installed.qemu())
+    installed.needs_sources("building QEMU")
     origin = origin or remembered_origin()
     if flags != CONFIGURE:
         return _ensure_build(origin, flags, targets)
@@ -170,3 +175,13 @@ def _ninja(build: Path, targets: tuple[str, ...]) -> None:
         run_logged(["ninja", "-C", build, *targets], "qemu-build",
                    "building QEMU", on_line=ninja_step(stage.step),
                    env=venv.path_env())
+
+
+def built(origin: Origin | None = None) -> Qemu:
+    """The QEMU that is there; UserError if none is."""
+    if installed.here():
+        return Qemu(installed.qemu())
+    found = programs.find(_programs_key(origin or remembered_origin()))
+    if not found:
+        raise UserError("QEMU is not built: run ./vssd setup")
+    return Qemu(found)

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from .. import paths
+from .. import installed, paths
 from ..proc import ninja_step, run_logged
 from ..ui import Stage
 from . import model, packages, venv
@@ -99,7 +99,9 @@ def _build(build: Path) -> None:
 
 
 def sim() -> Path:
-    """vssd-sim, up to date."""
+    """vssd-sim, up to date; that of an installed vssd is made already."""
+    if installed.here():
+        return installed.program("vssd-sim")
     packages.ensure(packages.BUILD)
     venv.ensure()
     build = model.build_dir(model.TUNED)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .. import ending, origin, paths
+from .. import ending, installed, origin, paths
 from ..build import packages, qemu_build, venv
 from ..errors import UserError
 
@@ -160,14 +160,13 @@ def _kvm() -> Finding:
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
     _version, _system, _python, _libraries,
-    lambda: _group(packages.BUILD), lambda: _group(packages.SOURCE),
-    lambda: _group(packages.FIRMWARE), lambda: _group(packages.IMAGE),
     _disk, _memory, _qemu, _kvm)
 
 
 def findings() -> list[Finding]:
     """The outcome of every check."""
-    return [check() for check in CHECKS]
+    groups = packages.INSTALLED if installed.here() else packages.SETUP
+    return [*(check() for check in CHECKS), *map(_group, groups)]
 
 
 def main(args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from .. import installed
 from ..build import packages
 from ..errors import UserError
 from ..ui import say
@@ -46,17 +47,23 @@ def main(args: argparse.Namespace) -> int:
     from ..build import qemu_build
     from ..build.qemu_source import Origin
 
+    if args.qemu_source:
+        installed.needs_sources("--qemu-source")
     if args.sha256 and not args.qemu_source:
         raise UserError("--sha256 is the checksum of --qemu-source: give both")
     if args.dry_run:
         return _dry_run(args)
-    packages.ensure(*packages.SETUP)
+    packages.ensure(*_groups())
     origin = Origin(args.qemu_source, args.sha256, args.mirror)
     if origin == Origin():
         origin = qemu_build.remembered_origin()
     qemu = qemu_build.ensure(origin)
     qemu_build.remember_origin(origin)
     return _rest(args, qemu)
+
+
+def _groups() -> tuple[packages.Group, ...]:
+    return packages.INSTALLED if installed.here() else packages.SETUP
 
 
 def _rest(args: argparse.Namespace, qemu: qemu_build.Qemu) -> int:
@@ -75,7 +82,7 @@ def _rest(args: argparse.Namespace, qemu: qemu_build.Qemu) -> int:
 def _dry_run(args: argparse.Namespace) -> int:
     from .. import paths
 
-    packages.print_plan(*packages.SETUP)
+    packages.print_plan(*_groups())
     print(f"would make in {paths.cache_dir()}: a Python environment, QEMU from "
           + (args.qemu_source or "Debian's source package")
           + ", vssd-sim, the guest image")

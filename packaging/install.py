@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Install the vssd command: its Python sources, profiles and guest files, the
+marker that names its programs, man pages and completions.
+
+`meson install` runs it; folders are relative to the prefix.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# Of the sources; all of a folder, or one file.
+PARTS = ("vssd", "meson.build", "LICENSE", "profiles", "scripts/vssd",
+         "guest-tools", "hw-ssd/nvme/vendor-log.h")
+COMPLETIONS = {"bash": "bash-completion/completions/vssd",
+               "zsh": "zsh/site-functions/_vssd",
+               "fish": "fish/vendor_completions.d/vssd.fish"}
+LIBRARIES = {"argparse-manpage": 4, "shtab": 1}  # and their least versions
+
+
+def copy(root: Path, to: Path) -> None:
+    """The parts, without what Python left among them."""
+    for name in [*PARTS, *(str(p.relative_to(root)) for p in
+                           (root / "scripts").glob("requirements*.txt"))]:
+        target = to / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (root / name).is_dir():
+            shutil.copytree(root / name, target, dirs_exist_ok=True,
+                            ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(root / name, target)
+
+
+def mark(root: Path, to: Path, folders: dict[str, Path]) -> None:
+    """The marker, and the commit of the sources."""
+    (to / "installed.json").write_text(json.dumps(
+        {kind: os.path.relpath(path, to) for kind, path in folders.items()})
+        + "\n", encoding="ascii")
+    sys.path.insert(0, str(root / "scripts"))
+    from vssd import origin
+
+    (to / "commit").write_text(origin.commit() + "\n", encoding="ascii")
+
+
+def link(command: Path, name: Path) -> None:
+    """The command's name in the folder of programs."""
+    name.parent.mkdir(parents=True, exist_ok=True)
+    name.unlink(missing_ok=True)
+    name.symlink_to(os.path.relpath(command, name.parent))
+
+
+def vssd(to: Path, *args: object) -> str:
+    """The installed command, by this Python, which has the libraries."""
+    return subprocess.run(
+        [sys.executable, "-B", "-m", "vssd", *map(str, args)], check=True,
+        text=True, stdout=subprocess.PIPE,
+        env=dict(os.environ, PYTHONPATH=str(to / "scripts"))).stdout
+
+
+def missing() -> list[str]:
+    """Libraries that man pages and completions need."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    lost = []
+    for name, least in LIBRARIES.items():
+        try:
+            if int(version(name).split(".")[0]) < least:
+                lost.append(f"{name} {least}")
+        except PackageNotFoundError:
+            lost.append(name)
+    return lost
+
+
+def pages(to: Path, program: Path, man: Path, share: Path) -> None:
+    """Man pages, and the completions of the shells that shtab knows."""
+    man.mkdir(parents=True, exist_ok=True)
+    sim = ["--sim-program", program] if program.exists() else []
+    vssd(to, "man", "--out", man, *sim)
+    import shtab
+
+    for shell, name in COMPLETIONS.items():
+        if shell in shtab.SUPPORTED_SHELLS:
+            (share / name).parent.mkdir(parents=True, exist_ok=True)
+            (share / name).write_text(vssd(to, "completion", shell),
+                                      encoding="utf-8")
+
+
+def main() -> None:
+    """By the arguments of packaging/meson.build."""
+    p = argparse.ArgumentParser()
+    p.add_argument("root", type=Path)
+    for name in ("bin", "libexec", "data", "man", "share"):
+        p.add_argument(f"--{name}", required=True)
+    p.add_argument("--pages", choices=("yes", "no", "auto"))
+    args = p.parse_args()
+    prefix = Path(os.environ["MESON_INSTALL_DESTDIR_PREFIX"])
+    to = prefix / args.data
+    copy(args.root, to)
+    mark(args.root, to, {"bin": prefix / args.bin,
+                         "libexec": prefix / args.libexec})
+    link(to / "vssd", prefix / args.bin / "vssd")
+    lost = missing()
+    if args.pages == "yes" and lost:
+        sys.exit(f"-Dman=enabled: Python has no {lost[0]}")
+    if args.pages == "no" or lost:
+        print("vssd: no man pages and completions"
+              + (f": Python has no {lost[0]}" if lost else ""))
+        return
+    pages(to, prefix / args.bin / "vssd-sim", prefix / args.man,
+          prefix / args.share)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The package of the wheel: the sources of vssd, as in a checkout, and the
+program `vssd`, which starts the command among them."""
+
+import os
+import sys
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parent
+
+
+def main() -> int:
+    """The command; PYTHONPATH is for the Python environment that it enters."""
+    scripts = str(SOURCES / "scripts")
+    old = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{scripts}:{old}" if old else scripts
+    sys.path.insert(0, scripts)
+    from vssd.cli.main import main as command
+
+    return command(sys.argv[1:])

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packages: meson install, the Debian package, the wheel, the OCI image; the
+syntax of the RPM spec and of the Nix flake (docs/packages.md)."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vssd import origin
+from vssd.build import guest_tools, model, packages, venv
+from vssd.cli import completion
+from vssd.cli.main import COMMANDS
+from vssd.paths import PROJECT
+
+LONG = os.environ.get("VSSD_LONG") == "1"
+OPLOG_CHECK = "tools/oplog-check/vssd-oplog-check"
+# Programs that an installed vssd may use, but no compiler.
+TOOLS = ("sh", "readlink", "dirname", "env", "python3", "dpkg-query", "git")
+WORKLOAD = ("sim", "run", "--profile", "tiny", "--workload",
+            "rw=randwrite number_ios=500", "--json")
+
+
+@pytest.fixture(scope="module", name="tool_path")
+def _tool_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A PATH without compilers, ninja and meson."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in TOOLS:
+        found = shutil.which(name, path="/usr/bin:/bin:/usr/local/bin")
+        if found:
+            (folder / name).symlink_to(found)
+    assert shutil.which("gcc", path=str(folder)) is None
+    return str(folder)
+
+
+def run(args: list[Any], **more: str) -> subprocess.CompletedProcess[str]:
+    """A program's end; its environment has no PYTHONPATH."""
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return subprocess.run([str(a) for a in args], capture_output=True,
+                          text=True, check=False, env=dict(env, **more))
+
+
+def installed_works(root: Path, tool_path: str) -> None:
+    """The command of an installed tree, without a compiler."""
+    vssd = root / "bin/vssd"
+    said = run([vssd, "--version"], PATH=tool_path)
+    assert said.stdout == origin.version_text() + "\n", said.stderr
+    result = json.loads(run([vssd, *WORKLOAD], PATH=tool_path).stdout)
+    assert result["requests"] == 500
+    assert result["vssd"]["version"] == origin.version()
+    for word, text in (("run", "/libexec/vssd/qemu is missing: install the"
+                        " package vssd-qemu"),
+                       ("fuzz", "needs the sources of vssd")):
+        done = run([vssd, word], PATH=tool_path)
+        assert done.returncode == 1 and text in done.stderr
+        assert done.stderr.count("\n") == 1
+    pages = {p.name.removesuffix(".gz").removesuffix(".1")
+             for p in (root / "share/man/man1").iterdir()}
+    names = {f"vssd-{m.__name__.split('.')[-1]}" for m in COMMANDS}
+    assert pages == {"vssd"} | names
+    sim = next((root / "share/man/man1").glob("vssd-sim.1*")).read_bytes()
+    if sim[:2] == b"\x1f\x8b":
+        sim = gzip.decompress(sim)
+    assert rb"\-\-save\-state" in sim
+    for shell in completion.SHELLS:
+        folder = {"bash": "bash-completion", "zsh": "zsh", "fish": "fish"}
+        files = [p for p in (root / "share" / folder[shell]).rglob("*")
+                 if p.is_file()]
+        assert len(files) == 1 and "doctor" in files[0].read_text()
+    tools = root / "libexec/vssd/guest-tools"
+    assert {p.name for p in tools.iterdir()} == set(guest_tools.TOOLS)
+    for path in tools.iterdir():
+        said = run(["ldd", path], LC_ALL="C")
+        assert "not a dynamic executable" in said.stderr + said.stdout
+
+
+def test_meson_install(tmp_path: Path, tool_path: str) -> None:
+    """Into DESTDIR; the tree works where it is."""
+    build = model.ensure("release", model.SIM, OPLOG_CHECK,
+                         "packaging/vssd-agent")
+    done = run([venv.tool("meson"), "install", "-C", build, "--no-rebuild",
+                "--destdir", tmp_path], **venv.path_env())
+    assert done.returncode == 0, done.stdout + done.stderr
+    root = tmp_path / "usr/local"
+    assert {p.name for p in (root / "bin").iterdir()} == {
+        "vssd", "vssd-sim", "vssd-oplog-check"}
+    installed_works(root, tool_path)
+    left = [p for p in root.rglob("*") if p.name == "__pycache__"]
+    assert left == []
+
+
+def test_an_installed_qemu_is_used(tmp_path: Path) -> None:
+    """The programs that the marker's folders have."""
+    data = tmp_path / "share/vssd"
+    shutil.copytree(PROJECT / "scripts", data / "scripts")
+    (data / "installed.json").write_text(
+        '{"bin": "../../bin", "libexec": "../../libexec/vssd"}')
+    qemu = tmp_path / "libexec/vssd/qemu"
+    code = ("from vssd.build import qemu_build\n"
+            "print(qemu_build.ensure().emulator, qemu_build.built().img)")
+    env = dict(os.environ, PYTHONPATH=str(data / "scripts"))
+    for made in (False, True):
+        if made:
+            qemu.mkdir(parents=True)
+        done = subprocess.run([sys.executable, "-c", code], check=False,
+                              capture_output=True, text=True, env=env)
+        assert ("install the package vssd-qemu" in done.stderr) != made
+    assert done.stdout.split() == [f"{qemu}/qemu-system-x86_64",
+                                   f"{qemu}/qemu-img"]
+
+
+# ---- Debian -------------------------------------------------------------------
+
+
+def sources(to: Path) -> Path:
+    """A copy of what git knows, without the tests; with the commit."""
+    names = subprocess.run(
+        ["git", "-C", str(PROJECT), "ls-files", "-co", "-z",
+         "--exclude-standard"], capture_output=True, text=True,
+        check=True).stdout.split("\0")
+    for name in names:
+        if name and not name.startswith("tests/") \
+                and (PROJECT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROJECT / name, to / name)
+    (to / "commit").write_text(origin.commit() + "\n")
+    return to
+
+
+def built_packages(folder: Path, profiles: str, options: str) \
+        -> dict[str, Path]:
+    """dpkg-buildpackage's packages by name.  Meson and the libraries of man
+    pages are the environment's: the suite's may be older."""
+    packages.ensure(packages.BUILD, packages.PACKAGING)
+    tree = sources(folder / "vssd")
+    done = subprocess.run(
+        ["dpkg-buildpackage", "-b", "-us", "-uc", "-d"], cwd=tree,
+        capture_output=True, text=True, check=False,
+        env=dict({k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+                 DEB_BUILD_PROFILES=profiles, DEB_BUILD_OPTIONS=options,
+                 **venv.path_env()))
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+    return {p.name.split("_")[0]: p for p in folder.glob("*.deb")}
+
+
+def test_debian_package(tmp_path: Path, tool_path: str) -> None:
+    """The package vssd, unpacked; QEMU is left out.  Unoptimised: less CPU."""
+    made = built_packages(tmp_path, "pkg.vssd.noqemu", "noopt parallel=2")
+    assert set(made) == {"vssd", "vssd-dbgsym"}
+    depends = run(["dpkg-deb", "-f", made["vssd"], "Depends"]).stdout
+    for name in ("python3 (>= 3.10)", "python3-venv", "libglib2.0-0", "libzstd1"):
+        assert name in depends
+    assert "gcc" not in depends and "meson" not in depends
+    root = tmp_path / "root"
+    assert run(["dpkg-deb", "-x", made["vssd"], root]).returncode == 0
+    installed_works(root / "usr", tool_path)
+
+
+@pytest.mark.skipif(not LONG, reason="builds QEMU; with --long")
+def test_debian_package_of_qemu(tmp_path: Path) -> None:
+    """Both packages; the emulator has the device."""
+    made = built_packages(tmp_path, "", "parallel=2")
+    assert {"vssd", "vssd-qemu"} <= set(made)
+    assert run(["dpkg-deb", "-x", made["vssd-qemu"], tmp_path]).returncode == 0
+    emulator = tmp_path / "usr/libexec/vssd/qemu/qemu-system-x86_64"
+    assert "profile=" in run([emulator, "-device", "vssd,help"]).stdout
+
+
+def test_recommended_packages_are_those_of_images() -> None:
+    """debian/control has what packages.py installs for an image."""
+    text = (PROJECT / "debian/control").read_text()
+    for group in (packages.IMAGE, packages.FIRMWARE, packages.PYTHON):
+        for name in group.names:
+            assert re.search(rf"\b{re.escape(name)}\b", text), name
+
+
+# ---- the wheel ----------------------------------------------------------------
+
+
+def test_wheel(tmp_path: Path) -> None:
+    """It has all sources that the model is built from; the command starts."""
+    venv.extra("packaging")
+    done = run([venv.tool("python"), "-m", "pip", "wheel", "--no-deps",
+                "--no-build-isolation", "--quiet", "-w", tmp_path,
+                sources(tmp_path / "tree")], **venv.path_env())
+    assert done.returncode == 0, done.stderr
+    wheel, = tmp_path.glob("*.whl")
+    assert wheel.name == f"vssd-{origin.version()}-py3-none-any.whl"
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {n.split("/")[0] for n in names} == {
+        "vssd_sources", f"vssd-{origin.version()}.dist-info"}
+    assert not [n for n in names if "__pycache__" in n]
+    done = run([sys.executable, "-m", "pip", "install", "--no-deps", "--quiet",
+                "--target", tmp_path / "lib", wheel])
+    assert done.returncode == 0, done.stderr
+    vssd = tmp_path / "lib/bin/vssd"
+    said = run([vssd, "--version"], PYTHONPATH=str(tmp_path / "lib"))
+    assert said.stdout == origin.version_text() + "\n", said.stderr
+    # The program that is built there is the one of a checkout.
+    done = run([venv.tool("meson"), "setup", tmp_path / "b",
+                tmp_path / "lib/vssd_sources"], **venv.path_env())
+    assert done.returncode == 0, done.stdout[-2000:]
+    done = run(["ninja", "-C", tmp_path / "b", "-n", "sim/vssd-sim"])
+    assert "Linking target sim/vssd-sim" in done.stdout
+    if LONG:
+        done = run([vssd, *WORKLOAD], PYTHONPATH=str(tmp_path / "lib"))
+        assert json.loads(done.stdout)["requests"] == 500, done.stderr
+
+
+# ---- other systems ------------------------------------------------------------
+
+
+def test_one_version() -> None:
+    """Each definition of a package has that of meson.build."""
+    for name, pattern in (("debian/changelog", r"^vssd \((.*?)\)"),
+                          ("packaging/vssd.spec", r"^Version: +(\S+)"),
+                          ("flake.nix", r' version = "(.*?)"')):
+        found = re.search(pattern, (PROJECT / name).read_text(), re.M)
+        assert found and found[1] == origin.version(), name
+
+
+@pytest.mark.parametrize("options,names", [
+    ([], ["vssd", "vssd-qemu"]), (["--without", "qemu"], ["vssd"])])
+def test_rpm_spec(options: list[str], names: list[str]) -> None:
+    """rpm reads it, with QEMU and without; its macros need no Fedora."""
+    packages.ensure(packages.PACKAGING)
+    defined = [arg for name in ("meson", "meson_build", "meson_install")
+               for arg in ("--define", f"{name} true")]
+    spec = PROJECT / "packaging/vssd.spec"
+    without = ["--define", "_without_qemu 1"] if options else []
+    done = run(["rpmspec", "-q", "--qf", "%{name} %{version}\n", *defined,
+                *without, spec])
+    assert done.stderr == ""
+    assert done.stdout.split("\n")[:-1] == [
+        f"{name} {origin.version()}" for name in names]
+    text = run(["rpmspec", "-P", *defined, *without, spec]).stdout
+    assert "\n%files\n" in text
+    assert ("\n%files qemu\n" in text) == ("vssd-qemu" in names)
+
+
+def test_spec_lists_what_is_installed() -> None:
+    """%files has each top of the tree that meson installs."""
+    text = (PROJECT / "packaging/vssd.spec").read_text()
+    for path in ("%{_bindir}/vssd\n", "%{_bindir}/vssd-sim\n",
+                 "%{_bindir}/vssd-oplog-check\n", "%{_datadir}/vssd/\n",
+                 "%{_libexecdir}/vssd/guest-tools/\n", "_mandir}/man1/vssd*"):
+        assert path in text
+
+
+def test_nix_flake() -> None:
+    """Nix parses it, and refuses it with a brace less."""
+    packages.ensure(packages.PACKAGING)
+    text = (PROJECT / "flake.nix").read_text()
+    for source, good in ((text, True), (text.replace("};", "}", 1), False)):
+        done = subprocess.run(["nix-instantiate", "--parse", "-"], text=True,
+                              input=source, capture_output=True, check=False,
+                              env=dict(os.environ, NIX_STATE_DIR="/tmp",
+                                       NIX_STORE_DIR="/tmp"))
+        assert (done.returncode == 0) == good, done.stderr
+
+
+def oci() -> Any:
+    """packaging/oci.py as a module."""
+    sys.path.insert(0, str(PROJECT / "packaging"))
+    import oci as module
+
+    return module
+
+
+def blobs_of(image: Path) -> dict[str, bytes]:
+    """The files of an image; each blob has its digest as name."""
+    with tarfile.open(image) as tar:
+        files = {m.name: tar.extractfile(m).read()  # type: ignore[union-attr]
+                 for m in tar if m.isfile()}
+    for name, data in files.items():
+        if name.startswith("blobs/"):
+            assert name == f"blobs/sha256/{hashlib.sha256(data).hexdigest()}"
+    return files
+
+
+def checked_image(image: Path, root: bytes) -> dict[str, Any]:
+    """Follow the descriptors from the index to the layer; the configuration."""
+    files = blobs_of(image)
+
+    def blob(descriptor: dict[str, Any]) -> bytes:
+        data = files["blobs/" + descriptor["digest"].replace(":", "/")]
+        assert len(data) == descriptor["size"]
+        return data
+
+    assert json.loads(files["oci-layout"])["imageLayoutVersion"] == "1.0.0"
+    manifest = json.loads(blob(json.loads(files["index.json"])["manifests"][0]))
+    config: dict[str, Any] = json.loads(blob(manifest["config"]))
+    layer = gzip.decompress(blob(manifest["layers"][0]))
+    assert not root or layer == root
+    assert config["rootfs"]["diff_ids"] == [
+        "sha256:" + hashlib.sha256(layer).hexdigest()]
+    return config
+
+
+def test_oci_layout(tmp_path: Path) -> None:
+    """Of a root file system of one file; the same bytes each time."""
+    (tmp_path / "x").write_text("x")
+    with tarfile.open(tmp_path / "root.tar", "w") as tar:
+        tar.add(tmp_path / "x", "x")
+    for name in ("a", "b"):
+        oci().pack(tmp_path / "root.tar", tmp_path / name)
+    root = (tmp_path / "root.tar").read_bytes()
+    config = checked_image(tmp_path / "a", root)
+    assert config["config"]["Entrypoint"] == ["vssd"]
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    done = run([sys.executable, PROJECT / "packaging/oci.py", "--out",
+                tmp_path / "c", tmp_path / "no.deb"])
+    assert done.stderr == f"{tmp_path}/no.deb: no such file\n"
+
+
+@pytest.mark.skipif(not LONG, reason="makes a Debian system; with --long")
+def test_oci_image(tmp_path: Path) -> None:
+    """Of the package vssd; the command runs in its root."""
+    made = built_packages(tmp_path, "pkg.vssd.noqemu", "parallel=2")
+    packages.ensure(packages.IMAGE)
+    done = run([sys.executable, PROJECT / "packaging/oci.py", "--out",
+                tmp_path / "image.tar", made["vssd"]])
+    assert done.returncode == 0, done.stderr[-2000:]
+    checked_image(tmp_path / "image.tar", b"")
