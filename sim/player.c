@@ -572,6 +572,7 @@ static bool fill_seq(Player *p, uint64_t seed, GError **error)
     text = g_strdup_printf("rw=write bs=%" G_GUINT64_FORMAT
                            " iodepth=32 fsync=%" G_GUINT64_FORMAT,
                            bs, capacity / bs);
+    progress_expect(p->cfg.progress, capacity / bs + 1); /* and the flush */
     return fill_with(p, text, seed, error);
 }
 
@@ -583,6 +584,7 @@ static bool fill_random(Player *p, uint64_t seed, GError **error)
         "rw=randwrite bs=%u iodepth=32 number_ios=%" G_GUINT64_FORMAT,
         p->info->unit_bytes, n);
 
+    progress_expect(p->cfg.progress, n);
     return fill_seq(p, seed, error) && fill_with(p, text, seed ^ 1, error);
 }
 

@@ -18,6 +18,7 @@
 /* Write amplification is taken over windows of half a capacity; two capacities
  * are compared with the two before. */
 #define WINDOWS_COMPARED 4
+#define LEAST_WINDOWS    (2 * WINDOWS_COMPARED)
 
 typedef struct Run {
     Ssd *ssd;
@@ -104,12 +105,15 @@ static bool settle(Run *r, Precondition *p)
     for (k = 0; k < G_N_ELEMENTS(waf) && !p->converged; k++) {
         uint64_t before = nand_bytes(r);
 
+        if (k >= LEAST_WINDOWS) {
+            progress_expect(r->progress, window);
+        }
         if (!overwrite(r, window)) {
             return false;
         }
         waf[k] = (double)(nand_bytes(r) - before) /
                  (double)(window * r->unit_bytes);
-        if (k + 1 >= 2 * WINDOWS_COMPARED) {
+        if (k + 1 >= LEAST_WINDOWS) {
             p->waf = mean_waf(waf, k);
             p->converged = fabs(p->waf - mean_waf(waf, k - WINDOWS_COMPARED)) <
                            TOLERANCE * p->waf;
@@ -132,6 +136,8 @@ bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
     };
 
     *result = (Precondition){.waf = 0};
+    progress_expect(progress,
+                    r.n_units + LEAST_WINDOWS * MAX(r.n_units / 2, 1));
     prng_seed(&r.rng, seed, PURPOSE_PRECONDITION);
     ssd_reset_stats(ssd);
     ssd_expect_full(ssd);

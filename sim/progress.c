@@ -25,9 +25,29 @@ void progress_begin(Progress *p, const char *stage, const char *things)
 void progress_end(Progress *p)
 {
     if (p->shown_us) {
-        fprintf(stderr, "\r%60s\r", "");
+        fprintf(stderr, "\r\033[K");
         p->shown_us = 0;
     }
+}
+
+/* " 42 %, 13 s left", if the total is known. */
+static char *rest_of(const Progress *p, double seconds)
+{
+    if (p->total <= p->n) {
+        return g_strdup("");
+    }
+    return g_strdup_printf(", %.0f %%, %.0f s left",
+                           100.0 * (double)p->n / (double)p->total,
+                           seconds * (double)(p->total - p->n) / (double)p->n);
+}
+
+char *progress_text(const Progress *p, double seconds)
+{
+    g_autofree char *rest = rest_of(p, seconds);
+
+    return g_strdup_printf("%s: %.1f million %s, %.3g million/s, %.0f s%s",
+                           p->stage, (double)p->n / 1e6, p->things,
+                           (double)p->n / 1e6 / seconds, seconds, rest);
 }
 
 void progress_show(Progress *p)
@@ -36,9 +56,10 @@ void progress_show(Progress *p)
 
     p->next = p->n + EVERY;
     if (now_us - p->begun_us > AFTER_US && now_us - p->shown_us > EVERY_US) {
+        g_autofree char *text =
+            progress_text(p, (double)(now_us - p->begun_us) / G_USEC_PER_SEC);
+
         p->shown_us = now_us;
-        fprintf(stderr, "\r%s: %.1f million %s, %.0f s", p->stage,
-                (double)p->n / 1e6, p->things,
-                (double)(now_us - p->begun_us) / G_USEC_PER_SEC);
+        fprintf(stderr, "\r%s\033[K", text);
     }
 }

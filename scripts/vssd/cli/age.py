@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+import sys
 from pathlib import Path
 
-from .. import paths
+from .. import ending, paths, ui
 from ..errors import UserError, one_line
 
 EPILOG = """\
@@ -57,12 +58,21 @@ def main(args: argparse.Namespace) -> int:
     paths.find_profile(args.profile)
     paths.check_output("-o", args.output)
     paths.claim("-o", args.output)
-    ran = subprocess.run(command(str(model.sim()), args), check=False,
-                         stderr=subprocess.PIPE, text=True)
+    cmd = command(str(model.sim()), args)
+    if sys.stderr.isatty() and not ui.quiet:
+        # vssd-sim shows its progress, and what was wrong.
+        if subprocess.run(cmd, check=False).returncode:
+            return ending.FAILED
+    else:
+        print(_report(cmd))
+    print(f"{args.output}: {args.output.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def _report(cmd: list[str]) -> str:
+    ran = subprocess.run(cmd, check=False, stderr=subprocess.PIPE, text=True)
     if ran.returncode:
         text = ran.stderr.strip() or f"vssd-sim ended with {ran.returncode}"
         last = text.splitlines()[-1]
         raise UserError(one_line(last.removeprefix("vssd-sim: ")))
-    print(ran.stderr.strip())
-    print(f"{args.output}: {args.output.stat().st_size / 1e6:.1f} MB")
-    return 0
+    return ran.stderr.strip()
