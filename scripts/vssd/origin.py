@@ -4,10 +4,12 @@ vssd-sim have, too (core/about.c)."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +67,9 @@ def origin() -> dict[str, Any]:
                  "processor": _processor(),
                  "cores": len(os.sched_getaffinity(0))},
     }
+
+
+def write(members: dict[str, Any]) -> None:
+    """An object with its origin as JSON on standard output."""
+    json.dump({**origin(), **members}, sys.stdout, indent=2)
+    print()

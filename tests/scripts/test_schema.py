@@ -39,7 +39,8 @@ def test_each_is_a_schema() -> None:
     from jsonschema import Draft202012Validator
 
     names = sorted(p.stem for p in FOLDER.glob("*.json"))
-    assert names == ["compare", "device", "figures", "info", "run"]
+    assert names == ["bench", "compare", "device", "doctor", "figures", "info",
+                     "run", "validate"]
     for name in names:
         Draft202012Validator.check_schema(load(name))
 
@@ -100,12 +101,25 @@ def test_rows_of_figures() -> None:
     assert faults("figures", rows)
 
 
+@pytest.mark.parametrize("name,args", [
+    ("bench", ("scaling",)), ("validate", ("870 QVO",)), ("doctor", ())])
+def test_origin_of_other_outputs(result: Any, name: str,
+                                 args: tuple[str, ...]) -> None:
+    """That of results of vssd-sim; what is missing is found."""
+    got = vssd(name, *args, "--json")
+    assert faults(name, got) == []
+    assert got["vssd"] == result["vssd"] and got["host"] == result["host"]
+    for member in ("schema_version", "vssd", "host"):
+        assert faults(name, {k: v for k, v in got.items() if k != member})
+
+
 def test_the_commit_makes_no_work(result: Any) -> None:
-    """A build that is up to date stays so, and names the commit that is checked
-    out (git may not know a copy of the sources)."""
-    build = model.sim().parent.parent
+    """A build that is up to date stays so, and names the last commit that changed
+    what it is built from (git may not know a copy of the sources)."""
+    build = model.ensure("release", "sim/vssd-sim")
     assert model.up_to_date(build, ("sim/vssd-sim",))
-    head = subprocess.run(["git", "-C", str(PROJECT), "rev-parse",
-                           "--short=12", "HEAD"], capture_output=True,
-                          text=True, check=False)
-    assert result["vssd"]["commit"] == head.stdout.strip()
+    last = subprocess.run(["git", "-C", str(PROJECT), "log", "-1",
+                           "--abbrev=12", "--format=%h", "--", "meson.build",
+                           "core", "ftl", "hw-ssd", "nand", "sim"],
+                          capture_output=True, text=True, check=False)
+    assert result["vssd"]["commit"] == last.stdout.strip()

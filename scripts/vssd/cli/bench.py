@@ -7,11 +7,10 @@ Benchmarks are not tests: they report, and fail nothing.
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
+from .. import origin
 from ..errors import UserError
 from ..ui import table
 
@@ -29,7 +28,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("names", nargs="*", metavar="NAME",
                    help="one of " + ", ".join(BENCHES))
     p.add_argument("--json", action="store_true",
-                   help="rows as JSON on standard output")
+                   help="origin and rows as JSON on standard output")
     p.add_argument("--repeat", type=int, default=3, metavar="N",
                    help="runs of each, in turns; the median is told"
                    " (default: 3)")
@@ -176,10 +175,9 @@ def main(args: argparse.Namespace) -> int:
     for name in args.names or [n for n in BENCHES if n not in SLOW]:
         rows += BENCHES[name](args)
     if args.json:
-        json.dump(rows, sys.stdout, indent=2)
-        print()
+        origin.write({"rows": rows})
         return 0
-    table("vssd bench", ["what", "ours", "peer", "ratio", "unit", "note"],
+    table(f"{origin.version_text()} bench", ["what", "ours", "peer", "ratio", "unit", "note"],
           [[r["name"], _cell(r["ours"]), _cell(r["peer"]), _cell(r["ratio"]),
             r["unit"], r["note"]] for r in rows])
     return 0

@@ -7,12 +7,10 @@ No check installs or builds; that of KVM runs a boot sector.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -173,9 +171,7 @@ def main(args: argparse.Namespace) -> int:
     """./vssd doctor"""
     found = findings()
     if args.json:
-        json.dump({**origin.origin(), "findings": [asdict(f) for f in found]},
-                  sys.stdout, indent=2)
-        print()
+        origin.write({"findings": [asdict(f) for f in found]})
     else:
         width = max(len(f.what) for f in found)
         for f in found:

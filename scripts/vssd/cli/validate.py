@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from typing import Any
 
+from .. import origin
 from ..build import model
 from ..errors import UserError
 from ..sim import run as simrun
@@ -32,7 +31,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--write-doc", action="store_true",
                    help="write docs/validation.md; needs all drives")
     p.add_argument("--json", action="store_true",
-                   help="rows as JSON on standard output")
+                   help="origin and rows as JSON on standard output")
     p.set_defaults(call=main)
 
 
@@ -79,8 +78,7 @@ def main(args: argparse.Namespace) -> int:
                                    encoding="utf-8")
         say(f"wrote {validation.DOC}")
     if args.json:
-        json.dump(rows, sys.stdout, indent=2)
-        print()
+        origin.write({"rows": rows})
         return 0
     _print(drives, rows)
     return 0
