@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from typing import Any
 
 import pytest
@@ -95,3 +96,25 @@ def test_parts_of_a_frame() -> None:
     assert top.cells([0.0, 1.0, 1.0, 1.0], 2) == "▄█", "means of two"
     assert len(top.cells([1.0] * 4096)) <= top.CELLS
     assert top.cells([1.0, 0.5]) == "█████ ▄▄▄▄▄"
+
+
+def test_counters_grow() -> None:
+    """Of two runs, one the beginning of the other, no counter is smaller in the
+    longer one, and each integer that grows with the run is a counter."""
+    def run(requests: int) -> dict[str, Any]:
+        done = subprocess.run(
+            [str(PROJECT / "vssd"), "sim", "run", "--profile", "tiny", "--fill",
+             "random", "--workload", "rw=randrw bs=4k iodepth=16"
+             f" number_ios={requests}", "--json"],
+            capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        found = members.values(json.loads(done.stdout))
+        return {p: v for p, v in found.items()
+                if type(v) is int and members.member(p)
+                and not members.member(p).course}
+
+    short, long = run(4000), run(8000)
+    counts = {p for p in long if members.member(p).counts}
+    assert [p for p in counts if long[p] < short[p]] == []
+    grown = {p for p in long if long[p] > 1.7 * short[p] > 0}
+    assert len(grown) > 30 and grown - counts == set()
