@@ -677,8 +677,8 @@ void nvme_kv_detach(NvmeNamespace *ns)
     NvmeKv *kv = ns->index;
 
     if (kv) {
-        forget(kv, NVME_SC_INVALID_FIELD);
         kv->ns = NULL;
+        forget(kv, NVME_SC_INVALID_FIELD);
         ns->index = NULL;
     }
 }

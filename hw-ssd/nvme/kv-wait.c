@@ -52,6 +52,12 @@ static bool is_lost(const NvmeKvOp *op)
     return op->life != op->kv->lives;
 }
 
+/* Not with the power, or with what a format erases: the index comes again. */
+static bool goes_on(const NvmeKvOp *op)
+{
+    return op->if_gone && !op->kv->ns;
+}
+
 /* NvmeRequest.kv_end: the request completes, or goes without. */
 static void end(NvmeCtrl *ctrl, NvmeRequest *req)
 {
@@ -104,7 +110,11 @@ uint16_t nvme_kv_go(NvmeCtrl *ctrl, NvmeRequest *req)
 
     while (*op->stage) {
         if (is_lost(op)) {
-            return op->kv->lost_status;
+            if (!goes_on(op)) {
+                return op->kv->lost_status;
+            }
+            op->life = op->kv->lives;
+            op->stage = op->if_gone;
         }
         switch ((*op->stage)(ctrl, op)) {
         case NVME_KV_NEXT:
@@ -205,7 +215,9 @@ void nvme_kv_end_all(NvmeKv *kv, uint16_t status)
     for (NvmeKvOp *op = sub->kv_ready; op; op = op->next) {
         if (op->kv == kv) {
             kv_path_clear(&kv->tree, &op->path);
-            op->req->status = op->req->status ? op->req->status : status;
+            if (!op->req->status && !goes_on(op)) {
+                op->req->status = status;
+            }
         }
     }
 }

@@ -39,7 +39,9 @@ struct NvmeKvOp {
     NvmeKvOp *next_holder; /* of NvmeKv.holders */
     NvmeKv *kv;
     NvmeRequest *req;
-    const NvmeKvStage *stage; /* ends with NULL */
+    const NvmeKvStage *stage;   /* ends with NULL */
+    const NvmeKvStage *if_gone; /* it goes on there when the namespace of the
+                                   index is deleted; NULL: it ends */
     uint64_t seq;
     uint64_t life; /* NvmeKv.lives when it began */
     uint8_t waits; /* NvmeKvReason */
@@ -87,7 +89,7 @@ static inline NvmeKvGo nvme_kv_end(NvmeKvOp *op, uint16_t status)
 void nvme_kv_wake(NvmeKv *kv, NvmeKvReason reason, uint32_t unit);
 
 /* What is in memory is lost: all commands end with the status, those that work
- * after their steps. */
+ * after their steps; but those that go on without the index (if_gone). */
 void nvme_kv_end_all(NvmeKv *kv, uint16_t status);
 
 /* Go on with those that were woken; true: there was one. */

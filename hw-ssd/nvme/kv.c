@@ -525,7 +525,8 @@ static NvmeKvGo stage_again(NvmeCtrl *ctrl, NvmeKvOp *op)
 uint16_t nvme_kv_flush_all(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     nvme_kv_op_new(g_ptr_array_index(ctrl->sub->kv_all, 0), req,
-                   flush_all_stages);
+                   flush_all_stages)
+        ->if_gone = flush_all_stages;
     return 0;
 }
 
