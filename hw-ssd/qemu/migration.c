@@ -384,6 +384,49 @@ static int get_model(QEMUFile *file, void *pv, size_t size,
     return 0;
 }
 
+/* ---- the size of the MSI-X table ----------------------------------------- */
+
+/* VMSTATE_MSIX reads a table of its own size: with another one, all that
+ * follows would be read from the wrong place. */
+static int put_vectors(QEMUFile *file, void *pv, size_t size,
+                       const VMStateField *field, JSONWriter *vmdesc)
+{
+    VssdDev *s = pv;
+
+    qemu_put_be16(file, s->num_vectors);
+    qemu_put_be16(file, PCI_DEVICE(s)->msix_entries_nr);
+    return 0;
+}
+
+static int get_vectors(QEMUFile *file, void *pv, size_t size,
+                       const VMStateField *field)
+{
+    VssdDev *s = pv;
+    unsigned own = PCI_DEVICE(s)->msix_entries_nr;
+    unsigned vectors = qemu_get_be16(file);
+    unsigned table = qemu_get_be16(file);
+    GError *error = NULL;
+
+    if (vectors != s->num_vectors) {
+        g_set_error(&error, G_FILE_ERROR, 0,
+                    "it was saved with num_vectors=%u, this drive has "
+                    "num_vectors=%u (by default num_queues + 1)",
+                    vectors, s->num_vectors);
+    } else if (table != own) {
+        g_set_error(&error, G_FILE_ERROR, 0,
+                    "sriov_vi_flexible: it was saved with %u interrupt "
+                    "vectors of the physical function, this drive has %u",
+                    table, own);
+    }
+    return error ? cannot("loaded", error) : 0;
+}
+
+static const VMStateInfo vectors_info = {
+    .name = "vssd vectors",
+    .get = get_vectors,
+    .put = put_vectors,
+};
+
 static const VMStateInfo model_info = {
     .name = "vssd model",
     .get = get_model,
@@ -394,11 +437,18 @@ const VMStateDescription vssd_vmstate = {
     .name = "vssd",
     /* Of the fields that follow.  The two streams of "model" carry versions of
      * their own (core/state.h), and a later build loads an earlier one's;
-     * before version 2 they did not. */
-    .version_id = 2,
+     * before version 2 they did not.  Version 3 begins with "vectors". */
+    .version_id = 3,
     .minimum_version_id = 2,
     .fields =
         (const VMStateField[]){
+            {
+                .name = "vectors",
+                .version_id = 3,
+                .info = &vectors_info,
+                .size = sizeof(VssdDev),
+                .flags = VMS_SINGLE,
+            },
             VMSTATE_PCI_DEVICE(fn.parent_obj, VssdDev),
             VMSTATE_MSIX(fn.parent_obj, VssdDev),
             VMSTATE_TIMER_PTR(power_timer, VssdDev),

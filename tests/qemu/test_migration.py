@@ -354,6 +354,7 @@ def test_other_drives_are_refused(stream: tuple[bytes, Path], tmp_path: Path
     data, image = stream
     for device, what in (({"options": "nand.pages=32"}, "nand.pages"),
                          ({"queue_size": "64"}, "queue_size=64"),
+                         ({"num_vectors": "3"}, "this drive has num_vectors=3"),
                          ({"serial": "other"}, "serial=other")):
         status, said = incoming(data, image, tmp_path, **device)
         lines = [line for line in said.splitlines() if "vssd: the" in line]
