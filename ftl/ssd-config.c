@@ -628,7 +628,7 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     l->gc_free_blocks = l->n_gc_classes;
     /* Blocks open for zones are of their capacity. */
     l->busy_blocks =
-        cfg->zoned ? ZONES_BUSY_BLOCKS : plane_open + 2 * l->n_gc_classes;
+        cfg->zoned ? zones_busy_blocks(cfg) : plane_open + 2 * l->n_gc_classes;
     /* So that gc_low and gc_high find room between these and the slack. */
     l->min_spare_blocks = l->busy_blocks + 2 * (l->gc_free_blocks + 1);
     if (l->n_meta_pages && cfg->nand.slc_blocks) {
@@ -788,13 +788,9 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     }
     l->user_units =
         user_units(cfg, (uint64_t)l->n_planes * blocks * l->data_units);
+    l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
     if (cfg->zoned && !zones_layout(cfg, l, blocks, error)) {
         return false;
-    }
-    l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
-    if (cfg->zoned) {
-        l->share_units =
-            (uint64_t)l->n_zones * l->zone_superblocks * l->data_units;
     }
     l->ready_units = l->units_per_program;
     layout_meta(cfg, l);

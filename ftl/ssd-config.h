@@ -170,6 +170,11 @@ typedef struct SsdLayout {
     uint32_t zrwa_granule;
     uint32_t zones_zrwa;
     uint32_t held_stream; /* of their units; UINT32_MAX: there is none */
+    /* Behind the zones, with zones.conventional; all of them 0 without. */
+    uint64_t plain_units;
+    uint64_t plain_first;  /* unit */
+    uint64_t plain_share;  /* units of them in a plane, without the slack */
+    uint32_t plain_stream; /* of all their writes */
     uint32_t log_blocks; /* in a plane; 0: no log-block map */
     uint32_t logical_blocks; /* in a plane, of such a map */
 } SsdLayout;

@@ -227,6 +227,10 @@
     X(U32, uint32_t, zones_zrwa, "zones.max_zrwa", 0, 62, "0", NULL,           \
       "zones that may have a Zone Random Write Area; 0: as many as half of "   \
       "buffer.size holds, less two, up to zones.max_active")                   \
+    X(SIZE, uint64_t, zone_conventional, "zones.conventional", 0,              \
+      4503599627370496, "0", NULL,                                             \
+      "bytes behind the zones for namespaces without zones, in whole mapping " \
+      "units; GC serves them alone; 0: none")                                  \
     X(ENUM, uint32_t, streams_gc, "streams.gc", 0, 0, "separate",              \
       ssd_streams_gc_name,                                                     \
       "GC keeps each stream (reclaim unit handle) in blocks of its own, or "   \

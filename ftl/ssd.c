@@ -406,8 +406,10 @@ static void init_info(Ssd *ssd)
     info->raw_bytes = ssd->l.raw_units * cfg->unit_bytes;
     info->erase_bytes = cfg->nand.page_bytes * cfg->nand.pages;
     info->nstreams = ssd->l.n_streams;
-    info->host_streams =
-        fdp_own_streams(cfg) ? 1 : ssd->l.n_streams - (ssd->l.zrwa_units > 0);
+    info->host_streams = fdp_own_streams(cfg)
+                             ? 1
+                             : ssd->l.n_streams - (ssd->l.zrwa_units > 0) -
+                                   (ssd->l.plain_units > 0);
     info->ruhs = cfg->ruhs;
     info->groups = ssd->l.n_groups;
     info->initial = fdp_initial(cfg);

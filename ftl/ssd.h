@@ -46,6 +46,9 @@ typedef struct SsdZones {
     uint32_t max_zrwa;     /* zones that may have one */
     uint32_t held_stream;  /* with zrwa: WRITEs of it stay in the buffer until
                               ssd_zone_commit() */
+    uint64_t conventional; /* blocks behind the zones, without any; a WRITE is
+                              of them or of zones, and here its stream does
+                              not matter; 0: none */
 } SsdZones;
 
 typedef struct SsdInfo {

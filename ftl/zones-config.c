@@ -13,6 +13,11 @@
  * the buffer.  Half of the buffer is for that; NVM Express Zoned Namespace
  * Command Set 1.1, section 2.1.1.4.1, Active and Open Resources.
  *
+ * With zones.conventional there is a space without zones behind them, with a
+ * stream of its own.  All spare blocks serve its GC: zones need none.  A plane
+ * holds no more of it than its share and the slack (plane_has_share()), so
+ * what the host overwrites there never takes the blocks of a zone.
+ *
  * Units of a Zone Random Write Area stay in the buffer until they are committed
  * (buffer/commit.c): as many areas as fit into the other half.
  */
@@ -22,6 +27,9 @@
 
 #include <inttypes.h>
 
+/* Blocks of a plane beside those of zones: one open for GC, one that GC
+ * empties, one free. */
+#define BUSY_BLOCKS  3
 #define MOST_STREAMS 64 /* Buffer.dirty_streams */
 #define MOST_ACTIVE  62
 #define MOST_ZONES   (1U << 20)
@@ -70,14 +78,15 @@ static const char *needs(const SsdConfig *cfg)
 /* An option of zones that is set although there are none. */
 static const char *lonely(const SsdConfig *cfg)
 {
-    return cfg->zone_capacity    ? "zones.capacity"
-           : cfg->zone_size      ? "zones.size"
-           : cfg->zones_active   ? "zones.max_active"
-           : cfg->zones_open     ? "zones.max_open"
-           : cfg->zone_append    ? "zones.append_max"
-           : cfg->zone_extension ? "zones.extension"
-           : cfg->zone_zrwa      ? "zones.zrwa"
-                                 : NULL;
+    return cfg->zone_capacity       ? "zones.capacity"
+           : cfg->zone_size         ? "zones.size"
+           : cfg->zones_active      ? "zones.max_active"
+           : cfg->zones_open        ? "zones.max_open"
+           : cfg->zone_append       ? "zones.append_max"
+           : cfg->zone_extension    ? "zones.extension"
+           : cfg->zone_zrwa         ? "zones.zrwa"
+           : cfg->zone_conventional ? "zones.conventional"
+                                    : NULL;
 }
 
 static bool is_power_of_two(uint64_t v)
@@ -115,6 +124,12 @@ bool zones_check(const SsdConfig *cfg, GError **error)
                     "zones.capacity=%" PRIu64 ": must be a multiple of "
                     "ftl.unit=%" PRIu64,
                     cfg->zone_capacity, cfg->unit_bytes);
+    }
+    if (cfg->zone_conventional % cfg->unit_bytes) {
+        return fail(error,
+                    "zones.conventional=%" PRIu64 ": must be a multiple of "
+                    "ftl.unit=%" PRIu64,
+                    cfg->zone_conventional, cfg->unit_bytes);
     }
     if (cfg->zone_append &&
         (!is_power_of_two(cfg->zone_append) || cfg->zone_append < 8192)) {
@@ -229,30 +244,49 @@ static bool layout_limits(const SsdConfig *cfg, SsdLayout *l, GError **error)
 bool zones_layout(const SsdConfig *cfg, SsdLayout *l, uint32_t blocks,
                   GError **error)
 {
-    uint32_t spare = ZONES_BUSY_BLOCKS + 2 * (1 + 1);
     uint64_t superblock = (uint64_t)l->n_planes * l->data_units;
+    uint64_t plain = cfg->zone_conventional / cfg->unit_bytes;
+    uint64_t spare = zones_busy_blocks(cfg) + 2 * (1 + 1);
+    uint64_t taken = spare + (plain + superblock - 1) / superblock;
     uint64_t fit;
 
     if (!layout_sizes(cfg, l, error)) {
         return false;
     }
-    fit = MIN(l->user_units / superblock, blocks - MIN(blocks, spare));
+    fit = MIN((l->user_units - MIN(l->user_units, plain)) / superblock,
+              blocks - MIN(blocks, taken));
     l->n_zones = (uint32_t)MIN(fit / l->zone_superblocks, MOST_ZONES);
     if (l->n_zones == 0) {
         return fail(error,
                     "zones.enabled=on: no zone of %u blocks of each plane fits "
-                    "beside %u spare ones (nand.blocks=%u, ftl.op_percent)",
-                    l->zone_superblocks, spare, cfg->nand.blocks);
+                    "beside %" PRIu64 " spare ones (nand.blocks=%u, "
+                    "ftl.op_percent%s)",
+                    l->zone_superblocks, taken, cfg->nand.blocks,
+                    plain ? ", zones.conventional" : "");
     }
-    l->user_units = l->n_zones * l->zone_units;
+    l->plain_first = l->n_zones * l->zone_units;
+    l->plain_units = plain;
+    l->plain_share = (plain + l->n_planes - 1) / l->n_planes;
+    l->user_units = l->plain_first + plain;
+    l->share_units =
+        (uint64_t)l->n_zones * l->zone_superblocks * l->data_units +
+        l->plain_share;
     return layout_limits(cfg, l, error);
 }
 
-uint32_t zones_streams(const SsdLayout *l)
+uint32_t zones_busy_blocks(const SsdConfig *cfg)
+{
+    return BUSY_BLOCKS + (cfg->zone_conventional > 0);
+}
+
+uint32_t zones_streams(SsdLayout *l)
 {
     uint32_t held = l->zrwa_units > 0;
+    uint32_t plain = l->plain_units > 0;
+    uint32_t n = MIN(2 * l->zones_active, MOST_STREAMS - held - plain);
 
-    return MIN(2 * l->zones_active, MOST_STREAMS - held) + held;
+    l->plain_stream = plain ? n : 0;
+    return n + plain + held;
 }
 
 void zones_info(const SsdConfig *cfg, const SsdLayout *l, SsdZones *zones)
@@ -276,5 +310,6 @@ void zones_info(const SsdConfig *cfg, const SsdLayout *l, SsdZones *zones)
         .zrwa_granule = l->zrwa_granule * blocks,
         .max_zrwa = l->zones_zrwa,
         .held_stream = l->held_stream,
+        .conventional = l->plain_units * blocks,
     };
 }

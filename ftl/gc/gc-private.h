@@ -74,11 +74,17 @@ static inline bool gc_has_empty(const Ssd *ssd, const Plane *p)
     return ssd->l.n_zones > 0 && p->bucket[0] != NONE;
 }
 
+/* With zones alone: their data moves only if nothing else helps. */
+static inline bool gc_only_zones(const Ssd *ssd)
+{
+    return ssd->l.n_zones > 0 && ssd->l.plain_units == 0;
+}
+
 /* With zones, blocks with data are collected only where failed programs, or
  * power cuts, have left the plane short of blocks. */
 static inline bool gc_leaves_data(const Ssd *ssd, const Plane *p)
 {
-    return ssd->l.n_zones > 0 && p->free.n > ssd->l.gc_free_blocks + 1;
+    return gc_only_zones(ssd) && p->free.n > ssd->l.gc_free_blocks + 1;
 }
 
 /* Other planes have not yet begun with the last stripe. */

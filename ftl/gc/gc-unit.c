@@ -36,6 +36,7 @@
 #include "gc/gc-unit.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
+#include "map/map-internal.h"
 #include "media/media.h"
 #include "media/rain.h"
 #include "media/victims.h"
@@ -351,6 +352,12 @@ static bool is_moving(const Ssd *ssd, uint32_t plane)
            g->yielded; /* it goes on after the reads of the host */
 }
 
+/* The reset of a zone waits for the block, and for no copies of other data. */
+static bool is_of_reset(const Ssd *ssd, uint32_t block)
+{
+    return ssd->l.plain_units > 0 && ssd->map->reset_of[block];
+}
+
 /* Is another block of the superblock, which is to be erased with this one, on
  * its way to be empty? */
 static bool waits(const Ssd *ssd, uint32_t block)
@@ -358,7 +365,8 @@ static bool waits(const Ssd *ssd, uint32_t block)
     for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
         const Block *other = &ssd->media->block[b];
 
-        if (!are_erased_together(ssd, block, b)) {
+        if (!are_erased_together(ssd, block, b) ||
+            (is_of_reset(ssd, block) && other->valid + other->pending > 0)) {
             continue;
         }
         if (other->valid > 0 && rain_plane_lost(ssd, block_plane(ssd, b))) {

@@ -366,7 +366,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     calls = calls && !ssd->media->block[block].bad &&
             !nand_block_is_slc(ssd->geo, block) &&
             (ssd->l.rain || (cause == NAND_CAUSE_GC && gc_gains(ssd, block))) &&
-            (ssd->l.n_zones == 0 || gc_valid(ssd, block) == 0);
+            (!gc_only_zones(ssd) || gc_valid(ssd, block) == 0);
     g->rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
     tell_host(ssd, block);

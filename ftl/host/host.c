@@ -478,6 +478,19 @@ static bool stream_is_bad(const Ssd *ssd, const SsdCmd *r)
            (r->op != SSD_OP_WRITE || r->stream != ssd->l.held_stream);
 }
 
+static bool is_plain(const Ssd *ssd, uint64_t lba)
+{
+    return ssd->l.plain_units > 0 &&
+           lba >> ssd->block_shift >= ssd->l.plain_first;
+}
+
+/* A write is of zones, or of the space behind them. */
+static bool is_of_both(const Ssd *ssd, const SsdCmd *r)
+{
+    return r->op == SSD_OP_WRITE && !is_plain(ssd, r->lba) &&
+           is_plain(ssd, r->lba + r->nblocks - 1);
+}
+
 static bool internal_is_bad(const SsdCmd *r)
 {
     return r->internal && (r->op == SSD_OP_SHUTDOWN || !r->inside);
@@ -488,7 +501,8 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
     if (!ssd->powered) {
         return -ENODEV;
     }
-    if (range_is_bad(ssd, r) || stream_is_bad(ssd, r) || internal_is_bad(r)) {
+    if (range_is_bad(ssd, r) || stream_is_bad(ssd, r) || internal_is_bad(r) ||
+        is_of_both(ssd, r)) {
         return -EINVAL;
     }
     return ssd->commands.running >= ssd->info.queue_depth ? -EBUSY : 0;
@@ -527,6 +541,9 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         .bad_lba = NO_LBA,
         .next = NONE,
     };
+    if (req->op == SSD_OP_WRITE && is_plain(ssd, req->lba)) {
+        ssd->commands.cmd[i].req.stream = (uint16_t)ssd->l.plain_stream;
+    }
     cmd_set_phase(&ssd->commands.cmd[i], CMD_SUBMITTED);
     if (!ssd->client && saves(ssd)) {
         ssd->commands.cmd[i].req.version = ssd->buffer->last_version;

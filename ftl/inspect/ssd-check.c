@@ -20,6 +20,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "media/plain.h"
 #include "media/slc-cache.h"
 #include "media/spare.h"
 #include "ssd-internal.h"
@@ -515,10 +516,10 @@ bool ssd_check(const Ssd *ssd, GError **error)
 {
     if (!check_map(ssd, error) || !check_slots(ssd, error) ||
         !check_streams(ssd, error) || !check_meta(ssd, error) ||
-        !check_commands(ssd, error) || !trim_check(ssd, error) ||
-        !ahead_check(ssd, error) || !nand_check(ssd->nand, error) ||
-        !unit_check(ssd, error) || !rain_check(ssd, error) ||
-        !ssd_check_wakes(ssd, error)) {
+        !plain_check(ssd, error) || !check_commands(ssd, error) ||
+        !trim_check(ssd, error) || !ahead_check(ssd, error) ||
+        !nand_check(ssd->nand, error) || !unit_check(ssd, error) ||
+        !rain_check(ssd, error) || !ssd_check_wakes(ssd, error)) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

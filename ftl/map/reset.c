@@ -128,12 +128,13 @@ void reset_block_gone(Ssd *ssd, uint32_t block)
     }
 }
 
-/* Will the block be erased without another command? */
+/* Will the block be erased without another command?  A victim that GC has not
+ * emptied waits for more copies, which may not come. */
 static bool is_waited_for(const Block *b)
 {
-    return b->state == BLOCK_VICTIM || b->state == BLOCK_ERASING ||
-           b->state == BLOCK_CLOSING ||
-           (b->state == BLOCK_FULL && b->valid == 0);
+    return b->state == BLOCK_ERASING || b->state == BLOCK_CLOSING ||
+           (b->state == BLOCK_FULL && b->valid == 0) ||
+           (b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0);
 }
 
 void reset_look(Ssd *ssd, uint32_t plane)

@@ -305,10 +305,11 @@ static void use_room(Ssd *ssd)
 }
 
 /* Of a zone the drive forgets one entry, however many units it has. */
-static void wait_for_step(Ssd *ssd)
+static void wait_for_step(Ssd *ssd, uint32_t cmd)
 {
-    uint64_t units =
-        ssd->l.n_zones > 0 ? 0 : ssd->cfg->trim_step * group_units(ssd);
+    bool free = ssd->l.n_zones > 0 &&
+                (ssd->commands.cmd[cmd].req.erase || ssd->l.plain_units == 0);
+    uint64_t units = free ? 0 : ssd->cfg->trim_step * group_units(ssd);
 
     eventq_push(&ssd->events, ssd->now_ps + units * ssd->cfg->t_trim_unit_ps,
                 SSD_EVENT_TRIM, 0);
@@ -333,7 +334,7 @@ void trim_start(Ssd *ssd, uint32_t cmd)
     log_empty(ssd, cmd);
     if (left > ssd->cfg->trim_step) {
         if (ssd->map->trims.head == NONE) {
-            wait_for_step(ssd);
+            wait_for_step(ssd, cmd);
         }
         fifo_push(ssd, &ssd->map->trims, cmd);
         trim_ends(ssd, cmd, false);
@@ -357,7 +358,7 @@ void trim_event(Ssd *ssd)
 
         most -= go_on(ssd, cmd, most);
         if (!is_done(ssd, cmd)) {
-            wait_for_step(ssd);
+            wait_for_step(ssd, cmd);
             break;
         }
         fifo_pop(ssd, &ssd->map->trims);

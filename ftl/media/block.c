@@ -22,6 +22,7 @@
 #include "media/faulty.h"
 #include "media/life.h"
 #include "media/media.h"
+#include "media/plain.h"
 #include "media/rain.h"
 #include "media/slc-cache.h"
 #include "media/spare.h"
@@ -250,6 +251,7 @@ void block_init(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
+    plain_init(ssd);
 }
 
 uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
@@ -302,6 +304,7 @@ void block_destroy(Ssd *ssd)
         g_free(ssd->media->plane[i].bucket);
         g_free(ssd->media->plane[i].open);
     }
+    plain_destroy(ssd);
     g_free(ssd->media->plane);
     lazy_free(ssd->media->block, ssd->geo->n_blocks,
               sizeof(*ssd->media->block));
@@ -552,6 +555,7 @@ void block_set_valid(Ssd *ssd, uint64_t ppu)
     bitmap_set(m->valid, ppu);
     m->plane[plane].valid++;
     change_meta_valid(ssd, plane, ppu, 1);
+    plain_change(ssd, plane, ppu, 1);
     change_valid(ssd, block, 1);
 }
 
@@ -568,6 +572,7 @@ void block_set_valid_run(Ssd *ssd, uint64_t ppu, uint32_t n)
             m->saved->changed(ssd, spare_lpn(ssd, ppu + i));
         }
         bitmap_set(m->valid, ppu + i);
+        plain_change(ssd, block_plane(ssd, block), ppu + i, 1);
     }
     m->plane[block_plane(ssd, block)].valid += n;
     change_valid(ssd, block, (int)n);
@@ -584,6 +589,7 @@ void block_clear_valid(Ssd *ssd, uint64_t ppu)
     invariant(m->plane[plane].valid > 0);
     m->plane[plane].valid--;
     change_meta_valid(ssd, plane, ppu, -1);
+    plain_change(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
     if (m->plane[plane].tell_gains) {
         m->client->plane_changed(ssd, plane);
@@ -702,6 +708,7 @@ static void forget_plane(Ssd *ssd, Plane *p)
     p->slc_full = ILIST_EMPTY;
     p->valid = 0;
     p->meta_valid = 0;
+    plain_forget(ssd, (uint32_t)(p - ssd->media->plane));
     p->by_age = ILIST_EMPTY;
     for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
         p->bucket[v] = NONE;

@@ -249,6 +249,8 @@ typedef struct Media {
     OF_MEDIA uint64_t *valid; /* bitmap by ppu */
     OF_MEDIA Block *block;
     OF_MEDIA Plane *plane;
+    OF_MEDIA uint64_t *plain_valid; /* by plane (plain.h); NULL without
+                                       zones.conventional */
     OF_MEDIA uint32_t
         *stripe_plane; /* position in the order of ftl.stripe -> plane */
     OF_MEDIA uint32_t *stripe_pos; /* plane -> position */

@@ -93,9 +93,10 @@ void plane_update(Ssd *ssd, uint32_t plane)
     const PlacementPlane *own = &ssd->placement->plane[plane];
     uint64_t coming = (uint64_t)(p->host_programs + own->gc.guests) *
                       ssd->l.units_per_program;
-    bool willing = !rain_plane_lost(ssd, plane) &&
-                   p->host_programs < ssd->placement->policy->depth &&
-                   !plane_has_share(ssd, plane, coming);
+    bool willing =
+        !rain_plane_lost(ssd, plane) &&
+        p->host_programs < ssd->placement->policy->depth &&
+        (ssd->l.plain_units > 0 || !plane_has_share(ssd, plane, coming));
     /* Whatever stream comes, the plane has a page for it. */
     bool room = (p->n_host_open == ssd->l.n_handles ||
                  block_can_open(ssd, p, OPEN_HOST)) &&

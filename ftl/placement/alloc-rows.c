@@ -105,11 +105,19 @@ uint32_t rows_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
     return lowest == UINT32_MAX ? 0 : bits;
 }
 
+/* With zones.conventional: does the plane take no more pages of that space?
+ * Another one does, always. */
+static bool is_over_share(const Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    return ssd->l.plain_units > 0 && stream == ssd->l.plain_stream &&
+           plane_has_share(ssd, plane, 0);
+}
+
 /* Is it worth while to wait for the plane?  In order, and for a superpage: for
  * whatever is under way there; else only for a program of the host. */
-static bool worth_waiting(const Ssd *ssd, uint32_t plane)
+static bool worth_waiting(const Ssd *ssd, uint32_t plane, uint32_t stream)
 {
-    if (rain_plane_lost(ssd, plane)) {
+    if (rain_plane_lost(ssd, plane) || is_over_share(ssd, plane, stream)) {
         return false;
     }
     return ssd->placement->policy->rows == ROWS_IN_ORDER || ssd->l.superpages
@@ -126,7 +134,7 @@ static const uint32_t *planes_of(const Ssd *ssd, uint32_t first)
 /* Does the plane accept a page of the stream? */
 static bool takes(const Ssd *ssd, uint32_t plane, uint32_t stream)
 {
-    return plane_accepts(ssd, plane) &&
+    return plane_accepts(ssd, plane) && !is_over_share(ssd, plane, stream) &&
            !(ssd->l.slc_some && plane_holds_stream(ssd, plane, stream));
 }
 
@@ -148,7 +156,8 @@ static Row look_at(const Ssd *ssd, uint32_t row, uint32_t stream)
 
     r.take = r.behind & accepting(ssd, plane, stream);
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        if ((r.behind & ~r.take) >> i & 1 && worth_waiting(ssd, plane[i])) {
+        if ((r.behind & ~r.take) >> i & 1 &&
+            worth_waiting(ssd, plane[i], stream)) {
             r.wait = plane[i];
         }
     }
@@ -244,7 +253,7 @@ static void give_up_planes(Ssd *ssd, uint32_t stream)
         uint32_t plane = planes_of(ssd, st->first)[i];
 
         if (st->left >> i & 1 && !takes(ssd, plane, stream) &&
-            !worth_waiting(ssd, plane)) {
+            !worth_waiting(ssd, plane, stream)) {
             st->left &= ~(1U << i);
         }
     }

@@ -90,12 +90,17 @@ static inline bool plane_accepts(const Ssd *ssd, uint32_t plane)
 bool plane_holds_stream(const Ssd *ssd, uint32_t plane, uint32_t stream);
 
 /* Does the plane hold its share of the drive's data, with so many units that
- * are on their way to it? */
+ * are on their way to it?  With zones.conventional: its share of that space,
+ * since zones have blocks of their own. */
 static inline bool plane_has_share(const Ssd *ssd, uint32_t plane,
                                    uint64_t coming)
 {
     const Plane *p = &ssd->media->plane[plane];
 
+    if (G_UNLIKELY(ssd->media->plain_valid)) {
+        return ssd->media->plain_valid[plane] + coming >=
+               ssd->l.plain_share + p->slack_units;
+    }
     return p->valid - p->meta_valid + coming >=
            ssd->l.share_units + ssd->media->rain.more_share + p->slack_units;
 }

@@ -24,6 +24,7 @@
 #include "map/map.h"
 #include "media/faulty.h"
 #include "media/life.h"
+#include "media/plain.h"
 #include "media/spare.h"
 #include "power/power.h"
 #include "drive.h"
@@ -188,6 +189,7 @@ static const StateRow ssd_rows[] = {
     TABLE(media.valid, valid, N_VALID_WORDS),
     TABLE(media.block, block, N_BLOCKS),
     KEPT(media.plane, plane), /* has rows of its own */
+    KEPT(media.plain_valid, plain_valid),
     KEPT(media.stripe_plane, stripe_plane),
     KEPT(media.stripe_pos, stripe_pos),
     POOL_WAS(3, media.job, job, N_JOBS, &job_was),
@@ -703,6 +705,7 @@ static bool walk(State *s, Ssd *ssd)
     if (s->loading) {
         thermal_loaded(ssd, s->version >= 3);
         block_loaded(ssd, s->version < 3);
+        plain_loaded(ssd);
         gc_forget(ssd);
         queue_note_slots(ssd);
         unit_count(ssd);

@@ -558,6 +558,11 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
                     cfg->namespaces);
         return false;
     }
+    if (info->zones.conventional) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "zones.conventional: only without an NVMe controller");
+        return false;
+    }
     if (!nvme_zones_init(ctrl, error)) {
         return false;
     }

@@ -486,6 +486,7 @@ int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
     }
     maybe_replace(r);
     draw_stream(r, &sent);
+    sent.erase = r->erase && op == SSD_OP_TRIM;
     c.close = sent.close;
     plant(r, &sent);
     ret = ssd_submit(r->ssd, drive_ns(r), &sent);

@@ -94,6 +94,7 @@ typedef struct Ref {
     uint16_t stream;     /* to this one */
     bool inside;         /* data of reads and writes stays in the drive */
     bool close;          /* flushes are of this stream, which ends */
+    bool erase;          /* trims are resets of a zone */
     Prng stream_rng;
     Prng poll_rng;
     Prng bug_rng;
