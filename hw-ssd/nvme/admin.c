@@ -360,7 +360,7 @@ static const NvmeCommand admin_commands[] = {
      .run = nvme_format,
      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA |
                 NVME_EFFECT_CHANGES_NS | NVME_EFFECT_ALONE_NS |
-                NVME_EFFECT_SCOPE_NS | NVME_NOT_ZONED,
+                NVME_EFFECT_SCOPE_NS | NVME_NO_ZONES,
      .help = "one namespace, or all that are attached; formats of the "
              "namespace; User Data Erase erases the blocks of the array, "
              "Cryptographic Erase ([sanitize.md](sanitize.md))"},
@@ -368,8 +368,7 @@ static const NvmeCommand admin_commands[] = {
      .name = "Sanitize",
      .run = nvme_sanitize,
      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA |
-                NVME_EFFECT_ALONE | NVME_EFFECT_SCOPE_SUBSYSTEM |
-                NVME_NOT_ZONED,
+                NVME_EFFECT_ALONE | NVME_EFFECT_SCOPE_SUBSYSTEM | NVME_NO_ZONES,
      .help = "Block Erase, Overwrite, Crypto Erase, Exit Failure Mode "
              "([sanitize.md](sanitize.md))"},
     {.opcode = NVME_ADM_GET_LBA_STATUS,

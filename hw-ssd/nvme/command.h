@@ -34,9 +34,13 @@
 /* Only a primary controller. */
 #define NVME_ONLY_PRIMARY 0x2000U
 
-/* Only one with zones; only one without. */
+/* Only one with zones; only one without.  With zones.conventional the drive has
+ * both, and it is the namespace that counts (dispatch.c). */
 #define NVME_ONLY_ZONED 0x10000000U
 #define NVME_NOT_ZONED  0x08000000U
+
+/* Only a drive that has no zones at all. */
+#define NVME_NO_ZONES 0x1000U
 
 /*
  * A command.  run() returns a status code; with success it may have set
@@ -68,14 +72,16 @@ static inline uint32_t nvme_command_effects(const NvmeCtrl *ctrl,
         (c->effects & NVME_ONLY_MANAGED &&
          (!ctrl->sub->namespaces.managed || ctrl->cfg.namespaces_fixed)) ||
         (c->effects & NVME_ONLY_ZONED && !ctrl->sub->zones.n) ||
-        (c->effects & NVME_NOT_ZONED && ctrl->sub->zones.n) ||
+        (c->effects & NVME_NOT_ZONED && ctrl->sub->zones.n &&
+         !ctrl->sub->zones.end) ||
+        (c->effects & NVME_NO_ZONES && ctrl->sub->zones.n) ||
         (c->effects & NVME_ONLY_MULTI && !nvme_is_multi(ctrl)) ||
         (c->effects & NVME_ONLY_PRIMARY && !nvme_is_primary(ctrl))) {
         return 0;
     }
     return c->effects & ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP |
                           NVME_ONLY_MANAGED | NVME_ONLY_ZONED | NVME_NOT_ZONED |
-                          NVME_ONLY_MULTI | NVME_ONLY_PRIMARY);
+                          NVME_ONLY_MULTI | NVME_ONLY_PRIMARY | NVME_NO_ZONES);
 }
 
 #endif

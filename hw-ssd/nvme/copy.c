@@ -20,6 +20,7 @@
 #include "prp.h"
 #include "request.h"
 #include "reservation.h"
+#include "zones.h"
 
 #define FORMATS_WITH_NSID 0xc
 
@@ -41,6 +42,16 @@ static bool overlap(const NvmeRange *a, const NvmeRange *b)
 {
     return a->ns == b->ns && a->first < b->first + b->nblocks &&
            b->first < a->first + a->nblocks;
+}
+
+/* A source is of one zone, and within its capacity. */
+static uint16_t check_zone(const NvmeCtrl *ctrl, const NvmeRange *r)
+{
+    uint16_t status = nvme_zone_check_read(ctrl, r->first, r->nblocks);
+
+    return !status && nvme_zone_backed(ctrl, r->first, r->nblocks) < r->nblocks
+               ? NVME_SC_ZONE_BOUNDARY
+               : status;
 }
 
 /* In blocks of the namespace. */
@@ -70,8 +81,10 @@ static uint16_t take_source(const NvmeCtrl *ctrl, const NvmeRequest *req,
     if (out->nblocks > nvme_copy_most(ctrl, req->ns)) {
         return NVME_SC_COMMAND_SIZE;
     }
-    return nvme_ns_has(out->ns, out->first, out->nblocks) ? 0
-                                                          : NVME_SC_LBA_RANGE;
+    if (!nvme_ns_has(out->ns, out->first, out->nblocks)) {
+        return NVME_SC_LBA_RANGE;
+    }
+    return nvme_is_zoned(out->ns) ? check_zone(ctrl, out) : 0;
 }
 
 static NvmePiSource source_of(const NvmeRange *r)

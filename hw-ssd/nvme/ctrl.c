@@ -552,21 +552,20 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     payload_set_limit(ctrl->payload, cfg->backlog);
-    if (info->zones.n > 0 && cfg->namespaces) {
+    if (info->zones.conventional && !cfg->namespaces) {
+        ctrl->cfg.namespaces = "zoned;rest";
+    } else if (info->zones.n > 0 && cfg->namespaces &&
+               !info->zones.conventional) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
-                    "namespaces=%s: not with zones.enabled=on",
+                    "namespaces=%s: with zones.enabled=on it needs "
+                    "zones.conventional",
                     cfg->namespaces);
-        return false;
-    }
-    if (info->zones.conventional) {
-        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
-                    "zones.conventional: only without an NVMe controller");
         return false;
     }
     if (!nvme_zones_init(ctrl, error)) {
         return false;
     }
-    nvme_namespaces_init(ctrl, cfg->namespaces ? NVME_MAX_NAMESPACES : 1);
+    nvme_namespaces_init(ctrl, ctrl->cfg.namespaces ? NVME_MAX_NAMESPACES : 1);
     nvme_reservations_init(ctrl->sub);
     if (!nvme_ns_configure(ctrl, error)) {
         return false;

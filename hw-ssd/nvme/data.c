@@ -232,8 +232,9 @@ uint16_t nvme_take_read_range(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint16_t status = nvme_take_range(ctrl, req, sqe, true);
 
-    return status || !nvme_is_zoned(ctrl) ? status
-                                          : nvme_zone_check_read(ctrl, req);
+    return status || !nvme_is_zoned(req->ns)
+               ? status
+               : nvme_zone_check_read(ctrl, req->lba, req->nblocks);
 }
 
 /* Blocks that the drive has not read as zeroes; how many of its own it has. */
@@ -259,7 +260,7 @@ void nvme_start_read(NvmeCtrl *ctrl, NvmeRequest *req, bool fua)
         nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
         req->barrier = true;
     }
-    if (nvme_is_zoned(ctrl)) {
+    if (nvme_is_zoned(req->ns)) {
         range.nblocks = clip_to_zone(ctrl, req);
         if (range.nblocks == 0) {
             req->rd = (PayloadRead){.owner = req};

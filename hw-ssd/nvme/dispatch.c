@@ -14,6 +14,15 @@
 #include "reservation.h"
 #include "sanitize.h"
 #include "steps.h"
+#include "zones.h"
+
+/* With zones.conventional: is the command one of the namespace's kind? */
+static bool is_of_kind(const NvmeRequest *req, const NvmeCommand *c)
+{
+    return req->admin || !req->ns ||
+           !(c->effects &
+             (nvme_is_zoned(req->ns) ? NVME_NOT_ZONED : NVME_ONLY_ZONED));
+}
 
 static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
                                        const NvmeRequest *req)
@@ -25,7 +34,10 @@ static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
     for (unsigned i = 0; i < t->n; i++) {
         if (t->row[i].opcode == req->opcode &&
             nvme_command_effects(ctrl, &t->row[i])) {
-            return &t->row[i];
+            return G_UNLIKELY(nvme_has_both(ctrl)) &&
+                           !is_of_kind(req, &t->row[i])
+                       ? NULL
+                       : &t->row[i];
         }
     }
     return NULL;

@@ -22,6 +22,7 @@
 #include "secondary.h"
 #include "self-test.h"
 #include "zone-report.h"
+#include "zones.h"
 
 #include <inttypes.h>
 
@@ -89,7 +90,7 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->oncs = nvme_le16(1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6 |
                          1 << 7 | 1 << 8);
     /* Not those that write apart from the write pointer. */
-    if (ctrl->sub->zones.n > 0) {
+    if (ctrl->sub->zones.n > 0 && !nvme_has_both(ctrl)) {
         id->oncs = nvme_le16(1 << 0 | 1 << 4 | 1 << 6 | 1 << 7);
     }
     if (nvme_has_reservations(ctrl)) {
@@ -111,10 +112,14 @@ static void put_capacity(const NvmeCtrl *ctrl, NvmeIdController *id)
     uint64_t bytes = nvme_ns_granule_bytes(ctrl);
 
     if (ctrl->sub->namespaces.managed) {
-        id->tnvmcap = nvme_le128(ctrl->sub->namespaces.n_granules * bytes);
+        uint64_t zones = ctrl->sub->zones.end * ctrl->block_bytes;
+
+        id->tnvmcap =
+            nvme_le128(zones + ctrl->sub->namespaces.n_granules * bytes);
         id->unvmcap = nvme_le128((nvme_ns_count(ctrl, NVME_GRANULE_FREE) +
                                   nvme_ns_count(ctrl, NVME_GRANULE_DIRTY)) *
-                                 bytes);
+                                     bytes +
+                                 (ctrl->sub->namespaces.zoned ? 0 : zones));
     }
 }
 
@@ -242,7 +247,9 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->nvmsetid = nvme_le16(NVME_ONLY_SET);
     id->endgid = nvme_le16(NVME_ONLY_GROUP);
     id->nsattr = ns->protect != NVME_PROTECT_NONE;
-    id->nvmcap = nvme_le128(ns->n_granules * nvme_ns_granule_bytes(ctrl));
+    id->nvmcap = nvme_le128(ns->zone_size
+                                ? ctrl->sub->zones.end * ctrl->block_bytes
+                                : ns->n_granules * nvme_ns_granule_bytes(ctrl));
     put_be64(id->eui64, ns->eui64); /* 0: none */
     return 0;
 }
@@ -315,7 +322,7 @@ static uint16_t fill_ns_descriptors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     d->nidt = NVME_NIDT_UUID;
     d->nidl = 16;
     make_uuid(ctrl, ns, d->nid);
-    if (ns->zone_size || ctrl->sub->namespaces.any_kv) {
+    if (ctrl->sub->zones.n > 0 || ctrl->sub->namespaces.any_kv) {
         d = (void *)(d->nid + d->nidl);
         d->nidt = NVME_NIDT_CSI;
         d->nidl = 1;
@@ -535,10 +542,14 @@ static const Identify identify_table[] = {
      false},
     {0x19, "Endurance Group list", fill_endurance_groups, false},
     {0x1a, "Allocated Namespace ID list, NVM command set", fill_ns_list, true},
+    {0x1a, "Allocated Namespace ID list, Zoned Namespace command set",
+     fill_ns_list, OF_ZONED},
     {0x1a, "Allocated Namespace ID list, Key Value command set", fill_ns_list,
      OF_KV},
     {0x1b, "Identify Namespace, allocated, NVM command set", fill_nvm_namespace,
      true},
+    {0x1b, "Identify Namespace, allocated, Zoned Namespace command set",
+     nvme_identify_zoned_namespace, OF_ZONED},
     {0x1b, "Identify Namespace, allocated, Key Value command set",
      nvme_identify_kv_namespace, OF_KV},
     {0x1c, "I/O Command Sets", fill_command_sets, false},

@@ -47,7 +47,7 @@ static uint16_t write_range(NvmeCtrl *ctrl, NvmeRequest *req,
     uint16_t status = 0;
     NvmeDataFrom from = NVME_FROM_HOST;
 
-    if (nvme_is_zoned(ctrl)) {
+    if (nvme_is_zoned(req->ns)) {
         status = nvme_zone_check_write(ctrl, req, append);
     }
     if (!status) {
@@ -69,7 +69,7 @@ static uint16_t write_range(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!status) {
         status = nvme_take_directive(ctrl, req, sqe);
     }
-    if (!status && nvme_is_zoned(ctrl)) {
+    if (!status && nvme_is_zoned(req->ns)) {
         nvme_zone_write(ctrl, req);
     }
     return status;

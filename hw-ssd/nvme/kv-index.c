@@ -697,7 +697,9 @@ const char *nvme_kv_refuses(const NvmeCtrl *ctrl, uint64_t drive_blocks)
 {
     uint64_t units = drive_blocks / ctrl->unit_blocks;
 
-    return ssd_info(ctrl->ssd)->unit_bytes < KV_UNIT_MIN
+    return ctrl->sub->zones.n > 0
+               ? "key-value pairs do not go with zones.enabled=on"
+           : ssd_info(ctrl->ssd)->unit_bytes < KV_UNIT_MIN
                ? "key-value namespaces need ftl.unit of at least 4 KiB"
            : units < UNITS_MIN || units > UNITS_MOST
                ? "a key-value namespace has 1024 to 4294967295 mapping units"

@@ -77,6 +77,7 @@ static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     bool kv = sqe->dw[14] >> 24 == 1 && ctrl->sub->namespaces.any_kv; /* CSI */
     const NvmeCommandTable *io = kv ? &nvme_kv_commands : ctrl->commands[0];
     const NvmeCommandTable *admin = ctrl->commands[1];
+    bool zoned = sqe->dw[14] >> 24 == 2;
     NvmeEffectsLog *log = page;
 
     for (unsigned k = 0; k < admin->n; k++) {
@@ -84,8 +85,8 @@ static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
             effects_of(ctrl, &admin->row[k], NVME_EFFECT_SCOPE_CONTROLLER);
     }
     for (unsigned k = 0; k < io->n; k++) {
-        if (io->row[k].effects & NVME_ONLY_ZONED && sqe->dw[14] >> 24 != 2) {
-            continue; /* CSI: of the NVM command set */
+        if (io->row[k].effects & (zoned ? NVME_NOT_ZONED : NVME_ONLY_ZONED)) {
+            continue; /* of the other command set */
         }
         log->iocs[io->row[k].opcode] =
             effects_of(ctrl, &io->row[k], NVME_EFFECT_SCOPE_NS);
@@ -347,7 +348,8 @@ static uint16_t check_log_nsid(const NvmeCtrl *ctrl, const NvmeRequest *req,
                                const LogPage *log)
 {
     if (log->zoned) {
-        return req->ns ? 0 : nvme_ns_missing(ctrl, req->nsid);
+        return req->ns && req->ns->zone_size ? 0
+                                             : nvme_ns_missing(ctrl, req->nsid);
     }
     if (!req->nsid || req->nsid == NVME_NSID_ALL) {
         return 0;

@@ -11,6 +11,7 @@
  */
 #include "nvme-internal.h"
 #include "namespace.h"
+#include "zones.h"
 
 /* A drive has at most twice as many. */
 #define GRANULES       4096
@@ -32,6 +33,7 @@ uint64_t nvme_store_bytes(uint64_t nblocks, uint32_t block_bytes,
 void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
 {
     NvmeNamespaces *all = &ctrl->sub->namespaces;
+    uint64_t nblocks;
 
     if (ctrl->cfg.metadata) {
         payload_set_metadata(
@@ -40,6 +42,7 @@ void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
     }
     all->n = n;
     all->managed = ctrl->cfg.namespaces != NULL;
+    all->base = ctrl->sub->zones.end;
     all->table = g_new0(NvmeNamespace, n);
     for (uint32_t i = 0; i < n; i++) {
         all->table[i].nsid = i + 1;
@@ -48,10 +51,11 @@ void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
     if (!all->managed) {
         return;
     }
-    while (ctrl->cfg.nblocks / all->granule_blocks > 2 * GRANULES) {
+    nblocks = ctrl->cfg.nblocks - all->base;
+    while (nblocks / all->granule_blocks > 2 * GRANULES) {
         all->granule_blocks *= 2;
     }
-    all->n_granules = (uint32_t)(ctrl->cfg.nblocks / all->granule_blocks);
+    all->n_granules = (uint32_t)(nblocks / all->granule_blocks);
     all->owner = g_new0(uint16_t, all->n_granules);
 }
 
@@ -104,7 +108,7 @@ bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
 /* Size i of a logical block; 0: there is none. */
 static uint32_t block_size(const NvmeCtrl *ctrl, unsigned i)
 {
-    if (ctrl->sub->zones.n > 0) {
+    if (ctrl->sub->zones.n > 0 && !nvme_has_both(ctrl)) {
         return i == 0 ? ssd_info(ctrl->ssd)->unit_bytes : 0;
     }
     if (i == 0) {
@@ -251,13 +255,20 @@ void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
 
 void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns)
 {
-    if (ctrl->sub->zones.n > 0) {
-        ns->zone_size = ctrl->sub->zones.size << ctrl->sub->zones.drive_shift;
-        ns->zone_capacity = ctrl->sub->zones.capacity
-                            << ctrl->sub->zones.drive_shift;
-        ns->nblocks = ctrl->sub->zones.n * ctrl->sub->zones.size;
-        ns->run = 0;
-    }
+    const NvmeZones *z = &ctrl->sub->zones;
+
+    ns->zone_size = z->size << z->drive_shift;
+    ns->zone_capacity = z->capacity << z->drive_shift;
+    ns->nblocks = z->n * z->size;
+    ns->run = 0;
+    ctrl->sub->namespaces.zoned = ns->nsid;
+}
+
+int nvme_ns_zoned_format(const NvmeCtrl *ctrl)
+{
+    const NvmeProtection none = {0};
+
+    return nvme_ns_find_format(ctrl, ssd_info(ctrl->ssd)->unit_bytes, &none);
 }
 
 /* DPS: type in bits 2:0, and bit 3, in the first bytes. */
@@ -304,6 +315,7 @@ void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns)
     uint32_t run = 1;
 
     ns->granule_blocks = all->granule_blocks;
+    ns->granule_base = all->base;
     ns->n_granules = nvme_ns_count(ctrl, (uint16_t)ns->nsid);
     ns->granule = g_new(uint32_t, ns->n_granules);
     for (uint32_t i = 0; i < all->n_granules; i++) {
@@ -314,7 +326,8 @@ void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns)
     while (run < n && ns->granule[run] == ns->granule[0] + run) {
         run++;
     }
-    ns->base = n ? (uint64_t)ns->granule[0] * all->granule_blocks : 0;
+    ns->base =
+        n ? all->base + (uint64_t)ns->granule[0] * all->granule_blocks : 0;
     ns->run = n ? (uint64_t)run * all->granule_blocks : 0;
 }
 
@@ -350,6 +363,10 @@ void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
     for (uint32_t i = 0; i < ns->n_granules; i++) {
         ctrl->sub->namespaces.owner[ns->granule[i]] = NVME_GRANULE_DIRTY;
     }
+    if (ns->zone_size) {
+        ctrl->sub->namespaces.zoned = 0;
+        nvme_zones_drop(ctrl);
+    }
     g_free(ns->granule);
     *ns = (NvmeNamespace){.nsid = ns->nsid};
 }
@@ -357,10 +374,11 @@ void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
 void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
 {
     NvmeNamespaces *all = &ctrl->sub->namespaces;
-    uint64_t end = (lba + nblocks - 1) / all->granule_blocks + 1;
+    uint64_t behind = lba + nblocks - MIN(all->base, lba + nblocks);
+    uint64_t end = (behind + all->granule_blocks - 1) / all->granule_blocks;
 
-    for (uint64_t i = lba / all->granule_blocks; i < MIN(end, all->n_granules);
-         i++) {
+    for (uint64_t i = (lba - MIN(all->base, lba)) / all->granule_blocks;
+         i < MIN(end, all->n_granules); i++) {
         if (all->owner[i] == NVME_GRANULE_FREE) {
             all->owner[i] = NVME_GRANULE_DIRTY;
         }
@@ -369,6 +387,10 @@ void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
 
 bool nvme_ns_in_drive(const NvmeCtrl *ctrl)
 {
+    if (nvme_has_both(ctrl) && !ctrl->sub->namespaces.zoned &&
+        nvme_zones_are_busy(ctrl)) {
+        return true;
+    }
     for (uint32_t i = 0; i < ctrl->sub->slots.n; i++) {
         const NvmeRequest *req = ctrl->sub->slots.slot[i].req;
 
@@ -396,7 +418,7 @@ uint64_t nvme_ns_find_piece(const NvmeNamespace *ns, uint64_t first,
     i = first / granule;
     n = granule - first % granule;
 
-    *lba = ns->granule[i] * granule + first % granule;
+    *lba = ns->granule_base + ns->granule[i] * granule + first % granule;
     while (n < nblocks && ns->granule[i + 1] == ns->granule[i] + 1) {
         n += granule;
         i++;
@@ -433,6 +455,7 @@ uint64_t nvme_ns_from_drive(const NvmeNamespace *ns, uint64_t lba)
     if (!ns->granule) {
         return lba >> ns->drive_shift;
     }
+    lba -= ns->granule_base;
     for (uint64_t i = 0; i < ns->n_granules; i++) {
         if (ns->granule[i] == lba / ns->granule_blocks) {
             return (i * ns->granule_blocks + lba % ns->granule_blocks) >>
@@ -449,7 +472,10 @@ const NvmeNamespace *nvme_ns_of_drive(const NvmeCtrl *ctrl, uint64_t lba)
     if (!all->managed) {
         return &all->table[0];
     }
-    uint64_t i = lba / all->granule_blocks;
+    if (lba < all->base) {
+        return nvme_ns_existing(ctrl, all->zoned);
+    }
+    uint64_t i = (lba - all->base) / all->granule_blocks;
 
     return i < all->n_granules ? nvme_ns_existing(ctrl, all->owner[i]) : NULL;
 }

@@ -67,8 +67,11 @@ void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns);
 void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
                         unsigned format);
 
-/* Its blocks are those of the controller's zones, if there are any. */
+/* Its blocks are those of the drive's zones.  It has granules no more. */
 void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns);
+
+/* The format of a zoned namespace: blocks are mapping units. */
+int nvme_ns_zoned_format(const NvmeCtrl *ctrl);
 
 /* Does the drive work on a command of a namespace that is gone? */
 bool nvme_ns_in_drive(const NvmeCtrl *ctrl);

@@ -23,6 +23,7 @@
 #include "request.h"
 #include "reservation.h"
 #include "ssd-report.h"
+#include "zones.h"
 
 #define SEL_CREATE 0
 #define SEL_DELETE 1
@@ -107,7 +108,8 @@ static uint16_t trim(NvmeCtrl *ctrl, NvmeRequest *req)
                all->owner[i] == NVME_GRANULE_DIRTY) {
             i++;
         }
-        nvme_add_step(req, SSD_OP_TRIM, (uint64_t)first * all->granule_blocks,
+        nvme_add_step(req, SSD_OP_TRIM,
+                      all->base + (uint64_t)first * all->granule_blocks,
                       (i - first) * all->granule_blocks)
             ->zeroes = true;
     }
@@ -212,7 +214,11 @@ static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
     while (nvme_ns_existing(ctrl, nsid)) {
         nsid++;
     }
-    ns = nvme_ns_create(ctrl, nsid, all->wanted_blocks, all->wanted_format);
+    ns = nvme_ns_create(ctrl, nsid, all->wanted_zoned ? 0 : all->wanted_blocks,
+                        all->wanted_format);
+    if (all->wanted_zoned) {
+        nvme_ns_set_zones(ctrl, ns);
+    }
     ns->shared = all->wanted_shared;
     ns->kv = all->wanted_kv;
     nvme_ns_set_protection(ns, all->wanted_extended, all->wanted_dps);
@@ -260,8 +266,27 @@ static uint16_t check_pairs(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
                : 0;
 }
 
+/* All zones: NSZE has their addresses, and NCAP as many or their capacity. */
+static uint16_t check_zones(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
+{
+    const NvmeZones *z = &ctrl->sub->zones;
+    uint64_t nsze = nvme_le64(id->nsze);
+    uint64_t ncap = nvme_le64(id->ncap);
+
+    if (id->flbas != nvme_ns_zoned_format(ctrl)) {
+        return NVME_SC_INVALID_FORMAT;
+    }
+    if (ctrl->sub->namespaces.zoned || nsze > z->n * z->size) {
+        return NVME_SC_NS_CAPACITY;
+    }
+    return id->dps || nsze < z->n * z->size ||
+                   (ncap != nsze && ncap != z->n * z->capacity)
+               ? NVME_SC_INVALID_FIELD
+               : 0;
+}
+
 static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id,
-                             bool kv)
+                             unsigned csi)
 {
     uint32_t nsid = 1;
     uint16_t status;
@@ -269,7 +294,9 @@ static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id,
     if (unsupported(ctrl, id) || !id->nsze) {
         return NVME_SC_INVALID_FIELD;
     }
-    status = kv ? check_pairs(ctrl, id) : check_blocks(ctrl, id);
+    status = csi == NVME_CSI_KV      ? check_pairs(ctrl, id)
+             : csi == NVME_CSI_ZONED ? check_zones(ctrl, id)
+                                     : check_blocks(ctrl, id);
     if (status) {
         return status;
     }
@@ -292,16 +319,18 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     uint64_t n_free = nvme_ns_count(ctrl, NVME_GRANULE_FREE);
     unsigned csi = sqe->dw[11] >> 24;
     bool kv = csi == NVME_CSI_KV;
+    bool zoned = csi == NVME_CSI_ZONED;
     NvmeIdNamespace id;
     uint64_t need;
     uint16_t status;
 
-    if (csi != NVME_CSI_NVM && !(kv && all->any_kv)) {
+    if (csi != NVME_CSI_NVM && !(kv && all->any_kv) &&
+        !(zoned && nvme_has_both(ctrl))) {
         return NVME_SC_COMMAND_SET;
     }
     status = nvme_from_host(ctrl, sqe, &id, sizeof(id));
     if (!status) {
-        status = check_create(ctrl, &id, kv);
+        status = check_create(ctrl, &id, csi);
     }
     if (!status) {
         status = nvme_fdp_take_list(ctrl, &id);
@@ -310,13 +339,20 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
         return status;
     }
     all->wanted_kv = kv;
+    all->wanted_zoned = zoned;
     all->wanted_blocks =
         kv ? blocks_of(ctrl, nvme_le64(id.nsze)) : nvme_le64(id.nsze);
     all->wanted_format = id.flbas & 0xf;
     all->wanted_extended = id.flbas & 0x10;
     all->wanted_dps = id.dps;
     all->wanted_shared = id.nmic & 1;
-    need = nvme_ns_granules(ctrl, all->wanted_blocks, all->wanted_format);
+    need = zoned
+               ? 0
+               : nvme_ns_granules(ctrl, all->wanted_blocks, all->wanted_format);
+    if (zoned && nvme_zones_are_busy(ctrl)) { /* with the data of another */
+        free_dirty(ctrl, req);
+        return 0;
+    }
     if (need <= n_free) {
         return create(ctrl, req);
     }

@@ -8,6 +8,7 @@
 #include "kv-index.h"
 #include "namespace.h"
 #include "ns-config.h"
+#include "zones.h"
 
 #include <inttypes.h>
 
@@ -17,7 +18,8 @@ const char nvme_namespaces_help[] =
     "a number of equal ones (0..256), or a size for each (8G;4G;rest), with "
     ":512 or :4096 for the bytes of a block, which +8, +16 or +64 of metadata, "
     ":pi=1..3, :guard=64, :qualified, :first and :extended may follow; or with "
-    ":kv, of key-value pairs";
+    ":kv, of key-value pairs; zoned: that of the zones, with "
+    "zones.conventional";
 
 static bool refuse(const NvmeCtrl *ctrl, GError **error, const char *why)
 {
@@ -163,7 +165,25 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
     return true;
 }
 
-/* 8G:4096 or rest. */
+/* With zones.conventional: all zones. */
+static bool add_zoned(NvmeCtrl *ctrl, uint32_t nsid, GError **error)
+{
+    NvmeNamespace *ns;
+
+    if (!nvme_has_both(ctrl)) {
+        return refuse(ctrl, error, "zoned needs zones.conventional");
+    }
+    if (ctrl->sub->namespaces.zoned) {
+        return refuse(ctrl, error, "there is one set of zones");
+    }
+    ns = nvme_ns_create(ctrl, nsid, 0, (unsigned)nvme_ns_zoned_format(ctrl));
+    nvme_ns_set_zones(ctrl, ns);
+    ns->attached = 1; /* to the first controller */
+    ns->shared = nvme_is_multi(ctrl);
+    return true;
+}
+
+/* zoned, 8G:4096 or rest. */
 static bool add_one(NvmeCtrl *ctrl, uint32_t nsid, const char *text,
                     GError **error)
 {
@@ -172,6 +192,11 @@ static bool add_one(NvmeCtrl *ctrl, uint32_t nsid, const char *text,
     Form form;
     char *end;
 
+    if (strcmp(text, "zoned") == 0) {
+        return nsid <= ctrl->sub->namespaces.n
+                   ? add_zoned(ctrl, nsid, error)
+                   : refuse(ctrl, error, "allowed are at most 256");
+    }
     if (g_str_has_prefix(text, "rest")) {
         bytes = nvme_ns_count(ctrl, NVME_GRANULE_FREE) *
                 nvme_ns_granule_bytes(ctrl);
@@ -234,7 +259,9 @@ static void make_the_only_one(NvmeCtrl *ctrl, Form form)
     ns->run = UINT64_MAX;
     nvme_ns_set_format(ctrl, ns, form.format);
     nvme_ns_set_protection(ns, form.extended, form.dps);
-    nvme_ns_set_zones(ctrl, ns);
+    if (ctrl->sub->zones.n > 0) {
+        nvme_ns_set_zones(ctrl, ns);
+    }
 }
 
 bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)
@@ -259,6 +286,9 @@ bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)
         return refuse(ctrl, error, "the drive is smaller than a mapping unit");
     }
     if (parse_number(text, &n, &rest) && parse_form(ctrl, rest, &form)) {
+        if (form.kv && nvme_has_both(ctrl)) {
+            return refuse(ctrl, error, nvme_kv_refuses(ctrl, 0));
+        }
         ctrl->sub->namespaces.any_kv = form.kv; /* with 0:kv, too */
         return add_equal(ctrl, n, form, error);
     }

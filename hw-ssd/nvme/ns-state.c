@@ -18,6 +18,7 @@
 #define MAGIC          "VSSDNS\0\0"
 #define MAGIC_METADATA "VSSDNSM\0" /* of a drive that has some */
 #define SINCE          3           /* version of a stream */
+#define FORMAT_ZONED   0x200       /* the zones, with zones.conventional */
 #define FORMAT_KV      0x100       /* Record.format: of key-value pairs */
 
 typedef struct Head {
@@ -73,13 +74,20 @@ static bool load_protection(State *s, const NvmeCtrl *ctrl, NvmeNamespace *ns)
     return true;
 }
 
+static uint64_t format_of(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
+{
+    return ns->kv                                 ? FORMAT_KV
+           : ns->zone_size && nvme_has_both(ctrl) ? FORMAT_ZONED
+                                                  : ns->format;
+}
+
 static bool save_one(State *s, const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
     Record r = {
         .nsid = ns->nsid,
         .attached = ns->attached & 1,
         .shared = ns->shared,
-        .format = ns->kv ? FORMAT_KV : ns->format,
+        .format = format_of(ctrl, ns),
         .protect = ns->protect,
         .nblocks = ns->nblocks,
         .serial = ns->serial,
@@ -101,20 +109,32 @@ static bool kv_ok(const NvmeCtrl *ctrl, const Record *r)
            !nvme_kv_refuses(ctrl, r->nblocks);
 }
 
+static bool zoned_ok(const NvmeCtrl *ctrl, const Record *r)
+{
+    const NvmeZones *z = &ctrl->sub->zones;
+
+    return r->format == FORMAT_ZONED && nvme_has_both(ctrl) &&
+           !ctrl->sub->namespaces.zoned && r->nblocks == z->n * z->size &&
+           !nvme_ns_count(ctrl, (uint16_t)r->nsid);
+}
+
 static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
 {
     const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
-    unsigned format = r->format == FORMAT_KV ? 0 : (unsigned)r->format;
+    bool zoned = r->format == FORMAT_ZONED;
+    unsigned format = r->format == FORMAT_KV || zoned ? 0 : (unsigned)r->format;
 
     return r->nsid - 1 < all->n && !all->table[r->nsid - 1].exists &&
            r->attached <= 1 && r->shared <= 1 &&
-           (r->format <= 0xf || kv_ok(ctrl, r)) &&
+           (r->format <= 0xf || kv_ok(ctrl, r) || zoned_ok(ctrl, r)) &&
            nvme_ns_format(ctrl, format) && r->protect < NVME_N_PROTECTS &&
            r->nblocks && (r->serial < all->created || !all->managed) &&
            r->error_recovery <= UINT16_MAX &&
-           (all->managed ? nvme_ns_granules(ctrl, r->nblocks, format) ==
-                               nvme_ns_count(ctrl, (uint16_t)r->nsid)
+           (zoned || !all->managed ||
+            nvme_ns_granules(ctrl, r->nblocks, format) ==
+                nvme_ns_count(ctrl, (uint16_t)r->nsid)) &&
+           (all->managed ? true
             : ctrl->sub->zones.n
                 ? r->nblocks == ctrl->sub->zones.n * ctrl->sub->zones.size
                 : r->nblocks == ctrl->cfg.nblocks && r->attached);
@@ -123,6 +143,7 @@ static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
 static bool load_one(State *s, NvmeCtrl *ctrl)
 {
     NvmeNamespace *ns;
+    bool zoned;
     Record r;
 
     if (!state_record(s, &r, sizeof(r), 0)) {
@@ -132,6 +153,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         return state_fail(s, "it is damaged: a namespace");
     }
     ns = &ctrl->sub->namespaces.table[r.nsid - 1];
+    zoned = r.format == FORMAT_ZONED;
     ns->exists = true;
     ns->attached = (uint32_t)r.attached;
     ns->shared = ctrl->sub->namespaces.managed ? r.shared : nvme_is_multi(ctrl);
@@ -147,11 +169,16 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
     }
     ns->kv = r.format == FORMAT_KV;
     ctrl->sub->namespaces.any_kv |= ns->kv;
-    nvme_ns_set_format(ctrl, ns, ns->kv ? 0 : (unsigned)r.format);
+    nvme_ns_set_format(ctrl, ns,
+                       zoned    ? (unsigned)nvme_ns_zoned_format(ctrl)
+                       : ns->kv ? 0
+                                : (unsigned)r.format);
     if (ctrl->sub->namespaces.managed) {
         nvme_ns_adopt(ctrl, ns);
     } else {
         ns->run = UINT64_MAX;
+    }
+    if (zoned || (ctrl->sub->zones.n && !ctrl->sub->namespaces.managed)) {
         nvme_ns_set_zones(ctrl, ns);
     }
     return load_protection(s, ctrl, ns);
@@ -182,6 +209,7 @@ static void forget_all(NvmeCtrl *ctrl)
         g_free(ns->granule);
         *ns = (NvmeNamespace){.nsid = i + 1};
     }
+    ctrl->sub->namespaces.zoned = 0;
 }
 
 static bool walk_tables(State *s, NvmeCtrl *ctrl)

@@ -554,7 +554,8 @@ static inline NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl, uint32_t nsid)
     /* A host that enables only the NVM Command Set finds none of key-value
      * pairs. */
     return i < ctrl->sub->namespaces.n && nvme_is_attached(ctrl, ns) &&
-                   !(ns->kv && NVME_CC_CSS(ctrl->regs.cc) == 0)
+                   !((ns->kv || ns->zone_size) &&
+                     NVME_CC_CSS(ctrl->regs.cc) == 0)
                ? ns
                : NULL;
 }

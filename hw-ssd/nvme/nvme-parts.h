@@ -414,6 +414,7 @@ struct NvmeNamespace {
     uint32_t *granule; /* of the drive; NULL: all is one run */
     uint32_t n_granules;
     uint32_t granule_blocks; /* of the drive, in a granule */
+    uint64_t granule_base;   /* the drive's address of the first granule */
     uint64_t zone_size; /* as the following, in the drive's blocks; 0: it is not
                            zoned */
     uint64_t zone_capacity; /* of them, those that the drive has */
@@ -437,6 +438,8 @@ typedef struct NvmeNamespaces {
     bool any_kv;          /* the drive has the Key Value Command Set */
     uint32_t granule_blocks;
     uint32_t n_granules;
+    uint64_t base;  /* the drive's address of the first one */
+    uint32_t zoned; /* NSID of the one that has the zones; 0: none has */
     uint16_t *owner;
     uint64_t created;       /* how many were, ever */
     NvmeRequest *job;       /* creates or deletes; NULL: none does */
@@ -447,6 +450,7 @@ typedef struct NvmeNamespaces {
     uint8_t wanted_dps;
     bool wanted_shared;
     bool wanted_kv;
+    bool wanted_zoned;
 } NvmeNamespaces;
 
 /* ---- memory of the drive (window.c, cmb.c, pmr.c) ------------------------ */
@@ -552,9 +556,11 @@ typedef struct NvmeZones {
     uint32_t max_zrwa;
     uint32_t n_zrwa;
     uint16_t held_stream; /* of the drive, of its blocks */
-    bool whole;           /* SsdZones.whole */
-    bool work;            /* a zone may have a job */
-    bool report;          /* a zone has changed by itself */
+    uint64_t end; /* with zones.conventional: the drive's address of the space
+                     behind them; else 0 */
+    bool whole;   /* SsdZones.whole */
+    bool work;    /* a zone may have a job */
+    bool report;  /* a zone has changed by itself */
 } NvmeZones;
 
 /* ---- reservations (reservation.c) ---------------------------------------- */

@@ -166,8 +166,8 @@ static void enable(NvmeCtrl *ctrl)
         return;
     }
     ctrl->regs.page_bits = NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS;
-    if (ctrl->sub->zones.n >
-        0) { /* of no use to a host that knows the NVM set only */
+    if (ctrl->sub->zones.n > 0 && !ctrl->sub->namespaces.managed) {
+        /* of no use to a host that knows the NVM set only */
         nvme_ns_attach(ctrl, &ctrl->sub->namespaces.table[0],
                        NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL);
     }

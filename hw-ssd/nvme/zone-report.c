@@ -136,11 +136,16 @@ uint64_t nvme_zone_append_most(const NvmeCtrl *ctrl)
 uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                        void *data)
 {
-    const NvmeNamespace *ns = nvme_ns_find(ctrl, sqe->dw[1]);
+    const NvmeNamespace *ns = (sqe->dw[10] & 0xff) == 0x1b
+                                  ? nvme_ns_existing(ctrl, sqe->dw[1])
+                                  : nvme_ns_find(ctrl, sqe->dw[1]);
     NvmeIdZonedNamespace *id = data;
 
     if (!ns) {
         return nvme_ns_missing(ctrl, sqe->dw[1]);
+    }
+    if (!ns->zone_size) {
+        return NVME_SC_INVALID_FIELD;
     }
     id->mar = nvme_le32(ctrl->sub->zones.max_active - 1);
     id->mor = nvme_le32(ctrl->sub->zones.max_open - 1);
@@ -174,7 +179,7 @@ uint16_t nvme_identify_zoned_controller(const NvmeCtrl *ctrl,
 
 bool nvme_has_zones(const NvmeCtrl *ctrl)
 {
-    return nvme_is_zoned(ctrl);
+    return ctrl->sub->zones.n > 0;
 }
 
 void nvme_fill_changed_zones(const NvmeCtrl *ctrl, const NvmeSqe *sqe,

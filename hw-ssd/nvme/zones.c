@@ -224,11 +224,12 @@ static void move_area(const NvmeZones *z, NvmeZone *zone, uint64_t end)
 
 /* ---- reads --------------------------------------------------------------- */
 
-uint16_t nvme_zone_check_read(const NvmeCtrl *ctrl, const NvmeRequest *req)
+uint16_t nvme_zone_check_read(const NvmeCtrl *ctrl, uint64_t lba,
+                              uint64_t nblocks)
 {
-    uint32_t i = nvme_zone_of(ctrl, req->lba);
+    uint32_t i = nvme_zone_of(ctrl, lba);
 
-    if (nvme_zone_of(ctrl, req->lba + req->nblocks - 1) != i) {
+    if (nvme_zone_of(ctrl, lba + nblocks - 1) != i) {
         return NVME_SC_ZONE_BOUNDARY;
     }
     return ctrl->sub->zones.zone[i].state == NVME_ZONE_OFFLINE
@@ -580,20 +581,23 @@ static void write_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
 }
 
 /* Of a reset or a finish. */
-static void job_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
+static void job_end(NvmeCtrl *ctrl, uint32_t i, bool reset, NvmeZoneEnd how)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
     zone->job = false;
-    if (how == NVME_ZONE_STEP_DROPPED) { /* it is still to be done */
-        ctrl->sub->zones.work = true;
+    zone->finishing &= how == NVME_ZONE_STEP_DROPPED;
+    if (how == NVME_ZONE_STEP_DROPPED || (zone->resetting && !reset)) {
+        ctrl->sub->zones.work = true; /* it is still to be done */
         return;
     }
     zone->holds &= !zone->resetting;
     zone->resetting = false;
-    zone->finishing = false;
     if (how == NVME_ZONE_STEP_FAILED) {
         fail_zone(ctrl, i);
+        if (!ctrl->sub->namespaces.zoned) { /* nobody may see what is left */
+            set_state(ctrl, i, NVME_ZONE_OFFLINE);
+        }
     }
     if (!is_active(zone->state)) {
         give_stream(ctrl, i);
@@ -611,8 +615,47 @@ void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeZoneEnd how)
     if (step->op == SSD_OP_WRITE) {
         write_end(ctrl, step->zone - 1, how);
     } else {
-        job_end(ctrl, step->zone - 1, how);
+        job_end(ctrl, step->zone - 1, step->erase, how);
     }
+}
+
+/* Has the zone never had anything, since it was reset? */
+static bool is_blank(const NvmeZone *zone)
+{
+    return zone->state == NVME_ZONE_EMPTY && !zone->holds && !zone->job &&
+           zone->stream == NVME_ZONE_NO_STREAM && !zone->writes;
+}
+
+void nvme_zones_drop(NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->sub->zones.n; i++) {
+        NvmeZone *zone = zone_at(ctrl, i);
+
+        zone->changed = 0;
+        if (is_blank(zone)) {
+            continue;
+        }
+        if (zone->state != NVME_ZONE_READ_ONLY &&
+            zone->state != NVME_ZONE_OFFLINE) {
+            set_state(ctrl, i, NVME_ZONE_EMPTY);
+            zone->wp = 0;
+            zone->described = false;
+        }
+        zone->resetting = true;
+        want_job(ctrl, i, zone->job);
+    }
+}
+
+bool nvme_zones_are_busy(const NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->sub->zones.n; i++) {
+        const NvmeZone *zone = &ctrl->sub->zones.zone[i];
+
+        if (zone->resetting || zone->finishing || zone->writes) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool nvme_zones_next_job(NvmeCtrl *ctrl, uint32_t *i)
@@ -657,6 +700,31 @@ void nvme_zones_power_on(NvmeCtrl *ctrl)
 
 /* ---- life ---------------------------------------------------------------- */
 
+/* Blocks of a zoned namespace are mapping units, and the formats of a drive
+ * have its own blocks, and those of 4 KiB.  An image has all zones, and what is
+ * left of it is the space behind them. */
+static bool check_both(const NvmeCtrl *ctrl, GError **error)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+    uint64_t zones = info->zones.n * info->zones.capacity;
+
+    if (info->unit_bytes != 4096 && ctrl->unit_blocks != 1) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "zones.conventional: needs ftl.unit=4096 or of a logical "
+                    "block, %u",
+                    info->block_bytes);
+        return false;
+    }
+    if (ctrl->cfg.nblocks < zones + ctrl->unit_blocks) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "zones.conventional: the image has %" G_GUINT64_FORMAT
+                    " blocks, the zones alone take %" G_GUINT64_FORMAT,
+                    ctrl->cfg.nblocks, zones);
+        return false;
+    }
+    return true;
+}
+
 bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
 {
     const SsdZones *info = &ssd_info(ctrl->ssd)->zones;
@@ -664,6 +732,9 @@ bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
 
     if (info->n == 0) {
         return true;
+    }
+    if (info->conventional && !check_both(ctrl, error)) {
+        return false;
     }
     if (ctrl->cfg.nblocks < info->capacity) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
@@ -673,7 +744,10 @@ bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
         return false;
     }
     *z = (NvmeZones){
-        .n = (uint32_t)(ctrl->cfg.nblocks / info->capacity),
+        .n = info->conventional
+                 ? info->n
+                 : (uint32_t)(ctrl->cfg.nblocks / info->capacity),
+        .end = info->conventional ? info->n * info->capacity : 0,
         .max_open = info->max_open,
         .max_active = info->max_active,
         .n_streams = ssd_info(ctrl->ssd)->host_streams,

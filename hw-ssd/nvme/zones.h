@@ -15,9 +15,17 @@
 bool nvme_zones_init(NvmeCtrl *ctrl, GError **error);
 void nvme_zones_free(NvmeCtrl *ctrl);
 
-static inline bool nvme_is_zoned(const NvmeCtrl *ctrl)
+/* Has the drive zones, and a space without any behind them? */
+static inline bool nvme_has_both(const NvmeCtrl *ctrl)
 {
-    return ctrl->sub->zones.n > 0;
+    return ctrl->sub->zones.end > 0;
+}
+
+/* Is the namespace zoned?  With zones and without a space behind them there is
+ * no other. */
+static inline bool nvme_is_zoned(const NvmeNamespace *ns)
+{
+    return ns->zone_size > 0;
 }
 
 /* Logical block of the start of zone i; the zone of a block of the namespace.
@@ -32,8 +40,9 @@ static inline uint32_t nvme_zone_of(const NvmeCtrl *ctrl, uint64_t lba)
     return (uint32_t)(lba / ctrl->sub->zones.size);
 }
 
-/* May the command read the range?  Status code. */
-uint16_t nvme_zone_check_read(const NvmeCtrl *ctrl, const NvmeRequest *req);
+/* May a command read the range, which is in the namespace?  Status code. */
+uint16_t nvme_zone_check_read(const NvmeCtrl *ctrl, uint64_t lba,
+                              uint64_t nblocks);
 
 /* How many blocks of the range, which is of one zone, the drive has: those
  * behind the zone's capacity read as zeroes. */
@@ -84,6 +93,12 @@ void nvme_zones_power_on(NvmeCtrl *ctrl);
 /* All zones that are open become closed, or empty without data: a power cycle,
  * an NVM Subsystem Reset. */
 void nvme_zones_close_all(NvmeCtrl *ctrl);
+
+/* The namespace is gone: its zones become empty, but for those that are read
+ * only or offline, and the data of all leaves the drive.  It has until
+ * nvme_zones_are_busy() is false; then another namespace may have the zones. */
+void nvme_zones_drop(NvmeCtrl *ctrl);
+bool nvme_zones_are_busy(const NvmeCtrl *ctrl);
 
 /* A step of the drive that a zone waits for, without a command of the host:
  * the next one from zone *i on.  false: there is none. */

@@ -61,15 +61,27 @@ static inline uint16_t send(Host *h, uint64_t lba, unsigned action)
                          .status);
 }
 
+/* In blocks of the zoned namespace, whatever those of the drive are. */
+static inline uint16_t zone_io(Host *h, uint8_t opcode, uint64_t lba,
+                               uint32_t n)
+{
+    NvmeSqe sqe = host_sqe(opcode, 1, 0);
+
+    host_map(h, &sqe, DATA, (uint64_t)n * 4096);
+    sqe.dw[10] = (uint32_t)lba;
+    sqe.dw[12] = n - 1;
+    return host_code(host_do(h, 1, &sqe).status);
+}
+
 static inline uint16_t put(Host *h, uint64_t lba, uint32_t n)
 {
-    return host_code(host_io(h, 1, NVME_IO_WRITE, lba, n, DATA));
+    return zone_io(h, NVME_IO_WRITE, lba, n);
 }
 
 static inline uint16_t fetch(Host *h, uint64_t lba, uint32_t n)
 {
     memset(host_ram(h, DATA, n * 4096), 0xee, n * 4096);
-    return host_code(host_io(h, 1, NVME_IO_READ, lba, n, DATA));
+    return zone_io(h, NVME_IO_READ, lba, n);
 }
 
 /* Report from lba on; status. */
