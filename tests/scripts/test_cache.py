@@ -140,7 +140,8 @@ def clone(tmp_path: Path, name: str) -> Path:
     to = tmp_path / name
     for part in ("core", "nand", "ftl", "hw-ssd", "sim", "tools", "profiles"):
         shutil.copytree(paths.PROJECT / part, to / part, symlinks=True)
-    shutil.copy(paths.PROJECT / "meson.build", to)
+    for name in ("meson.build", "meson_options.txt"):
+        shutil.copy(paths.PROJECT / name, to)
     return to
 
 
@@ -182,6 +183,25 @@ def test_a_second_clone_builds_nothing(
     for i in range(programs.MOST + 2):
         programs.keep(f"{i}", [out / "qemu-img"])
     assert len(programs.by_use()) == programs.MOST
+
+
+def test_sources_that_change_during_a_build(tmp_path: Path) -> None:
+    """Then its programs are of no contents that are known."""
+    source = tmp_path / "program"
+    source.write_text("one")
+    builds: list[str] = []
+
+    def build() -> tuple[list[Path], list[Path]]:
+        builds.append(source.read_text())
+        if len(builds) == 1:
+            source.write_text("two")
+        return [source], []
+
+    folder = programs.ensure(source.read_text, build)
+    assert builds == ["one", "two"]
+    assert folder.name == "programs-two"
+    assert (folder / "program").read_text() == "two"
+    assert programs.find("one") is None
 
 
 def test_profiles_beside_the_program(

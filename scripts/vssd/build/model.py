@@ -146,12 +146,10 @@ def _program(target: str) -> Path:
     built.  The shipped profiles are beside it, where vssd-sim finds them."""
     if installed.here():
         return installed.program(Path(target).name)
-    name = programs.key(target, programs.SIM, KINDS["release"])
-    found = programs.find(name)
-    if not found:
-        found = programs.keep(name, [ensure("release", target) / target],
-                              [PROJECT / "profiles"])
-    return found / Path(target).name
+    folder = programs.ensure(
+        lambda: programs.key(target, programs.SIM, KINDS["release"]),
+        lambda: ([ensure("release", target) / target], [PROJECT / "profiles"]))
+    return folder / Path(target).name
 
 
 def portable_sim() -> Path:

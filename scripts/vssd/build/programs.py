@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ..paths import PROJECT, cache_dir, find_made, key_of, locked
@@ -28,10 +28,10 @@ def key(kind: str, folders: Iterable[str], *more: object) -> str:
     """Names the contents of folders of the project, and the commit that the
     programs tell."""
     about = subprocess.run(
-        ["sh", str(PROJECT / "core/about-commit.sh"), str(PROJECT)],
+        ["/bin/sh", str(PROJECT / "core/about-commit.sh"), str(PROJECT)],
         capture_output=True, check=False).stdout
     parts: list[object] = [kind, about, *more]
-    files = [PROJECT / "meson.build"]
+    files = [PROJECT / "meson.build", PROJECT / "meson_options.txt"]
     for folder in folders:
         files += sorted(p for p in (PROJECT / folder).rglob("*")
                         if p.is_file() and "__pycache__" not in p.parts)
@@ -46,6 +46,20 @@ def find(name: str) -> Path | None:
     if found and os.access(found / DONE, os.W_OK):
         os.utime(found / DONE)
     return found
+
+
+def ensure(name: Callable[[], str],
+           build: Callable[[], tuple[list[Path], list[Path]]]) -> Path:
+    """The folder of the programs that name() names now; when there is none,
+    build() makes them: files and folders.  Sources may change meanwhile; then
+    nobody knows of which the programs are, and they are built again."""
+    while True:
+        wanted = name()
+        if found := find(wanted):
+            return found
+        files, folders = build()
+        if name() == wanted:
+            return keep(wanted, files, folders)
 
 
 def keep(name: str, files: Iterable[Path], folders: Iterable[Path] = ()) -> Path:

@@ -62,7 +62,7 @@ class Qemu:
 def fingerprint(flags: tuple[str, ...] = CONFIGURE) -> str:
     """Changes when a file of ours that goes into QEMU changes."""
     parts: list[object] = [flags]
-    files = [PROJECT / "meson.build"]
+    files = [PROJECT / "meson.build", PROJECT / "meson_options.txt"]
     for folder in programs.DEVICE:
         files += sorted(p for p in (PROJECT / folder).rglob("*")
                         if p.is_file())
@@ -100,15 +100,15 @@ def ensure(origin: Origin | None = None,
     if installed.here() and flags == CONFIGURE:
         return Qemu(installed.qemu())
     installed.needs_sources("building QEMU")
-    origin = origin or remembered_origin()
+    source = origin or remembered_origin()
     if flags != CONFIGURE:
-        return _ensure_build(origin, flags, targets)
-    name = _programs_key(origin)
-    found = programs.find(name)
-    if not found:
-        build = _ensure_build(origin, flags, targets).build
-        found = programs.keep(name, [build / target for target in TARGETS])
-    return Qemu(found)
+        return _ensure_build(source, flags, targets)
+
+    def build_all() -> tuple[list[Path], list[Path]]:
+        build = _ensure_build(source, CONFIGURE, TARGETS).build
+        return [build / target for target in TARGETS], []
+
+    return Qemu(programs.ensure(lambda: _programs_key(source), build_all))
 
 
 def _programs_key(origin: Origin) -> str:
