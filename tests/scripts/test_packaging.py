@@ -21,8 +21,8 @@ import pytest
 
 from vssd import origin
 from vssd.build import guest_tools, model, packages, venv
-from vssd.cli import completion
-from vssd.cli.main import COMMANDS
+from vssd.cli import completion, parsing
+from vssd.cli.main import parser
 from vssd.paths import PROJECT
 
 LONG = os.environ.get("VSSD_LONG") == "1"
@@ -69,7 +69,7 @@ def installed_works(root: Path, tool_path: str) -> None:
         assert done.stderr.count("\n") == 1
     pages = {p.name.removesuffix(".gz").removesuffix(".1")
              for p in (root / "share/man/man1").iterdir()}
-    names = {f"vssd-{m.__name__.split('.')[-1]}" for m in COMMANDS}
+    names = {f"vssd-{name}" for name, _, _ in parsing.children(parser())}
     assert pages == {"vssd"} | names
     sim = next((root / "share/man/man1").glob("vssd-sim.1*")).read_bytes()
     if sim[:2] == b"\x1f\x8b":

@@ -26,7 +26,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("shell", choices=SHELLS, metavar="SHELL",
                    help="one of " + ", ".join(SHELLS))
-    p.set_defaults(call=main, plain=True)
+    p.set_defaults(call=main, without_libraries=True)
 
 
 def profiles() -> list[str]:
@@ -57,6 +57,6 @@ def _complete(action: argparse.Action, file: object, folder: object) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd completion"""
-    args.need("shtab")
-    print(text(args.top, args.shell), end="")
+    args.need_library("shtab")
+    print(text(args.command_parser, args.shell), end="")
     return 0

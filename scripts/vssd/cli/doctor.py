@@ -20,7 +20,7 @@ from ..build import packages, qemu_build, venv
 from ..errors import UserError
 
 WORKS, MADE_LATER, SLOWER, FAILS = "works", "is made when needed", \
-    "works without", "fails"
+    "is missing, and not needed", "fails"
 GIB = 1 << 30
 # QEMU's source and build, vssd-sim's builds, the guest image.
 DISK_BYTES = 8 * GIB
@@ -47,7 +47,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         " fails.")
     p.add_argument("--json", action="store_true",
                    help="findings as JSON on standard output")
-    p.set_defaults(call=main, plain=True)
+    p.set_defaults(call=main, without_libraries=True)
 
 
 def _version() -> Finding:

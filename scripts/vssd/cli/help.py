@@ -17,7 +17,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                        epilog="Topics: " + ", ".join(TOPICS) + ".")
     p.add_argument("words", nargs="*", metavar="WORD",
                    help="a command and its command, or a topic")
-    p.set_defaults(call=main, plain=True)
+    p.set_defaults(call=main, without_libraries=True)
 
 
 def environment_text() -> str:
@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
     if len(args.words) == 1 and args.words[0] in TOPICS:
         print(TOPICS[args.words[0]](), end="")
         return 0
-    p = args.top
+    p = args.command_parser
     for i, word in enumerate(args.words):
         have = {name: child for name, child, _ in children(p)}
         if word not in have:
@@ -55,4 +55,4 @@ def main(args: argparse.Namespace) -> int:
                 + (f"one of {', '.join([*have, *topics])}" if have
                    else "it has none"))
         p = have[word]
-    return int(args.run([*args.words, "--help"]))
+    return int(args.run_again([*args.words, "--help"]))

@@ -81,7 +81,9 @@ def parser() -> argparse.ArgumentParser:
     for module in COMMANDS:
         module.add_parser(sub)
     add_quiet(p)
-    p.set_defaults(top=p, run=_command)
+    # A command may ask for the libraries that it needs, few or none, by itself.
+    p.set_defaults(without_libraries=False)
+    p.set_defaults(command_parser=p, run_again=_command)
     return p
 
 
@@ -97,9 +99,8 @@ def _command(argv: list[str]) -> int:
         venv.enter_if_made(argv)
     args = _parsed(argv)
     ui.quiet = args.quiet
-    # A command that is plain needs few libraries or none, and asks for them.
-    args.need = functools.partial(_need, argv)
-    if not (getattr(args, "dry_run", False) or getattr(args, "plain", False)):
+    args.need_library = functools.partial(_need, argv)
+    if not (getattr(args, "dry_run", False) or args.without_libraries):
         venv.enter(argv)
     return int(args.call(args))
 
@@ -110,7 +111,8 @@ def _parsed(argv: list[str]) -> argparse.Namespace:
         # vssd-sim reads its own options.
         at = argv.index("sim")
         return argparse.Namespace(call=sim.main, rest=argv[at + 1:],
-                                  quiet=at > 0)
+                                  quiet=at > 0,
+                                  without_libraries=False)
     p = parser()
     args = p.parse_args(argv)
     if getattr(args, "qemu", None) and "--" not in argv:

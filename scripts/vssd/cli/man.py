@@ -31,7 +31,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--sim-program", type=Path, metavar="FILE",
                    help="the vssd-sim whose help the page of sim has; without,"
                    " that page names --help")
-    p.set_defaults(call=main, plain=True)
+    p.set_defaults(call=main, without_libraries=True)
 
 
 def escaped(text: str) -> str:
@@ -116,13 +116,13 @@ def pages(top: argparse.ArgumentParser, sim_program: Path | None) \
 
 def main(args: argparse.Namespace) -> int:
     """./vssd man"""
-    known = {"vssd", *(f"vssd-{name}" for name, _, _ in children(args.top))}
+    known = {"vssd", *(f"vssd-{name}" for name, _, _ in children(args.command_parser))}
     if args.page and args.page not in known and f"vssd-{args.page}" not in known:
         raise UserError(f"--page {args.page}: no such command")
     if args.out and not args.out.is_dir():
         raise UserError(f"--out {args.out}: no such directory")
-    args.need("argparse_manpage")
-    made = pages(args.top, args.sim_program)
+    args.need_library("argparse_manpage")
+    made = pages(args.command_parser, args.sim_program)
     if args.page:
         print(made.get(args.page) or made[f"vssd-{args.page}"], end="")
         return 0

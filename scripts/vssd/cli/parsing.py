@@ -12,12 +12,10 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from .. import ending
 from ..errors import one_line
-
-Found = TypeVar("Found", bound=argparse.ArgumentParser)
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,9 +31,7 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """In colours where that is useful and possible."""
         if wants_colours():
-            plain = self.formatter_class
-            assert isinstance(plain, type)
-            self.formatter_class = coloured(plain)
+            self.formatter_class = coloured(self.formatter_class)
         return super().format_help()
 
 
@@ -45,9 +41,8 @@ def wants_colours() -> bool:
         and os.environ.get("TERM") != "dumb"
 
 
-def coloured(plain: type[argparse.HelpFormatter]) \
-        -> type[argparse.HelpFormatter]:
-    """The formatter of rich-argparse for this one; the same without it."""
+def coloured(plain: Any) -> Any:
+    """The class of rich-argparse for a formatter's; the same without it."""
     try:
         import rich_argparse
     except ImportError:  # the environment is not made yet
@@ -80,7 +75,8 @@ def every(p: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
 def add_quiet(p: argparse.ArgumentParser) -> None:
     """--quiet, before and after the command's name."""
     for one in every(p):
-        if one.add_help:  # else another program reads the options
+        # Without its help another program reads the options.
+        if one.add_help and "--quiet" not in one._option_string_actions:
             top = one is p
             one.add_argument(
                 "--quiet", action="store_true",
