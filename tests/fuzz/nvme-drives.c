@@ -75,6 +75,10 @@ static const struct {
     const char *options;
     bool cmb, kv;
 } later[] = {
+    {"nand.blocks=36;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
+     "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2;"
+     "zones.conventional=256KiB",
+     .cmb = false},
     {"nand.pages=64;nand.blocks=16;ftl.capacity=4MiB", .kv = true},
     {"nand.blocks=40;latency.window=5ms;latency.free=20%", .cmb = false},
     {"nand.blocks=40;buffer.flush_interval=1ms;ftl.gc_soft=15%;ftl.idle=50us;"

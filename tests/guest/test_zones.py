@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Zones in a stock guest: the kernel's view, blkzone, fio's zbd mode, a file
-system that writes in zones."""
+system that writes in zones, one beside zones on the same drive."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ SETS = ["nand.blocks=72", "nand.pages=64", "ftl.op_percent=0%",
 @pytest.fixture(scope="module", name="guest")
 def zoned_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
-    """Drive 1 has zones; drive 2 has zones with a gap behind their capacity."""
+    """Drive 1 has zones; drive 2 has zones with a gap behind their capacity;
+    drive 3 has zones and a namespace without."""
     folder = tmp_path_factory.mktemp("zones")
     drives = [drive(env.overlay(folder))]
-    for i, more in enumerate([[], ["zones.capacity=12MiB"]], start=1):
+    for i, more in enumerate([[], ["zones.capacity=12MiB"],
+                              ["zones.conventional=128MiB"]], start=1):
         sets = [*SETS, *more]
         size = model.drive_info(paths.find_profile("tlc-generic"),
                                 sets)["capacity_bytes"]
@@ -112,6 +114,30 @@ def test_fio(guest: Guest, i: int) -> None:
     job = json.loads(text[text.index("{"):])["jobs"][0]
     assert job["error"] == 0
     assert copied(guest, i) == 0
+    guest.run(f"blkzone reset {dev}")
+
+
+def test_both(guest: Guest) -> None:
+    """A file system and zones share a drive, and both verify their data."""
+    dev = device(guest, 3)
+    plain = dev[:-1] + "2"
+    assert queue(guest, dev, "zoned") == "host-managed"
+    assert queue(guest, plain, "zoned") == "none"
+    assert len(zones(guest, dev)) > 0
+    assert guest.result(f"blkzone report {plain}").status != 0
+    guest.run(f"mkfs.ext4 -q {plain} && mkdir -p /mnt/plain &&"
+              f" mount -o discard {plain} /mnt/plain")
+    guest.run("for i in 1 2 3 4; do dd if=/dev/urandom of=/mnt/plain/a bs=1M"
+              " count=64 conv=fsync 2>/dev/null; done;"
+              " md5sum /mnt/plain/a > /tmp/sum")
+    text = guest.run(
+        f"fio --name=z --filename={dev} --direct=1 --zonemode=zbd"
+        " --rw=randwrite --bs=64k --iodepth=8 --ioengine=libaio"
+        " --max_open_zones=8 --size=100% --io_size=200M --verify=crc32c"
+        " --output-format=json")
+    assert json.loads(text[text.index("{"):])["jobs"][0]["error"] == 0
+    guest.run(f"umount /mnt/plain && e2fsck -fn {plain} && mount {plain}"
+              " /mnt/plain && md5sum -c /tmp/sum && umount /mnt/plain")
     guest.run(f"blkzone reset {dev}")
 
 
