@@ -42,8 +42,8 @@ NVME_ORDER = [
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "secondary",
-    "zones", "lba-track", "error-log", "bad-entry", "cmd-rules-file", "cmd-rules",
-    "timestamp", "fdp-handles", "namespace", "prp",
+    "lba-track", "error-log", "bad-entry", "cmd-rules-file", "cmd-rules",
+    "timestamp", "fdp-handles", "namespace", "zones", "prp",
     "sgl", "sg", "cmb", "pmr", "window",
     "payload/payload-state", "payload/payload", "payload/destage",
     "payload/trims", "payload/zeroes", "payload/entries", "payload/marks",

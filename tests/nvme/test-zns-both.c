@@ -371,7 +371,7 @@ static void test_manage(void)
 /* Commands are in flight when the zoned namespace is deleted. */
 static void test_delete_busy(void)
 {
-    for (unsigned at = 0; at < 40; at++) {
+    for (unsigned at = 0; at < 24; at++) {
         Host *h = both(NULL, 4096);
         NvmeSqe sqe = host_sqe(NVME_IO_ZONE_SEND, 1, BUF);
         unsigned n = 0;
@@ -400,7 +400,7 @@ static void test_delete_busy(void)
 /* The power goes during a Delete: nobody finds what the zones had. */
 static void test_delete_power(void)
 {
-    for (unsigned at = 0; at < 60; at++) {
+    for (unsigned at = 0; at < 36; at++) {
         Host *h = both(NULL, 4096);
         NvmeSqe sqe = host_sqe(NVME_ADM_NS_MANAGEMENT, 1, 0);
         unsigned left = 20;
@@ -572,7 +572,7 @@ static void test_power(void)
 
     w->h = both(NULL, 4096);
     prng_seed(&w->rng, 5, 5);
-    for (unsigned round = 0; round < 150; round++) {
+    for (unsigned round = 0; round < 100; round++) {
         Sent s[IN_FLIGHT];
         uint16_t cid[IN_FLIGHT];
         uint32_t sent[BUSY];
