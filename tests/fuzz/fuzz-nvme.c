@@ -152,9 +152,9 @@ static void begin(Guest *g, const uint8_t *head)
     };
     nblocks = g->drive.nblocks;
     ledger_init((uint32_t)nblocks);
-    g->o.nblocks = (shape >> 4 & 3) == 1   ? nblocks - 3
-                   : (shape >> 4 & 3) == 2 ? nblocks / 2
-                                           : nblocks;
+    g->o.nblocks = (shape >> 4 & 3) == 1                     ? nblocks - 3
+                   : (shape >> 4 & 3) == 2 && !g->drive.both ? nblocks / 2
+                                                             : nblocks;
     g->o.namespaces =
         head[HEAD_CONTENT] & 8 && !g->drive.zoned ? namespaces : NULL;
     if (g->drive.kv) { /* the least that such a namespace may have */

@@ -73,12 +73,12 @@ static const char *const drives[] = {
  * cmb: the host's controller memory buffer; kv: a key-value namespace. */
 static const struct {
     const char *options;
-    bool cmb, kv;
+    bool cmb, kv, both;
 } later[] = {
     {"nand.blocks=36;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
      "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2;"
      "zones.conventional=256KiB",
-     .cmb = false},
+     .both = true},
     {"nand.pages=64;nand.blocks=16;ftl.capacity=4MiB", .kv = true},
     {"nand.blocks=40;latency.window=5ms;latency.free=20%", .cmb = false},
     {"nand.blocks=40;buffer.flush_interval=1ms;ftl.gc_soft=15%;ftl.idle=50us;"
@@ -371,6 +371,8 @@ static Kept *make_kept(const uint8_t *head)
     k->drive.zoned = is_on(k->config, "zones.enabled");
     k->drive.cmb = drive_of(head) >= LATER && later[drive_of(head) - LATER].cmb;
     k->drive.kv = drive_of(head) >= LATER && later[drive_of(head) - LATER].kv;
+    k->drive.both =
+        drive_of(head) >= LATER && later[drive_of(head) - LATER].both;
     return k;
 }
 

@@ -17,6 +17,7 @@ typedef struct FuzzDrive {
     bool fails;  /* commands may end with errors of the medium */
     bool timed;  /* commands take modelled time */
     bool zoned;  /* no honest host: it knows no zones */
+    bool both;   /* zones and a space behind them: its store has all zones */
     bool kv;     /* of key-value pairs, so that no host is honest */
     bool cmb;    /* with a controller memory buffer */
 } FuzzDrive;

@@ -189,10 +189,10 @@ static void test_commands(void)
     g_assert_cmphex(io(h, NVME_IO_WRITE_ZEROES, 1, 0, 1, 512), ==,
                     NVME_SC_INVALID_OPCODE);
     g_assert_cmphex(io(h, NVME_IO_WRITE_ZEROES, 2, 100, 4, 512), ==, 0);
-    g_assert_cmphex(host_code(command(h, 0, NVME_ADM_FORMAT, 2,
-                                      (uint32_t[]){0, 0, 0, 0})
-                                  .status),
-                    ==, NVME_SC_INVALID_OPCODE);
+    g_assert_cmphex(
+        host_code(
+            command(h, 0, NVME_ADM_FORMAT, 2, (uint32_t[]){0, 0, 0, 0}).status),
+        ==, NVME_SC_INVALID_OPCODE);
     /* Neither sees the other's blocks; a write is where it was. */
     g_assert_cmphex(io(h, NVME_IO_READ, 2, 100, 8, 4096), ==, 0);
     for (unsigned i = 0; i < 4096; i++) {
@@ -273,9 +273,9 @@ static uint16_t create_zoned(Host *h)
 
 static uint16_t delete_ns(Host *h, uint32_t nsid)
 {
-    return host_code(command(h, 0, NVME_ADM_NS_MANAGEMENT, nsid,
-                             (uint32_t[]){1, 0, 0, 0})
-                         .status);
+    return host_code(
+        command(h, 0, NVME_ADM_NS_MANAGEMENT, nsid, (uint32_t[]){1, 0, 0, 0})
+            .status);
 }
 
 static void attach(Host *h, uint32_t nsid)
@@ -288,10 +288,10 @@ static void attach(Host *h, uint32_t nsid)
     memset(list, 0, 4096);
     list[0] = 1;
     put_le16(list + 2, cntlid);
-    g_assert_cmphex(command(h, 0, NVME_ADM_NS_ATTACHMENT, nsid,
-                            (uint32_t[]){0, 0, 0, 0})
-                        .status,
-                    ==, 0);
+    g_assert_cmphex(
+        command(h, 0, NVME_ADM_NS_ATTACHMENT, nsid, (uint32_t[]){0, 0, 0, 0})
+            .status,
+        ==, 0);
 }
 
 /* Each zone is empty and reads as zeroes. */
@@ -513,8 +513,8 @@ static void send_one(World *w, unsigned k, Sent *s, uint32_t *sent,
     s->plain = prng_below(&w->rng, 2);
     s->value = (uint8_t)(1 + ++w->value % 250);
     s->zone = (uint32_t)prng_below(&w->rng, BUSY);
-    s->first = s->plain ? (uint32_t)prng_below(&w->rng, N_PLAIN - 8)
-                        : sent[s->zone];
+    s->first =
+        s->plain ? (uint32_t)prng_below(&w->rng, N_PLAIN - 8) : sent[s->zone];
     if (s->plain) {
         lba = s->first;
         sqe.dw[1] = 2;
@@ -538,7 +538,8 @@ static void check_world(World *w, const uint32_t *sent)
     for (uint32_t i = 0; i < N_PLAIN; i += 32) {
         g_assert_cmphex(io(w->h, NVME_IO_READ, 2, i, 32, 32 * 4096), ==, 0);
         for (uint32_t k = 0; k < 32; k++) {
-            g_assert_true(w->unsure[i + k] || is_all(w->h, w->plain[i + k], k, 1));
+            g_assert_true(w->unsure[i + k] ||
+                          is_all(w->h, w->plain[i + k], k, 1));
             if (w->unsure[i + k]) { /* what is there now stays */
                 w->plain[i + k] = w->h->ram[DATA + k * 4096];
                 w->unsure[i + k] = false;
@@ -623,7 +624,8 @@ static void test_power(void)
 
 static void test_saved(void)
 {
-    HostOptions o = {.set = BOTH, .block_bytes = 512, .namespaces = "zoned;1M;rest"};
+    HostOptions o = {
+        .set = BOTH, .block_bytes = 512, .namespaces = "zoned;1M;rest"};
     Host *h = both("zoned;1M;rest", 512);
     GByteArray *drive, *ctrl;
     GError *error = NULL;
@@ -654,7 +656,8 @@ static void test_saved(void)
 /* state=FILE: namespaces, also without the zoned one. */
 static void test_kept(void)
 {
-    HostOptions o = {.set = BOTH, .block_bytes = 4096, .namespaces = "zoned;1M;rest"};
+    HostOptions o = {
+        .set = BOTH, .block_bytes = 4096, .namespaces = "zoned;1M;rest"};
     Host *h = both(o.namespaces, 4096);
     GError *error = NULL;
     char *bytes;
