@@ -149,6 +149,9 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     set_host_back(ssd->host, by_ps);
     set_power_back(ssd, by_ps);
     set_inspect_back(&ssd->inspect, by_ps);
+    if (ssd->inspect.timeline) {
+        timeline_rebase(ssd->inspect.timeline, by_ps);
+    }
     ssd->journal->counters.saved_ps -= by_ps; /* modulo 2^64 */
     if (ssd->buffer->stalled_since_ps != SIM_NEVER) {
         ssd->buffer->stall_ps += ssd->now_ps - ssd->buffer->stalled_since_ps;

@@ -5,6 +5,7 @@
 
 #include "hist.h"
 #include "json.h"
+#include "options.h"
 #include "ssd.h"
 #include "stats.h"
 
@@ -102,6 +103,36 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error);
 /* End the log, if there is one; false: not all of it could be written.
  * ssd_destroy() ends it, too. */
 bool ssd_oplog_close(Ssd *ssd, GError **error);
+
+/* ---- timeline ------------------------------------------------------------ */
+
+#define SSD_TIMELINE_OPTIONS 3
+
+typedef struct SsdTimelineOptions {
+    uint64_t from_ps; /* since ssd_timeline_open() */
+    uint64_t for_ps;  /* 0: to the end */
+    uint64_t bytes;   /* of memory */
+    /* Optional (NULL: 0): the queue of a command, with SsdCmd.tag; a leaf call
+     * when it completes.  queue | controller << 16. */
+    uint32_t (*queue_of)(void *opaque, uint64_t tag);
+    void *opaque;
+} SsdTimelineOptions;
+
+/* Rows for the first three members. */
+extern const OptDesc ssd_timeline_options[SSD_TIMELINE_OPTIONS];
+
+/*
+ * Keep the commands, operations and GC from now on in memory, the newest ones,
+ * and write them to the file in the end, as a Perfetto trace
+ * (docs/timeline.md). false: the file cannot be written, or there is an
+ * operation log; *error says which.
+ */
+bool ssd_timeline_open(Ssd *ssd, const char *path,
+                       const SsdTimelineOptions *options, GError **error);
+
+/* Write the file, if there is a timeline; false: not all of it could be
+ * written.  ssd_destroy() does the same. */
+bool ssd_timeline_close(Ssd *ssd, GError **error);
 
 /* ---- trace --------------------------------------------------------------- */
 

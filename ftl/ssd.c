@@ -596,6 +596,7 @@ void ssd_destroy(Ssd *ssd)
     invariant(ssd->work.any == 0);
     ssd_oplog_close(ssd, NULL);
     ssd_trace_close(ssd, NULL);
+    ssd_timeline_close(ssd, NULL);
     if (ssd->buffer->policy->destroy) {
         ssd->buffer->policy->destroy(ssd);
     }

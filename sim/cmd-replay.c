@@ -265,8 +265,10 @@ static bool check_alone(GError **error)
             options_absent(&start_options, "precondition,state,save-state",
                            NO_CHECK, error) &&
             options_absent(&result_options, "json", NO_CHECK, error) &&
-            options_absent(&play_options, "csv,series,oplog,record", NO_CHECK,
-                           error));
+            options_absent(&play_options,
+                           "csv,series,oplog,record,timeline,timeline-from,"
+                           "timeline-for,timeline-size",
+                           NO_CHECK, error));
 }
 
 /* *recorded: the only trace, if it is of vssd's own; or NULL. */

@@ -33,9 +33,12 @@ static struct {
     char *series;
     char *oplog;
     char *record;
+    char *timeline;
+    char *timeline_option[SSD_TIMELINE_OPTIONS];
     /* Of these texts, once play_check() has read them; 0: not given. */
     uint64_t n_warm_up;
     uint64_t series_ns;
+    SsdTimelineOptions timeline_options;
 } args;
 
 static const GOptionEntry result_entries[] = {
@@ -70,11 +73,27 @@ static const GOptionEntry play_entries[] = {
      "write a trace of this run, as trace= of the QEMU device does "
      "(docs/traces.md)",
      "FILE"},
+    {"timeline", 0, 0, G_OPTION_ARG_FILENAME, &args.timeline,
+     "write commands, operations and GC of the run to FILE, for Perfetto "
+     "(docs/timeline.md)",
+     "FILE"},
+    {"timeline-from", 0, 0, G_OPTION_ARG_STRING, &args.timeline_option[0],
+     "the timeline begins after this modelled time of the run (default: 0)",
+     "TIME"},
+    {"timeline-for", 0, 0, G_OPTION_ARG_STRING, &args.timeline_option[1],
+     "the timeline is so long (default: to the end of the run)", "TIME"},
+    {"timeline-size", 0, 0, G_OPTION_ARG_STRING, &args.timeline_option[2],
+     "memory for the timeline, which keeps the newest events "
+     "(default: 64MiB)",
+     "BYTES"},
     {.long_name = NULL},
 };
 
 const OptionTable result_options = {"Results", result_entries};
 const OptionTable play_options = {"Results of a run", play_entries};
+
+static const char *const timeline_names[SSD_TIMELINE_OPTIONS] = {
+    "timeline-from", "timeline-for", "timeline-size"};
 
 static bool read_series(GError **error)
 {
@@ -102,9 +121,32 @@ static bool read_warm_up(GError **error)
                          args.warm_up);
 }
 
+static bool read_timeline(GError **error)
+{
+    opt_set_defaults(&args.timeline_options, ssd_timeline_options,
+                     SSD_TIMELINE_OPTIONS);
+    for (unsigned i = 0; i < SSD_TIMELINE_OPTIONS; i++) {
+        const char *value = args.timeline_option[i];
+
+        if (value && !args.timeline) {
+            return command_usage(error, "--%s needs --timeline",
+                                 timeline_names[i]);
+        }
+        if (value && !opt_set(&args.timeline_options, &ssd_timeline_options[i],
+                              value, NULL)) {
+            g_autofree char *range = opt_range(&ssd_timeline_options[i]);
+
+            return command_usage(error, "--%s=%s: allowed %s",
+                                 timeline_names[i], value, range);
+        }
+    }
+    return true;
+}
+
 static bool outputs_fit(GError **error)
 {
-    return output_check("record", args.record, error) &&
+    return output_check("timeline", args.timeline, error) &&
+           output_check("record", args.record, error) &&
            output_check("oplog", args.oplog, error) &&
            output_check("csv", args.csv, error);
 }
@@ -120,14 +162,16 @@ bool play_check(DriveUse *use, GError **error)
         use->whole = args.oplog ? "--oplog" : args.record ? "--record" : NULL;
     }
     if (!use->of_one) {
-        use->of_one = args.record   ? "--record"
-                      : args.oplog  ? "--oplog"
-                      : args.csv    ? "--csv"
-                      : args.series ? "--series"
-                                    : NULL;
+        use->of_one = args.record     ? "--record"
+                      : args.oplog    ? "--oplog"
+                      : args.csv      ? "--csv"
+                      : args.series   ? "--series"
+                      : args.timeline ? "--timeline"
+                                      : NULL;
     }
     use->as_in_qemu |= args.record != NULL;
-    return outputs_fit(error) && read_series(error) && read_warm_up(error);
+    return outputs_fit(error) && read_series(error) && read_warm_up(error) &&
+           read_timeline(error);
 }
 
 /* ---- describing ---------------------------------------------------------- */
@@ -212,10 +256,19 @@ static bool warmed_up(const Run *r, GError **error)
     return true;
 }
 
+static bool begin_timeline(const Run *r, GError **error)
+{
+    return !args.timeline || ssd_timeline_open(r->ssd, args.timeline,
+                                               &args.timeline_options, error);
+}
+
 static bool run_check(Run *r, GError **error)
 {
     bool ok;
 
+    if (!begin_timeline(r, error)) {
+        return false;
+    }
     r->replayed = g_new0(PlayerResult, 1);
     begin(r, "checking");
     ok = replay_check(r->play->check, r->ssd, &r->cfg, r->replayed, error);
@@ -232,7 +285,7 @@ static bool run_player(Run *r, GError **error)
     begin(r, "filling the drive");
     ok = player_fill(r->player, d->fill, d->seed, error);
     progress_end(&r->progress);
-    if (!ok) {
+    if (!ok || !begin_timeline(r, error)) {
         return false;
     }
     begin(r, "playing");
@@ -320,7 +373,8 @@ static bool run(Run *r, GError **error)
         fputs(source_report(r->play->source), stderr);
     }
     if (!run_all(r, error) || !ssd_oplog_close(r->ssd, error) ||
-        !ssd_trace_close(r->ssd, error) || !drive_save(d, error)) {
+        !ssd_trace_close(r->ssd, error) || !ssd_timeline_close(r->ssd, error) ||
+        !drive_save(d, error)) {
         return false;
     }
     print_result(r);

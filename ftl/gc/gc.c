@@ -322,6 +322,9 @@ static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
         numbers_victim(ssd, block);
         stream_victim(ssd, block);
     }
+    if (G_UNLIKELY(ssd->inspect.timeline)) {
+        timeline_victim(ssd->inspect.timeline, block, cause);
+    }
 }
 
 static void tell_host(const Ssd *ssd, uint32_t block)

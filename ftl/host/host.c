@@ -69,6 +69,9 @@ static void complete(Ssd *ssd, uint32_t cmd)
     if (G_UNLIKELY(ssd->inspect.recording)) {
         record_done(ssd, c);
     }
+    if (G_UNLIKELY(ssd->inspect.timeline)) {
+        timeline_cmd(ssd->inspect.timeline, c);
+    }
     invariant(c->complete_ps >= c->submit_ps);
     ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
     if (c->req.internal) {

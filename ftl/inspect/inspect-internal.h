@@ -11,6 +11,7 @@
 #include "commands-internal.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
+#include "inspect/timeline.h"
 #include "ssd-report.h"
 #include "ssd-stats.h"
 #include "ssd-types.h"
@@ -64,6 +65,7 @@ typedef struct Inspect {
     SsdCounts count;
     Oplog *log; /* or NULL */
     Recording *recording; /* or NULL */
+    Timeline *timeline;   /* or NULL */
 } Inspect;
 
 #endif

@@ -55,8 +55,7 @@ void oplog_write(Oplog *log, const OplogRecord *r)
 
 /* ---- the array's side ---------------------------------------------------- */
 
-/* The command that a read is for; 0: none. */
-static uint64_t owner_of(const Ssd *ssd, const NandOp *op)
+uint64_t oplog_owner(const Ssd *ssd, const NandOp *op)
 {
     uint32_t cmd = op->cookie;
 
@@ -91,7 +90,8 @@ static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)
         .at_ps = now_ps,
         .x = op->id,
         .y = op->bytes,
-        .z = op->kind == NAND_COPYBACK ? op->from.page : owner_of(log->ssd, op),
+        .z = op->kind == NAND_COPYBACK ? op->from.page
+                                       : oplog_owner(log->ssd, op),
     };
 
     oplog_write(log, &r);
@@ -283,6 +283,10 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
     Oplog *log;
 
     invariant(!ssd->inspect.log);
+    if (ssd->inspect.timeline) {
+        return opt_fail(error, OPT_ERROR_COMBINATION,
+                        "operation log %s: not together with a timeline", path);
+    }
     if (!is_new(ssd)) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                     "operation log %s: needs a drive that begins new, and this "

@@ -105,6 +105,9 @@ void power_lost(Ssd *ssd)
     refresh_power_lost(ssd);
     eventq_filter(&ssd->events, drop_all, NULL);
     oplog_add(ssd->inspect.log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
+    if (ssd->inspect.timeline) {
+        timeline_power(ssd->inspect.timeline, false);
+    }
     fail_commands(ssd);
     counters_power_lost(ssd);
     trim_power_lost(ssd);
@@ -167,6 +170,9 @@ void power_return(Ssd *ssd, uint64_t now_ns)
     invariant(nand_load(ssd->nand) == 0);
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, true, now_ns);
+    }
+    if (ssd->inspect.timeline) {
+        timeline_power(ssd->inspect.timeline, true);
     }
     ssd->powered = true;
     counters_power_on(ssd);

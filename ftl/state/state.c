@@ -152,6 +152,7 @@ static const StateRow ssd_rows[] = {
     /* clang-format on */
     KEPT(ssd.inspect.log, log),
     KEPT(ssd.inspect.recording, recording),
+    KEPT(ssd.inspect.timeline, timeline),
     VALUE(controller.link_in_ps, link_in_ps),
     VALUE(controller.link_out_ps, link_out_ps),
     VALUE(controller.dram_in_ps, dram_in_ps),

@@ -722,7 +722,8 @@ class Listed(unittest.TestCase):
         "oplog": OUT, "record": OUT, "format": "msr", "action": "D",
         "columns": "time_ns,op,offset,size", "device": "0", "remap": "modulo",
         "time-scale": "2", "retime": "D2", "iodepth": "2", "runtime": "1",
-        "stream-map": "0",
+        "stream-map": "0", "timeline": OUT, "timeline-from": "1us",
+        "timeline-for": "1ms", "timeline-size": "1MiB",
         "to": "msr"}
     # Options that take no value.
     FLAGS = {"precondition", "describe", "json", "explain", "skip-bad", "wrap",
@@ -761,6 +762,9 @@ class Listed(unittest.TestCase):
         given = [f"--{option}"] + ([value] if value is not None else [])
         if option == "section":
             given += ["--job", self.job]
+        elif option.startswith("timeline-") and command in (
+                ("run",), ("replay",), ("fit",)):
+            given += ["--timeline", self.tmp / "out"]
         elif option == "stripe" and needs:
             given += ["--drives", "2"]
         if command[0] == "run" and option not in ("workload", "job",
