@@ -238,6 +238,10 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
                    void *opaque);
 const SsdHostOps *nvme_host_ops(void);
 
+/* SsdTimelineOptions.queue_of, with any controller of the drive: the submission
+ * queue | the controller's ID << 16; 0: the controller's own command. */
+uint32_t nvme_queue_of(void *ctrl, uint64_t tag);
+
 /* Are the sizes and uses of cmb and pmr possible?  Their memory is not looked
  * at.  false: *error names the option and its range. */
 bool nvme_memory_ok(const NvmeConfig *cfg, GError **error);

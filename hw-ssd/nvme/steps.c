@@ -396,6 +396,16 @@ static void look_drained(NvmeCtrl *ctrl)
     }
 }
 
+uint32_t nvme_queue_of(void *ctrl, uint64_t tag)
+{
+    const NvmeSubsys *sub = ((const NvmeCtrl *)ctrl)->sub;
+    const NvmeRequest *req =
+        tag < sub->slots.n ? sub->slots.slot[tag].req : NULL;
+
+    return req && req->sq ? req->sq->id | (uint32_t)req->ctrl->cfg.cntlid << 16
+                          : 0;
+}
+
 void nvme_step_completed(NvmeSubsys *sub, const SsdCompletion *c)
 {
     NvmeSlot *slot = &sub->slots.slot[c->tag];

@@ -235,6 +235,7 @@ static bool create_model(VssdDev *s, Error **errp)
         !namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||
         !vssd_metadata_open(s, nblocks, errp) || !vssd_oplog_open(s, errp) ||
+        !vssd_timeline_open(s, errp) ||
         (!s->incoming && !vssd_store_preload(s, nblocks, &data_bytes, errp))) {
         return false;
     }
@@ -427,6 +428,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_power_init(s);
     vssd_faults_init(s);
     vssd_oplog_init(s);
+    vssd_timeline_init(s);
     vssd_serve_init(s);
     vssd_state_init(s);
 }
@@ -449,6 +451,7 @@ static void vssd_end(VssdFunction *f)
     strand_others(s);
     vssd_serve_stop(s);
     vssd_state_stop(s);
+    vssd_timeline_stop(s);
     vssd_oplog_stop(s);
     vssd_faults_stop(s);
     vssd_power_stop(s);
@@ -482,6 +485,10 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_STRING("options", VssdDev, options),
     DEFINE_PROP_STRING("state", VssdDev, state),
     DEFINE_PROP_STRING("oplog", VssdDev, oplog),
+    DEFINE_PROP_STRING("timeline", VssdDev, timeline),
+    DEFINE_PROP_STRING("timeline_from", VssdDev, timeline_option[0]),
+    DEFINE_PROP_STRING("timeline_for", VssdDev, timeline_option[1]),
+    DEFINE_PROP_STRING("timeline_size", VssdDev, timeline_option[2]),
     DEFINE_PROP_STRING("serial", VssdDev, serial),
     DEFINE_PROP_STRING("model", VssdDev, model),
     DEFINE_PROP_LINK("iothread", VssdDev, iothread, TYPE_IOTHREAD, IOThread *),

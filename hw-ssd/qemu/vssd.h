@@ -16,6 +16,7 @@
  *   power.c  power cuts, as the machine sees them
  *   faults.c scripted faults at run time
  *   oplog.c  the drive's operation log
+ *   timeline.c  the drive's work over time
  *
  * Ownership.  A drive (VssdDev) has one model, one store, one clock, one lock
  * and one thread.  Each of its controllers has a PCI function (VssdFunction):
@@ -65,6 +66,7 @@
 
 #include "nvme.h"
 #include "ssd.h"
+#include "ssd-report.h"
 
 #define TYPE_VSSD_FUNCTION "vssd-function" /* abstract */
 OBJECT_DECLARE_TYPE(VssdFunction, VssdFunctionClass, VSSD_FUNCTION)
@@ -152,6 +154,8 @@ struct VssdDev {
     char *options;
     char *state; /* file, or NULL */
     char *oplog; /* file of the operation log, or NULL */
+    char *timeline;                              /* file, or NULL */
+    char *timeline_option[SSD_TIMELINE_OPTIONS]; /* or NULL */
     char *serial;
     char *model;
     IOThread *iothread; /* the user's, or NULL */
@@ -263,6 +267,9 @@ struct VssdDev {
 
     /* oplog.c */
     Notifier oplog_exit; /* QEMU ends: complete the log */
+
+    /* timeline.c */
+    Notifier timeline_exit; /* QEMU ends: write the file */
 
     /* recording.c */
     Notifier trace_exit;
@@ -537,6 +544,13 @@ void vssd_state_stop(VssdDev *s);
 bool vssd_oplog_open(VssdDev *s, Error **errp);
 void vssd_oplog_init(VssdDev *s);
 void vssd_oplog_stop(VssdDev *s);
+
+/* ---- timeline.c --------------------------------------------------------- */
+
+/* After vssd_oplog_open(): not both. */
+bool vssd_timeline_open(VssdDev *s, Error **errp);
+void vssd_timeline_init(VssdDev *s);
+void vssd_timeline_stop(VssdDev *s);
 
 /* ---- recording.c -------------------------------------------------------- */
 

@@ -54,6 +54,8 @@ def parsed(*args: str) -> argparse.Namespace:
     (["--console", "/nowhere/x"], "--console /nowhere/x: No such file"),
     (["--qemu-log", "/nowhere/x"], "--qemu-log /nowhere/x: No such file"),
     (["--oplog", "/nowhere/x"], "--oplog /nowhere/x: No such file"),
+    (["--timeline", "/nowhere/x"], "--timeline /nowhere/x: No such file"),
+    (["--timeline-for", "1s"], "--timeline-for needs --timeline"),
     (["--controllers", "0"], "--controllers 0: allowed 1..24"),
     (["--controllers", "25"], "--controllers 25: allowed 1..24"),
     (["--sriov-vfs", "32"], "--sriov-vfs 32: allowed 0..31"),
@@ -173,11 +175,13 @@ def test_printed_paths_are_absolute(tmp_path: Path,
     monkeypatch.setattr("vssd.guest.kvm.accelerator", lambda _: "tcg")
     for more in ([], ["--keep"]):
         args = parsed("--print-command", "--disk", "d.raw", "--kernel", "k",
-                      "--initrd", "i", "--state", "s", "--oplog", "o", *more)
+                      "--initrd", "i", "--state", "s", "--oplog", "o", "--timeline", "t",
+                      "--timeline-for", "1s", *more)
         with cmd_run.prepared(args) as found:
             line = " ".join(machine.command_line(found))
-        for name in ("d.raw", "k", "i", "s", "o"):
+        for name in ("d.raw", "k", "i", "s", "o", "t"):
             assert f"{tmp_path}/{name}" in line
+        assert '"timeline_for": "1s"' in line
 
 
 def test_one_user_of_a_state(tmp_path: Path) -> None:

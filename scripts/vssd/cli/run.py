@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DEFAULT_PROFILE = "tlc-generic"
 MOST_VFS = 31
 MOST_CONTROLLERS = drives.MOST_FUNCTIONS
-OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
+OUTPUTS = ("stats", "oplog", "timeline", "trace", "state", "console", "qemu_log")
 EPILOG = """\
 Without --disk and --kernel the guest is a small Debian that is made once and
 kept in the cache.  Its root needs no password.  The guest's writes are
@@ -118,6 +118,17 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--oplog", type=Path, metavar="FILE",
                    help="write all that the drive does to FILE, for ./vssd"
                    " checklog (docs/oplog.md)")
+    p.add_argument("--timeline", type=Path, metavar="FILE",
+                   help="write the drive's commands, operations and GC to FILE"
+                   " when QEMU ends, for Perfetto (docs/timeline.md)")
+    p.add_argument("--timeline-from", metavar="TIME",
+                   help="the timeline begins after this modelled time"
+                   " (default: 0)")
+    p.add_argument("--timeline-for", metavar="TIME",
+                   help="the timeline is so long (default: to the end)")
+    p.add_argument("--timeline-size", metavar="BYTES",
+                   help="memory for the timeline, which keeps the newest events"
+                   " (default: 64MiB)")
     p.add_argument("--trace", type=Path, metavar="FILE",
                    help="record the guest's commands to the drive in FILE, for"
                    " ./vssd sim replay (docs/traces.md)")
@@ -177,6 +188,11 @@ def check(args: argparse.Namespace) -> None:
         raise UserError("--kernel and --firmware exclude each other")
     if args.oplog and args.device != "vssd":
         raise UserError("--oplog needs --device vssd")
+    if args.timeline and args.device != "vssd":
+        raise UserError("--timeline needs --device vssd")
+    for key in _timeline_options(args):
+        if not args.timeline:
+            raise UserError(f"--timeline-{key} needs --timeline")
     if not 1 <= args.controllers <= MOST_CONTROLLERS:
         raise UserError(f"--controllers {args.controllers}: allowed"
                         f" 1..{MOST_CONTROLLERS}")
@@ -209,6 +225,13 @@ def check(args: argparse.Namespace) -> None:
     paths.find_profile(args.profile)
     for name in OUTPUTS:
         paths.check_output("--" + name.replace("_", "-"), getattr(args, name))
+
+
+def _timeline_options(args: argparse.Namespace) -> dict[str, str]:
+    """Those that are given, by what follows timeline_ in the property."""
+    given = {key: getattr(args, f"timeline_{key}")
+             for key in ("from", "for", "size")}
+    return {key: value for key, value in given.items() if value}
 
 
 def _check_ends(args: argparse.Namespace) -> None:
@@ -283,6 +306,8 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
         drive = machine.Drive(path, fmt, args.device,
                               paths.find_profile(args.profile), sets,
                               state=args.state, oplog=args.oplog,
+                              timeline=args.timeline,
+                              timeline_options=_timeline_options(args),
                               trace=args.trace, controllers=args.controllers,
                               sriov_vfs=args.sriov_vfs,
                               forget=args.print_command and not args.keep)

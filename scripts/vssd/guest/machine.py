@@ -52,6 +52,8 @@ class Drive:
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
     oplog: Path | None = None  # operations of the drive; vssd only
+    timeline: Path | None = None  # its work over time; vssd only
+    timeline_options: dict[str, str] = field(default_factory=dict)  # from, for, size
     trace: Path | None = None  # trace the guest's commands to this file
     controllers: int = 1  # of the drive; vssd only
     sriov_vfs: int = 0  # virtual functions; vssd only
@@ -115,6 +117,10 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device["state"] = str(drive.state.absolute())
         if drive.oplog:
             device["oplog"] = str(drive.oplog.absolute())
+        if drive.timeline:
+            device["timeline"] = str(drive.timeline.absolute())
+        for key, value in drive.timeline_options.items():
+            device[f"timeline_{key}"] = value
         if drive.trace:
             device["trace"] = str(drive.trace.absolute())
         if drive.controllers > 1:

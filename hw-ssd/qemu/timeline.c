@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * timeline.c - timeline=FILE: the drive's work over time (docs/timeline.md).
+ *
+ * Knows when the timeline begins and ends; the model keeps and writes it. QEMU
+ * ends without taking its devices apart, so the file is written in an exit
+ * notifier.
+ */
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qemu/error-report.h"
+#include "system/system.h"
+
+#include "ssd-report.h"
+#include "vssd.h"
+
+/* Lock not held; does nothing when the file has been written. */
+static void end_timeline(VssdDev *s)
+{
+    GError *error = NULL;
+
+    if (!vssd_lock(s)) {
+        return;
+    }
+    if (!ssd_timeline_close(s->ssd, &error)) {
+        error_report("vssd: %s", error->message);
+        g_error_free(error);
+    }
+    vssd_unlock(s);
+}
+
+static void qemu_ends(Notifier *notifier, void *data)
+{
+    end_timeline(container_of(notifier, VssdDev, timeline_exit));
+}
+
+static bool read_options(VssdDev *s, SsdTimelineOptions *o, Error **errp)
+{
+    GError *error = NULL;
+
+    opt_set_defaults(o, ssd_timeline_options, SSD_TIMELINE_OPTIONS);
+    for (unsigned i = 0; i < SSD_TIMELINE_OPTIONS; i++) {
+        const OptDesc *d = &ssd_timeline_options[i];
+        const char *value = s->timeline_option[i];
+
+        if (value && !s->timeline) {
+            error_setg(errp, "vssd: %s=%s: needs timeline=", d->key, value);
+            return false;
+        }
+        if (value && !opt_set(o, d, value, &error)) {
+            error_setg(errp, "vssd: %s", error->message);
+            g_error_free(error);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool vssd_timeline_open(VssdDev *s, Error **errp)
+{
+    SsdTimelineOptions o = {.queue_of = nvme_queue_of, .opaque = s->ctrl};
+    GError *error = NULL;
+
+    if (!read_options(s, &o, errp)) {
+        return false;
+    }
+    if (s->timeline && !ssd_timeline_open(s->ssd, s->timeline, &o, &error)) {
+        error_setg(errp, "vssd: %s", error->message);
+        g_error_free(error);
+        return false;
+    }
+    return true;
+}
+
+void vssd_timeline_init(VssdDev *s)
+{
+    if (s->timeline) {
+        s->timeline_exit.notify = qemu_ends;
+        qemu_add_exit_notifier(&s->timeline_exit);
+    }
+}
+
+void vssd_timeline_stop(VssdDev *s)
+{
+    if (s->timeline) {
+        qemu_remove_exit_notifier(&s->timeline_exit);
+        end_timeline(s);
+    }
+}
