@@ -63,6 +63,11 @@ static uint64_t bucket_width(unsigned i)
     return group == 0 ? 1 : 1ULL << (group - 1);
 }
 
+uint64_t hist_value(const Hist *h, unsigned bucket)
+{
+    return CLAMP(bucket_low(bucket) + bucket_width(bucket) - 1, h->min, h->max);
+}
+
 uint64_t hist_quantile(const Hist *h, uint32_t ppm)
 {
     unsigned __int128 want = (unsigned __int128)h->n * ppm;
@@ -78,7 +83,7 @@ uint64_t hist_quantile(const Hist *h, uint32_t ppm)
     for (unsigned i = 0; i < HIST_BUCKETS; i++) {
         seen += h->bucket[i];
         if (seen >= rank) {
-            return CLAMP(bucket_low(i) + bucket_width(i) - 1, h->min, h->max);
+            return hist_value(h, i);
         }
     }
     g_assert_not_reached();

@@ -40,6 +40,10 @@ double hist_mean(const Hist *h);
  */
 uint64_t hist_quantile(const Hist *h, uint32_t ppm);
 
+/* The value that stands for those of a bucket that is not empty: its upper
+ * bound, clamped to [min, max]. */
+uint64_t hist_value(const Hist *h, unsigned bucket);
+
 /*
  * Mean of the slowest ppm millionths (at least one value); 0 when empty.
  * Within a bucket the midpoint stands for each value.

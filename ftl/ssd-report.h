@@ -87,6 +87,10 @@ void ssd_explain_text(const Ssd *ssd, GString *out);
 /* Latency of every completed command of one kind, in ns; owned by the drive. */
 const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
 
+/* Append the latencies since the last reset as a log of HdrHistogram (hdr.h):
+ * a line for each kind of command, and one for all. */
+void ssd_latency_log(const Ssd *ssd, GString *out);
+
 /* Forget latencies and counters (not wear): the warm-up is over. */
 void ssd_reset_stats(Ssd *ssd);
 

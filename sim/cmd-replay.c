@@ -266,8 +266,8 @@ static bool check_alone(GError **error)
                            NO_CHECK, error) &&
             options_absent(&result_options, "json", NO_CHECK, error) &&
             options_absent(&play_options,
-                           "csv,series,oplog,record,timeline,timeline-from,"
-                           "timeline-for,timeline-size",
+                           "csv,series,oplog,record,histograms,timeline,"
+                           "timeline-from,timeline-for,timeline-size",
                            NO_CHECK, error));
 }
 

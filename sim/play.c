@@ -33,6 +33,7 @@ static struct {
     char *series;
     char *oplog;
     char *record;
+    char *histograms;
     char *timeline;
     char *timeline_option[SSD_TIMELINE_OPTIONS];
     /* Of these texts, once play_check() has read them; 0: not given. */
@@ -72,6 +73,10 @@ static const GOptionEntry play_entries[] = {
     {"record", 0, 0, G_OPTION_ARG_FILENAME, &args.record,
      "write a trace of this run, as trace= of the QEMU device does "
      "(docs/traces.md)",
+     "FILE"},
+    {"histograms", 0, 0, G_OPTION_ARG_FILENAME, &args.histograms,
+     "write the latencies to FILE, as a log of HdrHistogram "
+     "(docs/timeline.md)",
      "FILE"},
     {"timeline", 0, 0, G_OPTION_ARG_FILENAME, &args.timeline,
      "write commands, operations and GC of the run to FILE, for Perfetto "
@@ -146,6 +151,7 @@ static bool read_timeline(GError **error)
 static bool outputs_fit(GError **error)
 {
     return output_check("timeline", args.timeline, error) &&
+           output_check("histograms", args.histograms, error) &&
            output_check("record", args.record, error) &&
            output_check("oplog", args.oplog, error) &&
            output_check("csv", args.csv, error);
@@ -344,6 +350,18 @@ static void print_result(const Run *r)
     fputs(out->str, stdout);
 }
 
+static bool write_histograms(const Run *r, GError **error)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+
+    if (!args.histograms) {
+        return true;
+    }
+    result_histograms(result_of(r), out);
+    return g_file_set_contents(args.histograms, out->str, (gssize)out->len,
+                               error);
+}
+
 /* Results of a drive that takes no more writes are none to rely on; but --check
  * compares them with the recorded ones only. */
 static bool ended_well(const Run *r, GError **error)
@@ -374,7 +392,7 @@ static bool run(Run *r, GError **error)
     }
     if (!run_all(r, error) || !ssd_oplog_close(r->ssd, error) ||
         !ssd_trace_close(r->ssd, error) || !ssd_timeline_close(r->ssd, error) ||
-        !drive_save(d, error)) {
+        !drive_save(d, error) || !write_histograms(r, error)) {
         return false;
     }
     print_result(r);

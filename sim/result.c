@@ -6,6 +6,7 @@
  * of run-stats.h, and those of the drive come from ssd_stats_json_drive().
  */
 #include "result.h"
+#include "hdr.h"
 
 #include "about.h"
 #include "json.h"
@@ -285,6 +286,18 @@ void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
     }
     trouble_text(run, r, out);
     record_text(run->record, out);
+}
+
+void result_histograms(const PlayerResult *r, GString *out)
+{
+    g_autofree Hist *all = merged(r);
+
+    hdr_log_begin(out);
+    hdr_log_add(out, "all", 0, r->sim_ns, all);
+    for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
+        hdr_log_add(out, op_names[shown[i]], 0, r->sim_ns,
+                    &r->latency[shown[i]]);
+    }
 }
 
 void result_explain(const ResultRun *run, GString *out)

@@ -33,6 +33,8 @@ typedef struct ResultRun {
 
 void result_json(const ResultRun *run, const PlayerResult *r, GString *out);
 void result_text(const ResultRun *run, const PlayerResult *r, GString *out);
+/* Latencies of the requests as a log of HdrHistogram (hdr.h). */
+void result_histograms(const PlayerResult *r, GString *out);
 /* What bounds each drive. */
 void result_explain(const ResultRun *run, GString *out);
 

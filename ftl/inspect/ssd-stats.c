@@ -4,6 +4,7 @@
  * statistics (ssd-stats.h, docs/results.md).
  */
 #include "buffer/buffer-internal.h"
+#include "hdr.h"
 #include "buffer/buffer-policy.h"
 #include "controller/controller-internal.h"
 #include "gc/wear.h"
@@ -336,6 +337,17 @@ static const char *op_name(unsigned i)
     };
 
     return names[i];
+}
+
+void ssd_latency_log(const Ssd *ssd, GString *out)
+{
+    uint64_t elapsed_ns = (uint64_t)(stats_elapsed_ps(ssd) / PS_PER_NS);
+
+    hdr_log_begin(out);
+    for (unsigned i = 0; i <= SSD_N_OPS; i++) {
+        hdr_log_add(out, op_name(i), 0, elapsed_ns,
+                    &ssd->inspect.latency[SSD_N_OPS - i]);
+    }
 }
 
 /* The number of elements of a list, from a DriveStats *v. */

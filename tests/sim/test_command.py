@@ -722,7 +722,7 @@ class Listed(unittest.TestCase):
         "oplog": OUT, "record": OUT, "format": "msr", "action": "D",
         "columns": "time_ns,op,offset,size", "device": "0", "remap": "modulo",
         "time-scale": "2", "retime": "D2", "iodepth": "2", "runtime": "1",
-        "stream-map": "0", "timeline": OUT, "timeline-from": "1us",
+        "stream-map": "0", "timeline": OUT, "histograms": OUT, "timeline-from": "1us",
         "timeline-for": "1ms", "timeline-size": "1MiB",
         "to": "msr"}
     # Options that take no value.
