@@ -3,6 +3,7 @@
  * stats.c - statistics as QOM properties, and for query-blockstats.
  *
  *   qom-get  PATH stats                one JSON object, docs/results.md
+ *   qom-get  PATH histograms           latencies, as a log of HdrHistogram
  *   qom-set  PATH reset-stats true     forget latencies and counters
  *
  * The model and the controller write JSON text; here it becomes QMP objects.
@@ -134,6 +135,20 @@ static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
     }
 }
 
+static char *get_histograms(Object *obj, Error **errp)
+{
+    VssdDev *s = VSSD(obj);
+    g_autoptr(GString) out = g_string_new(NULL);
+
+    if (!DEVICE(s)->realized || !vssd_lock(s)) {
+        error_setg(errp, "vssd: no histograms before the device is realized");
+        return NULL;
+    }
+    ssd_latency_log(s->ssd, out);
+    vssd_unlock(s);
+    return g_strdup(out->str);
+}
+
 static void reset_stats(Object *obj, bool value, Error **errp)
 {
     VssdDev *s = VSSD(obj);
@@ -155,6 +170,9 @@ void vssd_stats_class_init(ObjectClass *klass)
                               NULL);
     object_class_property_set_description(klass, "stats",
                                           "statistics of the drive");
+    object_class_property_add_str(klass, "histograms", get_histograms, NULL);
+    object_class_property_set_description(
+        klass, "histograms", "latencies, as a log of HdrHistogram");
     object_class_property_add_bool(klass, "reset-stats", NULL, reset_stats);
     object_class_property_set_description(
         klass, "reset-stats", "set to true: forget latencies and counters");

@@ -10,6 +10,7 @@ from timeline_file import read
 
 from machine import Machine, drive_args, start_and_fail
 from nvme_host import NvmeHost
+from vssd.build import venv
 
 UNIT = 4096
 LBAS = UNIT // 512
@@ -77,3 +78,25 @@ def test_refused(image: Path, tmp_path: Path, props: dict[str, str],
     monkeypatch.chdir(tmp_path)
     text = start_and_fail(*drive_args("tiny", image, **props))
     assert len(text.splitlines()) == 1 and message in text
+
+
+def test_histograms(image: Path) -> None:
+    """The property gives the latencies to HdrHistogram's reader."""
+    venv.extra("timeline")
+    from hdrh.histogram import HdrHistogram
+
+    with Machine(*drive_args("tiny", image)) as machine:
+        assert machine.qtest
+        host = NvmeHost(machine.qtest)
+        host.enable()
+        for unit in range(30):
+            host.write(unit * LBAS, bytes([1]) * UNIT)
+        text = str(machine.cmd("qom-get", path=PATH, property="histograms"))
+        latency = machine.cmd("qom-get", path=PATH,
+                              property="stats")["latency_ns"]["write"]
+        assert machine.quit() == 0
+    line, = (x for x in text.splitlines() if x.startswith("Tag=write,"))
+    h = HdrHistogram.decode(line.split(",")[4])
+    assert h.get_total_count() == latency["count"] == 30
+    assert h.get_value_at_percentile(50) == pytest.approx(latency["p50"],
+                                                          rel=0.01)
