@@ -148,16 +148,17 @@ static void arm_timer(VssdDev *s)
     if (unlikely(s->now_ns > SIM_MAX_NS / 2)) {
         keep_in_range(s);
     }
-    /* Later than now, or the timers of one round would never end. */
     next_ns = MAX(nvme_next_event_ns(s->ctrl), s->now_ns + 1);
 
     /* A timer that fires early costs less than one that is often moved. */
     if (next_ns >= s->timer_ns || next_ns >= SIM_MAX_NS) {
         return;
     }
-    fire_ns = next_ns - MIN(next_ns, s->lead_ns);
+    /* Later than now: QEMU calls timers until none has expired, and waits for
+     * that when it stops the machine, with the clock standing. */
+    fire_ns = MAX(next_ns - MIN(next_ns, s->lead_ns), s->now_ns + 1);
     qatomic_set(&s->timer_ns, next_ns);
-    s->timer_fire_ns = MAX(fire_ns, s->now_ns);
+    s->timer_fire_ns = fire_ns;
     timer_mod_ns(s->timer, s->epoch_ns + fire_ns);
 }
 

@@ -22,6 +22,7 @@ from vssd.guest.guest import Guest
 from vssd.guest.machine import Spec
 
 SIZE = 48 << 20
+STOPS = 500
 LIMIT_S = 900  # a guard against what hangs, on a machine that is busy
 FIO = ("fio --output-format=json --name=v --filename={dev} --size=48m"
        " --rw=randwrite --bssplit=512/10:4k/60:64k/30 --iodepth=16"
@@ -112,6 +113,16 @@ def test_snapshot_in_the_middle_of_fio(source: Guest) -> None:
     assert source.stats(1)["nand"]["programs"] > saved["nand"]["programs"]
     for name in ("middle",):
         monitor(source, f"delvm {name}")
+
+
+def test_stops_in_the_middle_of_fio(source: Guest) -> None:
+    """The machine stops at any instant, also when a timer of the drive has
+    just fired: the clock stands, and the drive does not wait for it."""
+    begin(source, 3)
+    for _ in range(STOPS):
+        source.qmp("stop")
+        source.qmp("cont")
+    end_well(source)
 
 
 def move(source: Guest, target: Guest, folder: Path) -> None:
