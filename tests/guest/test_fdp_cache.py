@@ -116,11 +116,13 @@ def played(guest: Guest, option: str) -> float:
 
 
 def modelled(trace: Path, handles: str) -> float:
-    """The same writes in the simulator."""
+    """The same writes in the simulator, at times of their own: as from a guest,
+    GC ends before the next.  (If they come as fast as they can, GC falls
+    behind, chooses later, and copies less.)"""
     sets = tuple(SETS)
     result = Runner(model.sim()).one(Point(
         find_profile("warp2026"), trace=trace, sets=sets,
-        args=("--fill", "none", "--iodepth", "1", "--stream-map", handles)))
+        args=("--fill", "none", "--stream-map", handles)))
     waf: float = result["waf"]
     return waf
 
