@@ -106,6 +106,15 @@ def blank(path: Path, nbytes: int) -> Path:
     return path
 
 
+def number_of(guest: Guest, ctrl: str, nsid: int) -> str:
+    """The 2 of /dev/nvme1n2 and /dev/ng1n2: not always the namespace's ID,
+    since Linux scans namespaces side by side from 6.12 on."""
+    said = guest.run(f"for d in /dev/ng{ctrl}n*; do nvme get-ns-id $d; done")
+    found = {int(x): n for n, x in
+             re.findall(r"n(\d+): namespace-id: *(\d+)", said)}
+    return found[nsid]
+
+
 def vssd(*args: str, env: dict[str, str] | None = None,
          timeout_s: float = 1500) -> subprocess.CompletedProcess[str]:
     """Run ./vssd as a user would, without a terminal."""

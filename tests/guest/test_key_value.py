@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Env, blank, drive
+from conftest import Env, blank, drive, number_of
 from vssd import paths
 from vssd.guest.guest import Guest
 from vssd.guest.machine import Result
@@ -43,14 +43,19 @@ def name_of(guest: Guest) -> str:
     return found.split("/")[-2]
 
 
+def device(guest: Guest, kind: str, nsid: int) -> str:
+    """The device of a namespace: kind "nvme" or, of characters, "ng"."""
+    number = name_of(guest).removeprefix("nvme")
+    return f"/dev/{kind}{number}n{number_of(guest, number, nsid)}"
+
+
 def command(guest: Guest, opcode: int, key: str, more: str = "") -> str:
     """One command for namespace 1, as text."""
     raw = key.encode().ljust(16, b"\0")
     dwords = [int.from_bytes(raw[i:i + 4], "little") for i in (0, 4, 8, 12)]
     fields = " ".join(f"--cdw{n}={v:#x}"
                       for n, v in zip((2, 3, 14, 15), dwords))
-    char = "/dev/ng" + name_of(guest).removeprefix("nvme") + "n1"
-    return (f"nvme io-passthru {char} --namespace-id=1 --opcode={opcode}"
+    return (f"nvme io-passthru {device(guest, 'ng', 1)} --namespace-id=1 --opcode={opcode}"
             f" --cdw11={len(key)} {fields} {more}")
 
 
@@ -70,12 +75,13 @@ def store(guest: Guest, key: str, nbytes: int) -> None:
 def test_devices(guest: Guest) -> None:
     """Namespace 1 has a character device and no block device, 2 has both."""
     name = name_of(guest)
-    number = name.removeprefix("nvme")
-    there = guest.run(f"ls /dev/ng{number}n* /dev/{name}n* 2>/dev/null; true")
-    assert f"/dev/ng{number}n1" in there
-    assert f"/dev/ng{number}n2" in there
-    assert f"/dev/{name}n2" in there
-    blocks = guest.run(f"cat /sys/block/{name}n1/size 2>/dev/null || echo 0")
+    both = [device(guest, "ng", 1), device(guest, "ng", 2)]
+    there = guest.run("ls /dev/ng*n* /dev/nvme*n* 2>/dev/null; true").split()
+    assert set(both) < set(there)
+    assert device(guest, "nvme", 2) in there
+    blocks = guest.run("cat /sys/block/"
+                       + Path(device(guest, "nvme", 1)).name
+                       + "/size 2>/dev/null || echo 0")
     assert int(blocks) == 0
     found = json.loads(guest.run(f"nvme list-ns /dev/{name} --csi=1 -o json"))
     assert json.dumps(found).count('"nsid"') in (0, 1)
@@ -108,6 +114,6 @@ def test_commands(guest: Guest) -> None:
 
 def test_other_namespace(guest: Guest) -> None:
     """Namespace 2 is a disk as any other."""
-    dev = f"/dev/{name_of(guest)}n2"
+    dev = device(guest, "nvme", 2)
     guest.run(f"mkfs.ext4 -q {dev} && mount {dev} /mnt && cp /root/v-a /mnt/"
               " && sync && umount /mnt")

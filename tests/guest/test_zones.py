@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conftest import Env, blank, drive
+from conftest import Env, blank, drive, number_of
 from vssd import paths
 from vssd.build import model
 from vssd.guest.guest import Guest
@@ -39,10 +39,11 @@ def zoned_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         yield running
 
 
-def device(guest: Guest, i: int) -> str:
-    """Drive i in the guest, as /dev/nvme1n1."""
+def device(guest: Guest, i: int, nsid: int = 1) -> str:
+    """A namespace of drive i in the guest, as /dev/nvme1n1."""
     found = guest.run(f"grep -lw VSSD{i:04d} /sys/class/nvme/*/serial")
-    return "/dev/" + str(found.split("/")[-2]) + "n1"
+    name = str(found.split("/")[-2])
+    return f"/dev/{name}n{number_of(guest, name.removeprefix('nvme'), nsid)}"
 
 
 def queue(guest: Guest, dev: str, name: str) -> str:
@@ -119,8 +120,7 @@ def test_fio(guest: Guest, i: int) -> None:
 
 def test_both(guest: Guest) -> None:
     """A file system and zones share a drive, and both verify their data."""
-    dev = device(guest, 3)
-    plain = dev[:-1] + "2"
+    dev, plain = (device(guest, 3, nsid) for nsid in (1, 2))
     assert queue(guest, dev, "zoned") == "host-managed"
     assert queue(guest, plain, "zoned") == "none"
     assert len(zones(guest, dev)) > 0
