@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * array.c - split a command over drives, put its completion together.
+ * array.c - split a command over drives, put its completion together (RAID 0).
  *
  * Knows stripes; knows nothing of the work of drives.  The stripes of one
  * command on one drive are one behind the other there, so that each drive gets
@@ -25,6 +25,7 @@ struct Array {
     Ssd *drive[ARRAY_MAX_DRIVES];
     SsdInfo info;
     uint64_t stripe; /* blocks */
+    Raid *raid;      /* does all commands; or NULL */
 
     Whole *in_flight;     /* by tag */
     SsdCompletion *ready; /* ended, not yet fetched; oldest first */
@@ -52,9 +53,26 @@ Array *array_new(Ssd *const *drive, unsigned n, uint64_t stripe_bytes)
     return a;
 }
 
+Array *array_new_raid(Ssd *const *drive, RaidLayout *layout,
+                      const RaidConfig *cfg)
+{
+    Array *a = g_new0(Array, 1);
+
+    a->n = layout->n_drives;
+    memcpy(a->drive, drive, a->n * sizeof(*drive));
+    a->info = *ssd_info(drive[0]);
+    a->info.nblocks = raid_layout_blocks(layout);
+    a->info.raw_bytes *= a->n;
+    a->info.memory_bytes *= a->n;
+    a->stripe = layout->chunk_blocks;
+    a->raid = raid_new(drive, layout, cfg);
+    return a;
+}
+
 void array_free(Array *a)
 {
     if (a) {
+        raid_free(a->raid);
         g_free(a->ready);
         g_free(a->in_flight);
         g_free(a);
@@ -74,6 +92,23 @@ uint64_t array_stripe_bytes(const Array *a)
 Ssd *array_drive(const Array *a, unsigned i)
 {
     return a->drive[i];
+}
+
+const Raid *array_raid(const Array *a)
+{
+    return a->raid;
+}
+
+void array_begin(Array *a, uint64_t now_ns)
+{
+    if (a->raid) {
+        raid_begin(a->raid, now_ns);
+    }
+}
+
+bool array_rebuilding(const Array *a)
+{
+    return a->raid && raid_rebuilding(a->raid);
 }
 
 const SsdInfo *array_info(const Array *a)
@@ -97,6 +132,9 @@ uint64_t array_rebase_most_ns(const Array *a)
 {
     uint64_t most_ns = UINT64_MAX;
 
+    if (a->raid) {
+        return raid_rebase_most_ns(a->raid);
+    }
     for (unsigned i = 0; i < a->n; i++) {
         most_ns = MIN(most_ns, ssd_rebase_most_ns(a->drive[i]));
     }
@@ -105,6 +143,10 @@ uint64_t array_rebase_most_ns(const Array *a)
 
 void array_rebase(Array *a, uint64_t by_ns)
 {
+    if (a->raid) {
+        raid_rebase(a->raid, by_ns);
+        return;
+    }
     g_assert(a->n_ready == 0);
     for (unsigned i = 0; i < a->n; i++) {
         bool ok = ssd_rebase(a->drive[i], by_ns);
@@ -136,8 +178,29 @@ void array_expect_full(Array *a)
     }
 }
 
+/* The chunks in use: spare chunks are empty. */
+static void preload_raid(Array *a)
+{
+    const RaidLayout *l = raid_layout(a->raid);
+
+    for (uint64_t row = 0; row < l->n_rows; row++) {
+        for (uint32_t i = 0; i < l->n_groups * l->width; i++) {
+            uint32_t drive =
+                raid_layout_home(l, row, i / l->width, i % l->width);
+            int r = ssd_preload(a->drive[drive], row * l->chunk_blocks,
+                                l->chunk_blocks);
+
+            g_assert(r == 0);
+        }
+    }
+}
+
 void array_preload(Array *a)
 {
+    if (a->raid) {
+        preload_raid(a);
+        return;
+    }
     for (unsigned i = 0; i < a->n; i++) {
         int r = ssd_preload(a->drive[i], 0, a->info.nblocks / a->n);
 
@@ -211,6 +274,9 @@ void array_hint(const Array *a, uint64_t lba, bool soon)
 {
     unsigned i = 0;
 
+    if (a->raid) {
+        return;
+    }
     if (a->n > 1) {
         i = (unsigned)(lba / a->stripe % a->n);
         lba = lba / a->stripe / a->n * a->stripe + lba % a->stripe;
@@ -232,6 +298,10 @@ int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd)
         return -EINVAL;
     }
     g_assert(cmd->tag < a->info.queue_depth);
+    if (a->raid) {
+        raid_submit(a->raid, now_ns, cmd);
+        return 0;
+    }
     w = &a->in_flight[cmd->tag];
     *w = (Whole){.done = {.tag = cmd->tag}};
     for (unsigned i = 0; i < a->n; i++) {
@@ -256,6 +326,9 @@ uint64_t array_wait(Array *a, uint64_t until_ns)
 {
     uint64_t next_ns;
 
+    if (a->raid) {
+        return raid_next_event_ns(a->raid);
+    }
     if (a->n == 1) {
         return ssd_wait(a->drive[0], until_ns);
     }
@@ -324,6 +397,9 @@ size_t array_advance(Array *a, uint64_t now_ns, SsdCompletion *done, size_t max)
 {
     size_t n;
 
+    if (a->raid) {
+        return raid_advance(a->raid, now_ns, done, max);
+    }
     if (a->n == 1) {
         return ssd_advance(a->drive[0], now_ns, done, max);
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * array.h - drives side by side that look like one (RAID 0).
+ * array.h - drives that look like one: one drive, RAID 0, or RAID with
+ * redundancy (raid.h).
  *
- * Stripe k of the array is on drive k modulo n, as its stripe k / n.  The
- * calls are those of ssd.h, with its contracts; an array of one drive passes
- * them on as they are.
+ * RAID 0: stripe k of the array is on drive k modulo n, as its stripe k / n.
+ * The calls are those of ssd.h, with its contracts; an array of one drive
+ * passes them on as they are.
  */
 #ifndef VSSD_SIM_ARRAY_H
 #define VSSD_SIM_ARRAY_H
@@ -13,9 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "raid.h"
 #include "ssd.h"
 
-#define ARRAY_MAX_DRIVES 64
+#define ARRAY_MAX_DRIVES RAID_MAX_DRIVES
 
 typedef struct Array Array;
 
@@ -26,6 +28,18 @@ typedef struct Array Array;
  */
 Array *array_new(Ssd *const *drive, unsigned n, uint64_t stripe_bytes);
 void array_free(Array *a);
+
+/* The same with redundancy: layout->n_drives drives, hot spares at the end. The
+ * array owns the layout. */
+Array *array_new_raid(Ssd *const *drive, RaidLayout *layout,
+                      const RaidConfig *cfg);
+const Raid *array_raid(const Array *a); /* NULL: there is no redundancy */
+
+/* The run that is measured begins: scheduled failures count from here. */
+void array_begin(Array *a, uint64_t now_ns);
+
+/* A rebuild is under way, with or without commands. */
+bool array_rebuilding(const Array *a);
 
 unsigned array_n_drives(const Array *a);
 uint64_t array_stripe_bytes(const Array *a);

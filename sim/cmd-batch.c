@@ -19,6 +19,7 @@
 #include "drive.h"
 #include "json.h"
 #include "play.h"
+#include "raid-args.h"
 
 #define OF_ONE_RUN "not for batch, whose runs leave the drive as it is"
 

@@ -6,6 +6,7 @@
 #include "drive.h"
 #include "fit.h"
 #include "play.h"
+#include "raid-args.h"
 
 static struct {
     char *save;

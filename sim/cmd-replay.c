@@ -7,6 +7,7 @@
 #include "drive.h"
 #include "fields.h"
 #include "play.h"
+#include "raid-args.h"
 #include "recorded.h"
 #include "simtime.h"
 

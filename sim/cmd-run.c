@@ -4,6 +4,7 @@
 #include "drive.h"
 #include "job.h"
 #include "play.h"
+#include "raid-args.h"
 #include "workload.h"
 
 #define NOTHING_PLAYED "only with --workload or --job"

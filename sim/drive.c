@@ -13,6 +13,7 @@
 
 #include "fields.h"
 #include "precondition.h"
+#include "raid-args.h"
 #include "replay.h"
 #include "simtime.h"
 #include "ssd-save.h"
@@ -23,8 +24,6 @@
 /* Background work of the drive after the run ends within this time. */
 #define MOST_REST_NS (3600 * NS_PER_S)
 
-#define DEFAULT_STRIPE_BYTES 65536
-
 /* ---- options ------------------------------------------------------------- */
 
 static struct {
@@ -32,8 +31,6 @@ static struct {
     char **set;
     char *seed;
     char *block;
-    char *drives;
-    char *stripe;
     char *fill;
     gboolean precondition;
     char *state;
@@ -55,16 +52,6 @@ static const GOptionEntry drive_entries[] = {
     {.long_name = NULL},
 };
 
-static const GOptionEntry array_entries[] = {
-    {"drives", 0, 0, G_OPTION_ARG_STRING, &args.drives,
-     "so many of these drives side by side, as one (RAID 0)", "N"},
-    {"stripe", 0, 0, G_OPTION_ARG_STRING, &args.stripe,
-     "with --drives: bytes on one drive before the next drive follows "
-     "(default 64k)",
-     "SIZE"},
-    {.long_name = NULL},
-};
-
 static const GOptionEntry start_entries[] = {
     {"fill", 0, 0, G_OPTION_ARG_STRING, &args.fill,
      "state of the drive at the start (default preload)", "HOW"},
@@ -80,13 +67,13 @@ static const GOptionEntry start_entries[] = {
 };
 
 const OptionTable drive_options = {"Drive", drive_entries};
-const OptionTable array_options = {"Several drives", array_entries};
 const OptionTable start_options = {"State of the drive", start_entries};
 
 void drive_help_fills(GString *out)
 {
     help_names(out, "Fills, before the run that is measured", player_fill_name,
                player_fill_help);
+    raid_args_help(out);
 }
 
 /* ---- configuration ------------------------------------------------------- */
@@ -233,42 +220,14 @@ static unsigned n_drives(const Drive *d, const DriveUse *use, GError **error)
                          : d->fill == PLAYER_FILL_TRACE ? "--fill=trace"
                          : faults && *faults            ? "faults"
                                                         : NULL;
-    uint64_t n = 1;
+    unsigned n = raid_args_drives(error);
 
-    if (args.drives && !field_whole(args.drives, "", 1, ARRAY_MAX_DRIVES, &n)) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                    "--drives=%s: allowed 1..%d", args.drives,
-                    ARRAY_MAX_DRIVES);
-        return 0;
-    }
-    if (n == 1 && args.stripe) {
-        command_usage(error, "--stripe: only with --drives of 2 or more");
-        return 0;
-    }
     if (n > 1 && of_one) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
                     "%s: not with --drives, it is of one drive", of_one);
         return 0;
     }
-    return (unsigned)n;
-}
-
-static bool make_array(Drive *d, unsigned n, GError **error)
-{
-    const SsdInfo *info = ssd_info(d->ssd[0]);
-    uint64_t most = info->nblocks * info->block_bytes;
-    uint64_t stripe = DEFAULT_STRIPE_BYTES;
-
-    if (args.stripe && (!workload_bytes(args.stripe, &stripe) || stripe == 0 ||
-                        stripe > most || stripe % 4096)) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                    "--stripe=%s: allowed multiples of 4096, up to a drive's "
-                    "%" PRIu64 " bytes",
-                    args.stripe, most);
-        return false;
-    }
-    d->array = array_new(d->ssd, n, stripe);
-    return true;
+    return n;
 }
 
 /* Rules about commands are for a controller, which is not here. */
@@ -325,7 +284,8 @@ static bool make_drives(Drive *d, const DriveUse *use, GError **error)
             return false;
         }
     }
-    return make_array(d, n, error);
+    d->array = raid_args_array(d->ssd, error);
+    return d->array != NULL;
 }
 
 static Drive *shared; /* see drive_share(); or NULL */

@@ -12,7 +12,6 @@
 #include "recorded.h"
 
 extern const OptionTable drive_options; /* which drive */
-extern const OptionTable array_options; /* how many */
 extern const OptionTable start_options; /* its state at start and end */
 
 /* Requirements of a command on the drive; pointers may be NULL. */
@@ -55,7 +54,7 @@ bool drive_precondition(Drive *d, GError **error);
 /* --save-state, if it is given; nothing is in flight. */
 bool drive_save(Drive *d, GError **error);
 
-/* Help of --fill. */
+/* Help of --fill and --raid. */
 void drive_help_fills(GString *out);
 
 #endif

@@ -369,7 +369,8 @@ static bool ended_well(const Run *r, GError **error)
     const Array *array = r->play->drive->array;
 
     for (unsigned i = 0; i < array_n_drives(array) && !r->replayed; i++) {
-        if (ssd_read_only(array_drive(array, i))) {
+        if (ssd_read_only(array_drive(array, i)) &&
+            !(array_raid(array) && raid_failed(array_raid(array), i))) {
             g_set_error(error, SIM_ERROR, SIM_ERROR_DRIVE,
                         "the drive is read-only at the end of the run: "
                         "%" G_GUINT64_FORMAT " requests failed",

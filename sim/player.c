@@ -430,6 +430,9 @@ static void begin(Player *p, const RequestSource *source)
     p->n_ahead = 0;
     memset(p->ahead, 0, sizeof(p->ahead));
     p->warm_left = p->measuring ? p->cfg.warm_up : 0;
+    if (p->measuring) {
+        array_begin(p->array, p->now_ns);
+    }
     p->place_ns = g_renew(uint64_t, p->place_ns, source->iodepth);
     p->places = (Ring){.size = source->iodepth};
     for (uint32_t i = 0; i < source->iodepth; i++) {
@@ -515,6 +518,11 @@ static uint64_t next_instant(Player *p)
     return G_LIKELY(next_ns <= REBASE_NS) ? next_ns : keep_in_range(p);
 }
 
+static bool waits_for_rebuild(const Player *p)
+{
+    return array_rebuilding(p->array) && !(p->cfg.stopped && p->cfg.stopped());
+}
+
 static bool play(Player *p, const RequestSource *source, GError **error)
 {
     begin(p, source);
@@ -522,7 +530,7 @@ static bool play(Player *p, const RequestSource *source, GError **error)
         if (!offer(p, error)) {
             return false;
         }
-        if (p->ended && p->n_in_flight == 0) {
+        if (p->ended && p->n_in_flight == 0 && !waits_for_rebuild(p)) {
             return true;
         }
         p->now_ns = next_instant(p);

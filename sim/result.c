@@ -49,6 +49,7 @@ typedef struct RunStats {
     const PlayerResult *r;
     const SsdInfo *info;
     const Hist *all;
+    RaidStats raid; /* with array_raid() */
 } RunStats;
 
 typedef struct InfoStats {
@@ -79,6 +80,8 @@ static const StatSet sets[] = {
     {"request", "the kind of a request", G_N_ELEMENTS(shown) + 1, request_name,
      NULL},
     {"drive", "each drive", 0, NULL, n_drives},
+    {"update", "how a write gets the parity", RAID_N_UPDATES, raid_update_name,
+     NULL},
 };
 
 /* One drive's members stand beside those of the run; of several, in a list. */
@@ -92,6 +95,19 @@ static bool are_several(const void *ctx)
     return n_drives(ctx) > 1;
 }
 
+static bool is_raid(const void *ctx)
+{
+    const RunStats *v = ctx;
+
+    return array_raid(v->run->array) != NULL;
+}
+
+static const RaidLayout *layout(const RunStats *v)
+{
+    return raid_layout(array_raid(v->run->array));
+}
+
+static const StatWhen when_raid = {"with `--raid` of 1 or more", is_raid};
 static const StatWhen when_one = {"with one drive", is_one};
 static const StatWhen when_several = {"with `--drives` of 2 or more",
                                       are_several};
@@ -147,8 +163,12 @@ static void write_object(const StatTable *t, const void *ctx, GString *out)
 void result_json(const ResultRun *run, const PlayerResult *r, GString *out)
 {
     g_autofree Hist *all = merged(r);
-    RunStats v = {run, r, array_info(run->array), all};
+    RunStats v = {
+        .run = run, .r = r, .info = array_info(run->array), .all = all};
 
+    if (array_raid(run->array)) {
+        v.raid = raid_stats(array_raid(run->array));
+    }
     write_object(&result_stats, &v, out);
 }
 
@@ -215,10 +235,40 @@ static void errors_text(const PlayerResult *r, GString *out)
     g_string_append_c(out, '\n');
 }
 
+static void raid_text(const Raid *raid, GString *out)
+{
+    RaidStats s = raid_stats(raid);
+
+    if (s.n_failed == 0) {
+        return;
+    }
+    g_string_append_printf(out,
+                           "%" G_GUINT64_FORMAT " drives failed; rebuild "
+                           "of %.2f MB in %.6f s of modelled time",
+                           s.n_failed, (double)s.rebuilt_bytes / 1e6,
+                           (double)s.rebuild_ns / NS_PER_S);
+    if (s.unspared_chunks) {
+        g_string_append_printf(
+            out, "; %" G_GUINT64_FORMAT " chunks have no spare chunk",
+            s.unspared_chunks);
+    }
+    if (s.lost || s.lost_chunks) {
+        g_string_append_printf(out,
+                               "; data is lost: %" G_GUINT64_FORMAT
+                               " operations, %" G_GUINT64_FORMAT
+                               " chunks of rebuilds",
+                               s.lost, s.lost_chunks);
+    }
+    g_string_append_c(out, '\n');
+}
+
 static void trouble_text(const ResultRun *run, const PlayerResult *r,
                          GString *out)
 {
     errors_text(r, out);
+    if (array_raid(run->array)) {
+        raid_text(array_raid(run->array), out);
+    }
     if (r->n_power_cuts) {
         g_string_append_printf(out,
                                "the power went %" G_GUINT64_FORMAT

@@ -89,9 +89,58 @@
       ((StatPart){drive_part, array_drive(v->run->array, 0)}), "of the drive") \
     V(U64, stripe_bytes, "stripe_bytes", "bytes", &when_several,               \
       array_stripe_bytes(v->run->array), "`--stripe`")                         \
+    RAID_STATS(V)                                                              \
     V(PART, each_drive, "drives[drive].+", "", &when_several,                  \
       ((StatPart){drive_part, array_drive(v->run->array, at[0])}),             \
       "of each drive")
+
+/* Of an array with redundancy. */
+#define RAID_STATS(V)                                                          \
+    V(STRING, raid_level, "raid.level", "", &when_raid,                        \
+      raid_level_name(layout(v)->level), "`--raid`, without the shape")        \
+    V(U64, raid_width, "raid.stripe_chunks", "chunks", &when_raid,             \
+      layout(v)->width, "chunks of a stripe, with parity or copies")           \
+    V(U64, raid_data, "raid.data_chunks", "chunks", &when_raid,                \
+      layout(v)->n_data, "of these, data")                                     \
+    V(U64, raid_spares, "raid.spares", "", &when_raid, layout(v)->n_spares,    \
+      "`--spares`")                                                            \
+    V(U64, raid_updates, "raid.stripe_writes.<update>", "stripes", &when_raid, \
+      v->raid.updates[at[0]],                                                  \
+      "writes by how they get the parity; of several ways in one stripe, the " \
+      "one that reads most")                                                   \
+    V(U64, raid_reads, "raid.drive_reads", "commands", &when_raid,             \
+      v->raid.parts_read, "reads of drives for requests")                      \
+    V(U64, raid_writes, "raid.drive_writes", "commands", &when_raid,           \
+      v->raid.parts_written, "writes of drives for requests")                  \
+    V(U64, raid_rebuilt_reads, "raid.computed_reads", "stripes", &when_raid,   \
+      v->raid.rebuilt_reads,                                                   \
+      "reads whose data was computed from other chunks")                       \
+    V(U64, raid_repaired, "raid.repaired", "ranges", &when_raid,               \
+      v->raid.repaired,                                                        \
+      "ranges that a drive could not read, computed and written again")        \
+    V(U64, raid_lock_waits, "raid.lock_waits", "stripes", &when_raid,          \
+      v->raid.lock_waits,                                                      \
+      "operations that waited for another one on the same stripe")             \
+    V(U64, raid_ignored, "raid.ignored_trim_bytes", "bytes", &when_raid,       \
+      v->raid.ignored_trim_bytes,                                              \
+      "of TRIMs that cover a stripe with parity in part: nothing is trimmed")  \
+    V(U64, raid_failed, "raid.failed_drives", "", &when_raid,                  \
+      v->raid.n_failed, "drives that failed")                                  \
+    V(U64, raid_lost, "raid.lost_stripes", "stripes", &when_raid,              \
+      v->raid.lost,                                                            \
+      "operations of requests with more lost chunks than parity")              \
+    V(BOOL, raid_rebuilding, "raid.rebuild.active", "", &when_raid,            \
+      v->raid.rebuilding, "SIGINT or SIGTERM ended the run during a rebuild")  \
+    V(U64, raid_rebuild_ns, "raid.rebuild.ns", "ns", &when_raid,               \
+      v->raid.rebuild_ns,                                                      \
+      "time with a rebuild under way; the run waits for its end")              \
+    V(U64, raid_rebuilt, "raid.rebuild.bytes", "bytes", &when_raid,            \
+      v->raid.rebuilt_bytes, "written to spare chunks")                        \
+    V(U64, raid_lost_chunks, "raid.rebuild.lost_chunks", "chunks", &when_raid, \
+      v->raid.lost_chunks, "that could not be computed")                       \
+    V(U64, raid_unspared, "raid.rebuild.unspared_chunks", "chunks",            \
+      &when_raid, v->raid.unspared_chunks,                                     \
+      "that have no spare chunk, and stay lost")
 
 #define SOURCE_STATS(V)                                                        \
     V(STRING, trace, "trace", "", &when_trace, v->name,                        \

@@ -522,6 +522,24 @@ class Arrays(unittest.TestCase):
                                      *more).items() if k not in OF_THE_MACHINE}
             for more in ((), ("--drives", "1"))))
 
+    def test_rebuild(self) -> None:
+        """A drive fails, and a hot spare takes its place; the run waits."""
+        r = result("run", "--profile", TINY, "--drives", "4", "--raid", "5",
+                   "--spares", "1", "--fail", "1@0.01", "--workload",
+                   "rw=randrw bs=4k iodepth=8 number_ios=4000")
+        raid = r["raid"]
+        self.assertEqual((raid["failed_drives"], raid["lost_stripes"],
+                          r["errors"]), (1, 0, 0))
+        self.assertEqual(raid["rebuild"]["bytes"] * 3, r["capacity_bytes"])
+        self.assertFalse(raid["rebuild"]["active"])
+        self.assertEqual(len(r["drives"]), 5)
+        self.assertGreater(r["drives"][4]["nand"]["programs"], 1000)
+        worn = result("run", "--profile", TINY, "--drives", "2", "--raid", "1",
+                      "--rebuild-rate", "1m", "--spares", "1",
+                      "--fail", "0@0", "--workload", "rw=randread number_ios=9")
+        self.assertGreater(worn["raid"]["rebuild"]["ns"],
+                           worn["capacity_bytes"] * 900)  # 1 MiB/s
+
     def test_fills(self) -> None:
         """All drives are filled."""
         for fill in ("seq", "random"):
@@ -555,7 +573,21 @@ class Arrays(unittest.TestCase):
                 (("--drives", "2", "--stripe", "1t"), ("1t", "up to")),
                 (("--drives", "2", "--csv", "x"), ("--csv",)),
                 (("--drives", "2", "--save-state", "x"), ("--save-state",)),
-                (("--drives", "2", "--set", "faults=x"), ("faults",))):
+                (("--drives", "2", "--set", "faults=x"), ("faults",)),
+                (("--raid", "5"), ("--raid", "--drives")),
+                (("--drives", "3", "--raid", "7"), ("--raid=7", "10, 5")),
+                (("--drives", "3", "--raid", "6"), ("--drives=3", "4 or")),
+                (("--drives", "3", "--spares", "1"), ("--spares", "--raid")),
+                (("--drives", "3", "--raid", "5", "--spares", "99"),
+                 ("--spares=99", "0..63")),
+                (("--drives", "3", "--raid", "5", "--fail", "3@1"),
+                 ("--fail=3@1", "0..2")),
+                (("--drives", "3", "--raid", "5", "--fail", "1@1",
+                  "--fail", "1@2"), ("--fail=1@2", "already")),
+                (("--drives", "3", "--raid", "5", "--rebuild-depth", "0"),
+                 ("--rebuild-depth=0", "1..64")),
+                (("--drives", "3", "--raid", "5", "--rebuild-rate", "x"),
+                 ("--rebuild-rate=x", "allowed"))):
             done = run("run", "--profile", TINY, *self.READS, *args)
             self.assertEqual(done.returncode, 1, args)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)

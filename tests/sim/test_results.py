@@ -22,6 +22,7 @@ RUNS = (
     ("replay", ROOT / "tests/sim/small-msr.csv"),
     (*WORKLOAD, "--series", "0.01"),
     (*WORKLOAD, "--drives", "2"),
+    (*WORKLOAD, "--drives", "3", "--raid", "5"),
     (*WORKLOAD, "--set", "ftl.map=dftl", "--set", "ftl.op_percent=100"),
     (*WORKLOAD, "--set", "thermal.resistance=5", "--set",
      "power.states=8000:0:0/50:10:100:idle"),
