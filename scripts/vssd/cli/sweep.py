@@ -4,24 +4,15 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import importlib.util
-import json
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from ..build import model, venv
 from ..errors import UserError, one_line
-from ..paths import key_of
+from ..sim import cluster, sweep
 from ..sim import run as simrun
-from ..sim import sweep
 from ..sim.run import Point, Result
+from ..sim.store import Store
 from ..ui import Stage, say
-
-CONNECT_S = 20
-Done = Callable[[Point, Result], None]
 
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
@@ -48,101 +39,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.set_defaults(call=main)
 
 
-class Store:
-    """The results that are there, one file a point."""
-
-    def __init__(self, folder: Path, version: bytes) -> None:
-        self.folder = folder
-        self.version = version
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as e:
-            raise UserError(f"{folder}: {e.strerror}") from e
-
-    def _file(self, point: Point) -> Path:
-        return self.folder / f"{point.key(self.version)}.json"
-
-    def get(self, point: Point) -> Result | None:
-        """The result of a point, if it has been run."""
-        try:
-            result: Result = json.loads(self._file(point).read_bytes())
-        except (OSError, ValueError):
-            return None
-        return result
-
-    def put(self, point: Point, result: Result) -> None:
-        """Keep it: wholly, or not at all."""
-        file = self._file(point)
-        tmp = file.with_suffix(".tmp")
-        tmp.write_text(json.dumps(result) + "\n")
-        tmp.replace(file)
-
-
 def _label(point: Point) -> str:
     what = point.trace.name if point.trace else point.workload
     return one_line(" ".join([point.profile.stem, what, *point.sets]))
-
-
-# ---- a cluster --------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _client(address: str) -> Iterator[Any]:
-    import distributed
-
-    try:
-        client = distributed.Client(address, timeout=CONNECT_S,
-                                    set_as_default=False)
-    except (OSError, ValueError) as e:
-        raise UserError(f"--scheduler {address}: no Dask scheduler answers"
-                        f" there: {one_line(str(e))}") from e
-    try:
-        if not client.scheduler_info()["workers"]:
-            raise UserError(f"--scheduler {address}: it has no workers; start"
-                            " some with: dask worker " + address)
-        yield client
-    finally:
-        client.close()
-
-
-def _sent(client: Any) -> Callable[..., tuple[int, str, str]]:
-    """simremote.run as a function that the cluster knows, too."""
-    file = Path(sweep.__file__).with_name("simremote.py")
-    spec = importlib.util.spec_from_file_location("simremote", file)
-    assert spec and spec.loader
-    module = sys.modules["simremote"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    client.upload_file(str(file))
-    run: Callable[..., tuple[int, str, str]] = module.run
-    return run
-
-
-def _remote(address: str, sim: Path, points: list[Point], done: Done) -> None:
-    import distributed
-
-    program = sim.read_bytes()
-    name = "vssd-sim-" + key_of(program)
-    with _client(address) as client:
-        run = _sent(client)
-        shared = client.scatter(program, broadcast=True, hash=False)
-        waiting = {}
-        for point in points:
-            args = point.arguments()
-            profile = point.profile.read_bytes()
-            future = client.submit(
-                run, name, shared,
-                f"{key_of(profile)}-{point.profile.name}", profile, args,
-                pure=False)
-            waiting[future] = point
-        for future in distributed.as_completed(list(waiting),
-                                               loop=client.loop):
-            point = waiting[future]
-            try:
-                answer = future.result()
-            except Exception as e:
-                raise UserError(f"--scheduler {address}: {_label(point)}:"
-                                f" {one_line(str(e))}") from e
-            done(point, simrun.result_of(*answer))
 
 
 # ---- the command --------------------------------------------------------------
@@ -155,8 +54,14 @@ def _run(args: argparse.Namespace, sim: Path, missing: list[Point],
             store.put(point, result)
             stage.add(len(missing))
 
+        def answered(point: Point, answer: cluster.Answer) -> None:
+            try:
+                done(point, simrun.result_of(*answer))
+            except UserError as e:
+                raise UserError(f"{_label(point)}: {e}") from e
+
         if args.scheduler:
-            _remote(args.scheduler, sim, missing, done)
+            cluster.answers(args.scheduler, sim, missing, answered)
         else:
             simrun.Runner(sim, args.jobs).points(missing, done)
 
