@@ -431,6 +431,17 @@ static uint32_t extended_format(const NvmeProtection *p)
            p->storage_bits;
 }
 
+static void put_extended_formats(const NvmeCtrl *ctrl, NvmeIdNvmNamespace *id)
+{
+    NvmeFormat format;
+
+    id->pic = ctrl->cfg.metadata ? NVME_PIC_STCRS : 0;
+    for (unsigned i = 0; nvme_ns_get_format(ctrl, i, &format); i++) {
+        id->elbaf[i] = nvme_le32(extended_format(&format.protection));
+        id->pic |= format.protection.qualified ? NVME_PIC_QPIFS : 0;
+    }
+}
+
 /* The namespace: its storage tag, and the guards of the formats. */
 static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                    void *data)
@@ -439,7 +450,6 @@ static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                   ? nvme_ns_existing(ctrl, sqe->dw[1])
                                   : nvme_ns_find(ctrl, sqe->dw[1]);
     NvmeIdNvmNamespace *id = data;
-    NvmeFormat format;
 
     if (!ns) {
         return nvme_ns_missing(ctrl, sqe->dw[1]);
@@ -448,27 +458,64 @@ static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         return NVME_SC_INVALID_FIELD;
     }
     id->lbstm = nvme_le64((1ULL << ns->protection.storage_bits) - 1);
-    id->pic = ctrl->cfg.metadata ? NVME_PIC_STCRS : 0;
-    for (unsigned i = 0; nvme_ns_get_format(ctrl, i, &format); i++) {
-        id->elbaf[i] = nvme_le32(extended_format(&format.protection));
-        id->pic |= format.protection.qualified ? NVME_PIC_QPIFS : 0;
-    }
+    put_extended_formats(ctrl, id);
     return 0;
 }
 
-/* Fields of namespaces of all command sets. */
+/*
+ * What a namespace of the format in CDW11 15:00 would have (CNS 09h and 0Ah;
+ * Base 2.0, Identify command).  Fields of one namespace stay 0: its size, its
+ * place of metadata, its protection.
+ */
+static uint16_t fill_format(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                            void *data)
+{
+    unsigned index = sqe->dw[11] & 0xffff;
+    NvmeIdNamespace *id = data;
+    NvmeNamespace any = {0};
+    NvmeFormat format;
+
+    if (!nvme_ns_get_format(ctrl, index, &format)) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    nvme_ns_set_format(ctrl, &any, index);
+    put_formats(ctrl, &any, id);
+    id->flbas = 0;
+    id->dps = 0;
+    return 0;
+}
+
+static uint16_t fill_nvm_format(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                void *data)
+{
+    NvmeFormat format;
+
+    if (!nvme_ns_get_format(ctrl, sqe->dw[11] & 0xffff, &format)) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    put_extended_formats(ctrl, data);
+    return 0;
+}
+
+/* Fields of namespaces of all command sets: of one that is attached (08h), or
+ * of any (1Fh), all zeroes where there could be one. */
 static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                  void *data)
 {
+    bool allocated = (sqe->dw[10] & 0xff) == 0x1f;
+    const NvmeNamespace *ns = allocated ? nvme_ns_existing(ctrl, sqe->dw[1])
+                                        : nvme_ns_find(ctrl, sqe->dw[1]);
     NvmeIdIndependent *id = data;
 
-    if (!nvme_ns_find(ctrl, sqe->dw[1])) {
-        return nvme_ns_missing(ctrl, sqe->dw[1]);
+    if (!ns) {
+        return allocated && nvme_ns_valid(ctrl, sqe->dw[1])
+                   ? 0
+                   : nvme_ns_missing(ctrl, sqe->dw[1]);
     }
-    id->nmic = nvme_ns_find(ctrl, sqe->dw[1])->shared;
+    id->nmic = ns->shared;
     id->rescap = nvme_has_reservations(ctrl) ? RESCAP_ALL : 0;
     id->fpi = nvme_format_progress(ctrl, sqe->dw[1]);
-    id->nsattr = nvme_ns_find(ctrl, sqe->dw[1])->protect != 0;
+    id->nsattr = ns->protect != NVME_PROTECT_NONE;
     id->nvmsetid = nvme_le16(NVME_ONLY_SET);
     id->endgid = nvme_le16(NVME_ONLY_GROUP);
     id->nstat = 1; /* ready */
@@ -530,6 +577,13 @@ static const Identify identify_table[] = {
     {0x07, "Active Namespace ID list, Key Value command set", fill_ns_list,
      OF_KV},
     {0x08, "Identify Namespace, of any command set", fill_independent, false},
+    {0x09, "Identify Namespace of an LBA format", fill_format, false},
+    {0x0a, "Identify Namespace of an LBA format, NVM command set",
+     fill_nvm_format, true},
+    {0x0a, "Identify Namespace of a format, Zoned Namespace command set",
+     nvme_identify_zoned_format, OF_ZONED},
+    {0x0a, "Identify Namespace of a format, Key Value command set",
+     nvme_identify_kv_format, OF_KV},
     {0x10, "Allocated Namespace ID list", fill_ns_list, false},
     {0x11, "Identify Namespace, allocated", fill_namespace, false},
     {0x12, "Controllers attached to a namespace", fill_controllers, false},
@@ -553,6 +607,8 @@ static const Identify identify_table[] = {
     {0x1b, "Identify Namespace, allocated, Key Value command set",
      nvme_identify_kv_namespace, OF_KV},
     {0x1c, "I/O Command Sets", fill_command_sets, false},
+    {0x1f, "Identify Namespace, allocated, of any command set",
+     fill_independent, false},
 };
 
 /* Does the controller have the command set that the host names, and is the row
@@ -591,4 +647,8 @@ void nvme_document_identify(GString *out)
         g_string_append_printf(out, "| %02Xh | %s |\n", identify_table[i].cns,
                                identify_table[i].name);
     }
+    g_string_append(out, "\nOther values of CNS are invalid fields. Of 00h to "
+                         "1Fh these are 17h (UUIDs of vendors),\n18h "
+                         "(domains), 1Dh and 1Eh (exported subsystems, ports), "
+                         "and those that are reserved.\n");
 }

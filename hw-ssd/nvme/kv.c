@@ -614,6 +614,13 @@ static uint64_t bytes_in_use(const NvmeNamespace *ns)
                : 0;
 }
 
+static void put_format(const NvmeCtrl *ctrl, NvmeIdKvNamespace *id)
+{
+    id->novg = nvme_le32(ssd_info(ctrl->ssd)->unit_bytes);
+    id->kvf[0].kml = nvme_le16(KV_KEY_BYTES);
+    id->kvf[0].vml = nvme_le32(nvme_kv_value_most(ctrl));
+}
+
 uint16_t nvme_identify_kv_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                     void *data)
 {
@@ -633,16 +640,25 @@ uint16_t nvme_identify_kv_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->nmic = ns->shared;
     id->rescap = nvme_has_reservations(ctrl) ? 0xff : 0;
     id->fpi = nvme_format_progress(ctrl, ns->nsid);
-    id->novg = nvme_le32(ssd_info(ctrl->ssd)->unit_bytes);
     id->nsattr = ns->protect != NVME_PROTECT_NONE;
     id->nvmsetid = nvme_le16(NVME_ONLY_SET);
     id->endgid = nvme_le16(NVME_ONLY_GROUP);
     for (unsigned i = 0; i < sizeof(id->eui64); i++) {
         id->eui64[i] = (uint8_t)(ns->eui64 >> (56 - 8 * i));
     }
-    id->kvf[0].kml = nvme_le16(KV_KEY_BYTES);
-    id->kvf[0].vml = nvme_le32(nvme_kv_value_most(ctrl));
+    put_format(ctrl, id);
     id->kvf[0].mnk = nvme_le32(nvme_kv_keys_most(ctrl, ns));
+    return 0;
+}
+
+/* The most keys are those of a namespace, by its size. */
+uint16_t nvme_identify_kv_format(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                 void *data)
+{
+    if (sqe->dw[11] & 0xffff) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    put_format(ctrl, data);
     return 0;
 }
 

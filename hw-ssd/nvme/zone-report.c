@@ -133,20 +133,9 @@ uint64_t nvme_zone_append_most(const NvmeCtrl *ctrl)
 }
 
 /* No zone operation characteristics; a read of two zones fails. */
-uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                       void *data)
+static void put_zoned(const NvmeCtrl *ctrl, unsigned format,
+                      NvmeIdZonedNamespace *id)
 {
-    const NvmeNamespace *ns = (sqe->dw[10] & 0xff) == 0x1b
-                                  ? nvme_ns_existing(ctrl, sqe->dw[1])
-                                  : nvme_ns_find(ctrl, sqe->dw[1]);
-    NvmeIdZonedNamespace *id = data;
-
-    if (!ns) {
-        return nvme_ns_missing(ctrl, sqe->dw[1]);
-    }
-    if (!ns->zone_size) {
-        return NVME_SC_INVALID_FIELD;
-    }
     id->mar = nvme_le32(ctrl->sub->zones.max_active - 1);
     id->mor = nvme_le32(ctrl->sub->zones.max_open - 1);
     if (ctrl->sub->zones.zrwa) {
@@ -156,9 +145,36 @@ uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         id->zrwasz = nvme_le16((uint16_t)ctrl->sub->zones.zrwa);
         id->zrwacap = 1; /* explicit commits */
     }
-    id->lbafe[ns->format].zsze = nvme_le64(ctrl->sub->zones.size);
-    id->lbafe[ns->format].zdes =
-        (uint8_t)(ctrl->sub->zones.extension_bytes / 64);
+    id->lbafe[format].zsze = nvme_le64(ctrl->sub->zones.size);
+    id->lbafe[format].zdes = (uint8_t)(ctrl->sub->zones.extension_bytes / 64);
+}
+
+uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                       void *data)
+{
+    const NvmeNamespace *ns = (sqe->dw[10] & 0xff) == 0x1b
+                                  ? nvme_ns_existing(ctrl, sqe->dw[1])
+                                  : nvme_ns_find(ctrl, sqe->dw[1]);
+
+    if (!ns) {
+        return nvme_ns_missing(ctrl, sqe->dw[1]);
+    }
+    if (!ns->zone_size) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    put_zoned(ctrl, ns->format, data);
+    return 0;
+}
+
+uint16_t nvme_identify_zoned_format(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                    void *data)
+{
+    int format = nvme_ns_zoned_format(ctrl);
+
+    if ((int)(sqe->dw[11] & 0xffff) != format) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    put_zoned(ctrl, (unsigned)format, data);
     return 0;
 }
 

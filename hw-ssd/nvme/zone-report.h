@@ -8,11 +8,14 @@
 uint16_t nvme_zone_receive(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe);
 
-/* Identify, CNS 05h and 06h, of the Zoned Namespace Command Set. */
+/* Identify, CNS 05h, 06h and 0Ah, of the Zoned Namespace Command Set.  Zones
+ * have one LBA format; 0Ah of another is an invalid field. */
 uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                        void *data);
 uint16_t nvme_identify_zoned_controller(const NvmeCtrl *ctrl,
                                         const NvmeSqe *sqe, void *data);
+uint16_t nvme_identify_zoned_format(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                    void *data);
 
 /* Log page BFh. */
 bool nvme_has_zones(const NvmeCtrl *ctrl);

@@ -295,7 +295,7 @@ static void test_identify_bad(void)
     Host *h = enabled();
     NvmeSqe sqe;
 
-    g_assert_cmphex(admin(h, NVME_ADM_IDENTIFY, 0, HOST_DATA, 0x1f, 0).status,
+    g_assert_cmphex(admin(h, NVME_ADM_IDENTIFY, 0, HOST_DATA, 0x17, 0).status,
                     ==, NVME_SC_INVALID_FIELD | DNR | MORE);
     g_assert_cmphex(admin_code(h, NVME_ADM_IDENTIFY, 0, HOST_DATA, 0, 0), ==,
                     NVME_SC_INVALID_NSID);
