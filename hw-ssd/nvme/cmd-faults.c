@@ -105,6 +105,7 @@ static NvmeFaults *faults_of(NvmeSubsys *sub)
 {
     if (!sub->faults) {
         sub->faults = g_new0(NvmeFaults, 1);
+        nvme_upkeep_wake(sub);
         sub->faults->rules = cmd_rules_new();
         sub->faults->rules->last_id = sub->last_fault;
         sub->faults->delayed = g_array_new(FALSE, FALSE, sizeof(Delayed));

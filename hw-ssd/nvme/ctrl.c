@@ -363,6 +363,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     }
     ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
     ctrl->sub->powered = true;
+    nvme_upkeep_wake(ctrl->sub);
     ctrl->sub->life.power_cycles++;
     nvme_ns_power_on(ctrl);
     nvme_reservations_power_on(ctrl->sub);

@@ -434,6 +434,7 @@ void nvme_erase_start(NvmeCtrl *ctrl, const NvmeEraseJob *job)
     g_assert(!nvme_erase_is_on(ctrl) && !ctrl->sub->erase_req);
     ctrl->sub->erase = *job;
     ctrl->sub->erase.phase = NVME_ERASE_DRAIN;
+    nvme_upkeep_wake(ctrl->sub);
 }
 
 void nvme_erase_power_on(NvmeCtrl *ctrl)

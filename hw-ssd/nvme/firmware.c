@@ -233,6 +233,7 @@ static uint16_t activate_now(NvmeCtrl *ctrl, NvmeRequest *req, unsigned n)
     }
     req->pending++;
     ctrl->sub->activation = req;
+    nvme_upkeep_wake(ctrl->sub);
     ctrl->sub->activation_ns =
         ctrl->sub->now_ns + ctrl->cfg.firmware_activation_ms * NS_PER_MS;
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
@@ -240,11 +241,6 @@ static uint16_t activate_now(NvmeCtrl *ctrl, NvmeRequest *req, unsigned n)
         c->regs.csts |= NVME_CSTS_PP;
     }
     return 0;
-}
-
-bool nvme_firmware_busy(const NvmeCtrl *ctrl)
-{
-    return ctrl->sub->activation != NULL;
 }
 
 static void end_activation(NvmeCtrl *ctrl)

@@ -19,7 +19,10 @@ void nvme_firmware_reset(NvmeCtrl *ctrl, NvmeReset kind);
 
 /* Is an activation under way, during which no command is processed; end it, if
  * it is time.  true: it has ended. */
-bool nvme_firmware_busy(const NvmeCtrl *ctrl);
+static inline bool nvme_firmware_busy(const NvmeCtrl *ctrl)
+{
+    return ctrl->sub->activation != NULL;
+}
 bool nvme_firmware_look(NvmeCtrl *ctrl);
 
 /* The revision that runs: 8 characters. */

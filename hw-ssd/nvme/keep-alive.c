@@ -23,6 +23,7 @@ void nvme_keep_alive_start(NvmeCtrl *ctrl)
     ctrl->keep_alive_ns = timeout_ns(ctrl)
                               ? ctrl->sub->now_ns + timeout_ns(ctrl)
                               : SSD_TIME_NEVER;
+    nvme_upkeep_wake(ctrl->sub);
 }
 
 uint16_t nvme_keep_alive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

@@ -154,6 +154,7 @@ static bool is_next(FILE *in, const char *mark)
 
 bool nvme_load_kept(NvmeCtrl *ctrl, FILE *in, bool *namespaces, GError **error)
 {
+    nvme_upkeep_wake(ctrl->sub);
     *namespaces = is_next(in, parts[0].mark);
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
         if (is_next(in, parts[i].mark) && !parts[i].load(ctrl, in, error)) {

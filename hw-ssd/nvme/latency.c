@@ -232,6 +232,7 @@ static void enter(NvmeCtrl *ctrl)
     ssd_set_window(ctrl->ssd, ctrl->sub->now_ns, SSD_WINDOW_HOLD);
     ssd_window_state(ctrl->ssd, &state);
     l->dtwin = true;
+    nvme_upkeep_wake(ctrl->sub);
     l->began_ns = ctrl->sub->now_ns;
     l->read_bytes = state.read_bytes;
     l->warned = 0;

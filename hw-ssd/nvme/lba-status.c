@@ -158,6 +158,7 @@ static void start_scan(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     Wanted w = wanted(req->ns, sqe);
 
+    nvme_upkeep_wake(ctrl->sub);
     ctrl->lba_scan = (NvmeLbaScan){
         .command = req,
         .next = w.first << req->ns->drive_shift,

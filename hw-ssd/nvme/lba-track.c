@@ -58,6 +58,7 @@ void nvme_lba_note(NvmeCtrl *ctrl, uint64_t lba, uint32_t nblocks)
     }
     insert_at(t, i, lba, end);
     t->fresh = true;
+    nvme_upkeep_wake(ctrl->sub);
 }
 
 void nvme_lba_forget_range(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)

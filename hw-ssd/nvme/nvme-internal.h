@@ -368,6 +368,9 @@ typedef struct NvmeUpkeep {
     uint64_t housekeep_ns;
     uint64_t retry_ns;
     uint64_t retry_wait_ns; /* until retry_ns, from the time before */
+    /* Nothing but the store was at work when upkeep.c looked, and nothing has
+     * begun since: nvme_upkeep_wake(). */
+    bool idle;
 } NvmeUpkeep;
 
 /* Power, busy time and SMART counters. */
@@ -526,6 +529,13 @@ static inline NvmeCtrl *nvme_find_ctrl(const NvmeSubsys *sub, uint16_t cntlid)
 
 #define NVME_FOR_EACH_CTRL(sub, c)                                             \
     for (NvmeCtrl *c = nvme_next_ctrl(sub, NULL); c; c = nvme_next_ctrl(sub, c))
+
+/* A part that upkeep.c looks at begins: each that makes others_work() true
+ * calls this. */
+static inline void nvme_upkeep_wake(NvmeSubsys *sub)
+{
+    sub->upkeep.idle = false;
+}
 
 static inline bool nvme_running(const NvmeCtrl *ctrl)
 {

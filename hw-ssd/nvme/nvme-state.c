@@ -147,6 +147,7 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
     KEPT_AS(upkeep.retry_ns, retry_ns),
     KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
+    KEPT_AS(upkeep.idle, upkeep_idle), /* found out again */
     VALUE_AS(life.busy_since_ns, busy_since_ns),
     VALUE_AS(life.busy_ns, busy_ns),
     KEPT_AS(life.n_io, nio_requests),

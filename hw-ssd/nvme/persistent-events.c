@@ -130,15 +130,15 @@ static void look_at_warnings(NvmeCtrl *ctrl)
     }
 }
 
-void nvme_pel_look(NvmeCtrl *ctrl)
+void nvme_pel_note(NvmeCtrl *ctrl)
 {
     NvmePersistentEvents *p = &ctrl->sub->pel;
 
-    if (G_UNLIKELY(p->media_errors != ctrl->sub->life.media_errors)) {
+    if (p->media_errors != ctrl->sub->life.media_errors) {
         p->media_errors = ctrl->sub->life.media_errors;
         hardware_event(ctrl, MEDIA_STATUS, 0);
     }
-    if (G_UNLIKELY(p->health != ctrl->events.health)) {
+    if (p->health != ctrl->events.health) {
         p->health = ctrl->events.health;
         look_at_warnings(ctrl);
     }

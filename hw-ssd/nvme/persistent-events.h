@@ -31,7 +31,17 @@ void nvme_pel_ready(NvmeCtrl *ctrl);
 void nvme_pel_unsafe_shutdown(NvmeCtrl *ctrl);
 
 /* Events of the media and of critical warnings, if there are new ones. */
-void nvme_pel_look(NvmeCtrl *ctrl);
+void nvme_pel_note(NvmeCtrl *ctrl);
+
+static inline void nvme_pel_look(NvmeCtrl *ctrl)
+{
+    const NvmePersistentEvents *p = &ctrl->sub->pel;
+
+    if (G_UNLIKELY(p->media_errors != ctrl->sub->life.media_errors ||
+                   p->health != ctrl->events.health)) {
+        nvme_pel_note(ctrl);
+    }
+}
 
 /* A reset releases the reporting context. */
 void nvme_pel_reset(NvmeCtrl *ctrl);

@@ -355,9 +355,6 @@ static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
         nvme_pmr_reg_write(ctrl, offset, value);
         break;
     default:
-        if (offset >= NVME_REG_DOORBELLS) {
-            nvme_doorbell(ctrl, offset, value);
-        }
         break;
     }
 }
@@ -370,8 +367,12 @@ void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
         return;
     }
     ctrl->sub->now_ns = MAX(now_ns, ctrl->sub->now_ns);
+    if (G_LIKELY(offset >= NVME_REG_DOORBELLS)) {
+        nvme_doorbell(ctrl, offset, (uint32_t)value);
+        return;
+    }
     write_dword(ctrl, offset, (uint32_t)value);
-    if (size == 8 && offset < NVME_REG_DOORBELLS) {
+    if (size == 8) {
         write_dword(ctrl, offset + 4, value >> 32);
     }
 }

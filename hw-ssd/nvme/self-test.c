@@ -244,6 +244,7 @@ static void start(NvmeCtrl *ctrl, uint8_t code, uint32_t nsid)
     uint64_t n = n_chunks(ctrl, nsid);
 
     t->code = code;
+    nvme_upkeep_wake(ctrl->sub);
     t->segment = 0;
     t->lba = 0;
     t->next = 0;

@@ -137,15 +137,15 @@ static uint8_t warnings(const NvmeCtrl *ctrl)
     return nvme_critical_warning(ctrl) & ~NVME_WARN_TEMPERATURE;
 }
 
-void nvme_telemetry_look(NvmeCtrl *ctrl)
+void nvme_telemetry_note(NvmeCtrl *ctrl)
 {
     NvmeTelemetry *t = &ctrl->sub->telemetry;
 
-    if (G_UNLIKELY(t->media_errors != ctrl->sub->life.media_errors)) {
+    if (t->media_errors != ctrl->sub->life.media_errors) {
         t->media_errors = ctrl->sub->life.media_errors;
         capture_own(ctrl, "media error");
     }
-    if (G_UNLIKELY(t->health != ctrl->events.health)) {
+    if (t->health != ctrl->events.health) {
         uint8_t now = warnings(ctrl);
 
         t->health = ctrl->events.health;

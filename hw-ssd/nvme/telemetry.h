@@ -16,7 +16,17 @@ void nvme_fill_telemetry(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
 void nvme_telemetry_release(NvmeCtrl *ctrl);
 
 /* Capture, if there is a new error of the media or a new critical warning. */
-void nvme_telemetry_look(NvmeCtrl *ctrl);
+void nvme_telemetry_note(NvmeCtrl *ctrl);
+
+static inline void nvme_telemetry_look(NvmeCtrl *ctrl)
+{
+    const NvmeTelemetry *t = &ctrl->sub->telemetry;
+
+    if (G_UNLIKELY(t->media_errors != ctrl->sub->life.media_errors ||
+                   t->health != ctrl->events.health)) {
+        nvme_telemetry_note(ctrl);
+    }
+}
 
 /* Of a stream that was loaded. */
 bool nvme_telemetry_ok(const NvmeCtrl *ctrl);

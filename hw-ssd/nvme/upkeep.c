@@ -53,17 +53,33 @@ static void retry(NvmeCtrl *ctrl)
         ctrl->sub->now_ns + ctrl->sub->upkeep.retry_wait_ns;
 }
 
-bool nvme_upkeep(NvmeCtrl *ctrl)
+/* Is any other part at work?  With most hosts none is, most of the time. */
+static bool others_work(const NvmeSubsys *sub)
 {
-    bool any;
-
-    if (is_time(ctrl, ctrl->sub->upkeep.housekeep_ns)) {
-        ctrl->sub->upkeep.housekeep_ns = payload_housekeep(ctrl->payload)
-                                             ? ctrl->sub->now_ns + HOUSEKEEP_NS
-                                             : SSD_TIME_NEVER;
+    if (sub->activation || sub->activation_ns != SSD_TIME_NEVER ||
+        sub->faults || sub->latency.dtwin || sub->lba_track.fresh ||
+        nvme_erase_is_on(&sub->first)) {
+        return true;
     }
-    retry(ctrl);
-    any = nvme_firmware_look(ctrl);
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (c->keep_alive_ns != SSD_TIME_NEVER || c->self_test.code ||
+            c->lba_scan.command) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool look_at_others(NvmeCtrl *ctrl)
+{
+    bool any = false;
+
+    if (!others_work(ctrl->sub)) {
+        ctrl->sub->upkeep.idle = true;
+        return false;
+    }
+    any |= nvme_firmware_look(ctrl);
     any |= nvme_faults_look(ctrl->sub);
     nvme_latency_look(ctrl);
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
@@ -72,7 +88,7 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
         any |= nvme_self_test_look(c);
         any |= nvme_lba_status_look(c);
     }
-    if (G_UNLIKELY(nvme_erase_is_on(ctrl))) {
+    if (nvme_erase_is_on(ctrl)) {
         any |= nvme_erase_look(ctrl);
         any |= nvme_format_look(ctrl);
         any |= nvme_sanitize_look(ctrl);
@@ -80,20 +96,39 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
     return any;
 }
 
-uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
+static uint64_t others_ns(const NvmeCtrl *ctrl)
 {
-    uint64_t own_ns = MIN(ctrl->sub->activation_ns, nvme_erase_ns(ctrl));
+    uint64_t next_ns = MIN(ctrl->sub->activation_ns, nvme_erase_ns(ctrl));
 
-    own_ns = MIN(own_ns, nvme_latency_ns(ctrl));
-    own_ns = MIN(own_ns, nvme_faults_ns(ctrl->sub));
+    next_ns = MIN(next_ns, nvme_latency_ns(ctrl));
+    next_ns = MIN(next_ns, nvme_faults_ns(ctrl->sub));
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
-        own_ns = MIN(own_ns, c->keep_alive_ns);
-        own_ns = MIN(own_ns, nvme_self_test_ns(c));
-        own_ns = MIN(own_ns, nvme_lba_status_ns(c));
+        next_ns = MIN(next_ns, c->keep_alive_ns);
+        next_ns = MIN(next_ns, nvme_self_test_ns(c));
+        next_ns = MIN(next_ns, nvme_lba_status_ns(c));
     }
-    return MIN(MIN(ctrl->sub->upkeep.housekeep_ns, ctrl->sub->upkeep.retry_ns),
-               own_ns);
+    return next_ns;
+}
+
+bool nvme_upkeep(NvmeCtrl *ctrl)
+{
+    if (is_time(ctrl, ctrl->sub->upkeep.housekeep_ns)) {
+        ctrl->sub->upkeep.housekeep_ns = payload_housekeep(ctrl->payload)
+                                             ? ctrl->sub->now_ns + HOUSEKEEP_NS
+                                             : SSD_TIME_NEVER;
+    }
+    retry(ctrl);
+    return G_UNLIKELY(!ctrl->sub->upkeep.idle) && look_at_others(ctrl);
+}
+
+uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
+{
+    uint64_t own_ns =
+        MIN(ctrl->sub->upkeep.housekeep_ns, ctrl->sub->upkeep.retry_ns);
+
+    return G_UNLIKELY(!ctrl->sub->upkeep.idle) ? MIN(own_ns, others_ns(ctrl))
+                                               : own_ns;
 }
 
 bool nvme_housekeep(NvmeCtrl *ctrl)
