@@ -319,6 +319,80 @@ static void test_gone(void)
     }
 }
 
+#define CUT_BLOCKS 480 /* several pages of each plane */
+#define CUT_TO     1032
+
+/* A cut after so long: each mapping unit of the destination is old or new, and
+ * new once the Copy, with FUA, has completed.  *done: it has.  Returns how many
+ * blocks are new. */
+static unsigned cut_in_copy(const char *set, uint64_t after_ns, bool *done)
+{
+    Host *h = ready(&(HostOptions){.set = set, .durable = true});
+    NvmeSqe sqe;
+    HostCqe c;
+    unsigned n_new = 0;
+
+    write_numbers(h, 0, CUT_BLOCKS);
+    write_numbers(h, CUT_TO - 8, CUT_BLOCKS + 16);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    put_source(h, 0, 0, 0, 304);
+    put_source(h, 1, 0, 304, CUT_BLOCKS - 304);
+    sqe = copy_sqe(h, CUT_TO, 2, 0);
+    sqe.dw[12] |= 1U << 30;
+    host_send(h, 1, &sqe);
+    host_sleep(h, after_ns);
+    *done = host_poll(h, 1, &c);
+    g_assert_true(!*done || host_code(c.status) == 0);
+    cut(h);
+    check_numbers(h, 0, CUT_BLOCKS, 0);
+    check_numbers(h, CUT_TO - 8, 8, CUT_TO - 8);
+    check_numbers(h, CUT_TO + CUT_BLOCKS, 8, CUT_TO + CUT_BLOCKS);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_READ, CUT_TO, CUT_BLOCKS, DATA), ==,
+                    0);
+    for (uint32_t i = 0; i < CUT_BLOCKS; i++) {
+        uint64_t number = get_le64(h->ram + DATA + i * 512);
+        uint64_t first = get_le64(h->ram + DATA + (i & ~7U) * 512);
+        bool is_new = number == i;
+
+        g_assert_true(is_new || (number == CUT_TO + i && !*done));
+        g_assert_true(is_new == (first == (i & ~7U)));
+        n_new += is_new;
+    }
+    host_free(h);
+    return n_new;
+}
+
+/* At each instant of a Copy: reads, programs, completion. */
+static void test_cuts(void)
+{
+    static const struct {
+        const char *set;
+        uint64_t step_ns;
+        bool partly; /* pages end one after the other */
+    } rows[] = {
+        {NULL, 50000, true},
+        {"buffer.plp=on", 20000, false},
+        {"ftl.recovery=scan;ftl.op_percent=60", 50000, true},
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
+        unsigned before = 0;
+        unsigned partly = 0;
+        bool done = false;
+
+        for (uint64_t ns = 0; !done; ns += rows[i].step_ns) {
+            unsigned n = cut_in_copy(rows[i].set, ns, &done);
+
+            before += n == 0;
+            partly += n > 0 && n < CUT_BLOCKS;
+            g_assert_cmpuint(ns, <, 100000000);
+        }
+        g_test_message("%u cuts before any unit, %u between", before, partly);
+        g_assert_cmpuint(before, >, 0);
+        g_assert_true(!rows[i].partly || partly > 0);
+    }
+}
+
 /* As many as the queue takes, each of 512 KiB: the limit of the backlog holds.
  */
 static void test_memory(void)
@@ -354,6 +428,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/copy/bad-source", test_bad_source);
     g_test_add_func("/nvme/copy/fua", test_fua);
     g_test_add_func("/nvme/copy/gone", test_gone);
+    g_test_add_func("/nvme/copy/cuts", test_cuts);
     g_test_add_func("/nvme/copy/memory", test_memory);
     return g_test_run();
 }
