@@ -43,7 +43,8 @@ void act_raw(Guest *g, const FuzzAction *x)
     sqe.dw[8] = (uint32_t)addr;
     sqe.dw[9] = addr >> 32;
     sqe.dw[10] = x->b;
-    guest_send(g, guest_slot(g, SENT_OTHER, 0), x->a % GUEST_QUEUES, &sqe, true);
+    guest_send(g, guest_slot(g, SENT_OTHER, (uint8_t)x->b), x->a % GUEST_QUEUES,
+               &sqe, true);
 }
 
 void act_doorbell(Guest *g, const FuzzAction *x)

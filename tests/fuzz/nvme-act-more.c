@@ -229,7 +229,7 @@ void act_key(Guest *g, const FuzzAction *x)
         NVME_KV_DELETE, NVME_KV_EXIST, NVME_KV_LIST,  NVME_IO_FLUSH};
     unsigned queue = act_io_queue(g, x->k >> 3);
     NvmeSqe sqe = {.dw = {opcode[x->k & 7], 1}};
-    Sent *s = queue ? guest_slot(g, SENT_OTHER, 0) : NULL;
+    Sent *s = queue ? guest_slot(g, SENT_OTHER, SENT_WITH_KEY) : NULL;
     uint32_t bytes = (x->b & 0xffffff) % (GUEST_SLOT_BYTES + 2);
 
     if (!s) {

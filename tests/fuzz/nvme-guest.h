@@ -40,7 +40,7 @@ typedef struct Sent {
     uint16_t sqid;
     uint16_t cid;
     uint8_t opcode;
-    uint8_t detail; /* CNS, log page, feature */
+    uint8_t detail; /* CNS, log page, feature; SENT_WITH_KEY */
     bool sgl;       /* its buffer is described by an SGL */
     bool scattered; /* its pages are in reverse order */
     bool fua;
@@ -114,6 +114,9 @@ void guest_add_vfs(Guest *g, Host *h);
 void guest_pull_vfs(Guest *g);
 
 /* ---- commands ------------------------------------------------------------ */
+
+/* detail of a key-value command: opcodes have two meanings. */
+#define SENT_WITH_KEY 1
 
 /* A free slot; NULL: there is none.  kind and detail are set. */
 Sent *guest_slot(Guest *g, SentKind kind, uint8_t detail);

@@ -7,6 +7,7 @@
 
 static uint64_t reached_command[2][256];  /* I/O, admin; by opcode */
 static uint64_t reached_detail[256][256]; /* admin opcode, detail */
+static uint64_t reached_key[256];         /* key-value commands */
 
 void guest_reached(const Sent *s)
 {
@@ -15,6 +16,8 @@ void guest_reached(const Sent *s)
     reached_command[admin][s->opcode]++;
     if (admin) {
         reached_detail[s->opcode][s->detail]++;
+    } else if (s->detail == SENT_WITH_KEY) {
+        reached_key[s->opcode]++;
     }
 }
 
@@ -40,10 +43,10 @@ const char *guest_unreached(void)
         NVME_IO_RESERVATION_REPORT,
         NVME_IO_RESERVATION_ACQUIRE,
         NVME_IO_RESERVATION_RELEASE,
-        NVME_KV_LIST,
-        NVME_KV_DELETE,
-        NVME_KV_EXIST,
     };
+    static const uint8_t key[] = {NVME_IO_FLUSH,    NVME_KV_STORE,
+                                  NVME_KV_RETRIEVE, NVME_KV_LIST,
+                                  NVME_KV_DELETE,   NVME_KV_EXIST};
     static const uint8_t admin[] = {
         NVME_ADM_DELETE_SQ,       NVME_ADM_CREATE_SQ,
         NVME_ADM_GET_LOG_PAGE,    NVME_ADM_DELETE_CQ,
@@ -54,19 +57,23 @@ const char *guest_unreached(void)
         NVME_ADM_DOORBELL_BUFFER, NVME_ADM_NS_MANAGEMENT,
         NVME_ADM_NS_ATTACHMENT,   NVME_ADM_FORMAT,
         NVME_ADM_SANITIZE,        NVME_ADM_GET_LBA_STATUS,
-        NVME_ADM_VIRTUALIZATION,
+        NVME_ADM_VIRTUALIZATION,  NVME_ADM_FIRMWARE_COMMIT,
+        NVME_ADM_SELF_TEST,       NVME_ADM_FIRMWARE_DOWNLOAD,
+        NVME_ADM_KEEP_ALIVE,
     };
-    static const uint8_t logs[] = {0x01, 0x02, 0x03, 0x04, 0x05,
-                                   0x09, 0x0a, 0x0b, 0x20, 0x21,
-                                   0x22, 0x23, 0xc0, 0xc1, 0xc2};
-    static const uint8_t get[] = {0x01, 0x02, 0x04, 0x05, 0x06, 0x07,
-                                  0x08, 0x09, 0x0a, 0x0b, 0x0e, 0x13,
-                                  0x14, 0x1d, 0x1e, 0x81};
-    static const uint8_t set[] = {0x01, 0x02, 0x04, 0x05, 0x06,
-                                  0x07, 0x08, 0x09, 0x0a, 0x0b,
-                                  0x0e, 0x13, 0x14, 0x1e, 0x81};
-    static const uint8_t cns[] = {0x00, 0x01, 0x02, 0x03, 0x10,
-                                  0x11, 0x12, 0x13, 0x19};
+    static const uint8_t logs[] = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06,
+                                   0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0d, 0x0e,
+                                   0x12, 0x13, 0x20, 0x21, 0x22, 0x23, 0x80,
+                                   0x81, 0xbf, 0xc0, 0xc1, 0xc2};
+    static const uint8_t get[] = {0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x08,
+                                  0x09, 0x0a, 0x0b, 0x0e, 0x0f, 0x13, 0x14,
+                                  0x15, 0x16, 0x1d, 0x1e, 0x81, 0x82, 0x83};
+    static const uint8_t set[] = {0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x08,
+                                  0x09, 0x0a, 0x0b, 0x0e, 0x0f, 0x13, 0x14,
+                                  0x15, 0x16, 0x1e, 0x81, 0x82, 0x83, 0x84};
+    static const uint8_t cns[] = {
+        0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x10,
+        0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x19, 0x1a, 0x1b, 0x1c, 0x1f};
     static const struct {
         const char *what;
         const uint64_t *count;
@@ -74,6 +81,7 @@ const char *guest_unreached(void)
         size_t n;
     } lists[] = {
         {"I/O command", reached_command[0], io, sizeof(io)},
+        {"key-value command", reached_key, key, sizeof(key)},
         {"admin command", reached_command[1], admin, sizeof(admin)},
         {"log page", reached_detail[NVME_ADM_GET_LOG_PAGE], logs, sizeof(logs)},
         {"Get Features", reached_detail[NVME_ADM_GET_FEATURES], get,
@@ -82,16 +90,17 @@ const char *guest_unreached(void)
          sizeof(set)},
         {"Identify", reached_detail[NVME_ADM_IDENTIFY], cns, sizeof(cns)},
     };
-    static char text[64];
+    static char text[512];
+    size_t used = 0;
 
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
-        for (size_t k = 0; k < lists[i].n; k++) {
+        for (size_t k = 0; k < lists[i].n && used < sizeof(text); k++) {
             if (!lists[i].count[lists[i].list[k]]) {
-                g_snprintf(text, sizeof(text), "%s %02Xh", lists[i].what,
-                           lists[i].list[k]);
-                return text;
+                used += (size_t)g_snprintf(text + used, sizeof(text) - used,
+                                           "%s%s %02Xh", used ? ", " : "",
+                                           lists[i].what, lists[i].list[k]);
             }
         }
     }
-    return NULL;
+    return used ? text : NULL;
 }

@@ -589,6 +589,72 @@ static void write_reservations(const char *dir, unsigned first, unsigned n)
     }
 }
 
+/* RAW in the admin queue: NSID 1, 0 or of all; CDW11 */
+static void raw_admin(Life *l, uint8_t opcode, unsigned of, uint32_t dw10,
+                      uint32_t dw11)
+{
+    if (dw11) {
+        add(l, FUZZ_PATCH, 11, 0, dw11);
+    }
+    add(l, FUZZ_RAW, opcode, of << 2, dw10);
+    add(l, FUZZ_STEPS, 4, 0, 0);
+    add(l, FUZZ_POLL, 0, 0, 0);
+}
+
+/* Each Identify structure, log page and feature, of the command set `csi`. */
+static void tables(Life *l, unsigned csi, bool upper)
+{
+    static const uint8_t logs[] = {0x00, 0x04, 0x06, 0x07, 0x08, 0x0d, 0x0d,
+                                   0x0e, 0x12, 0x13, 0x80, 0x81, 0xbf};
+    static const uint8_t features[] = {0x0c, 0x0d, 0x0f, 0x10, 0x15, 0x16,
+                                       0x17, 0x19, 0x1d, 0x82, 0x83, 0x84};
+
+    for (unsigned cns = 0; !upper && cns <= 0x1f; cns++) {
+        raw_admin(l, NVME_ADM_IDENTIFY, 0, cns, csi << 24);
+        raw_admin(l, NVME_ADM_IDENTIFY, 1, cns, csi << 24);
+    }
+    for (unsigned i = 0; upper && i < sizeof(logs); i++) {
+        unsigned action = logs[i] == 0x0d ? 1U << 8 : 0;
+
+        raw_admin(l, NVME_ADM_GET_LOG_PAGE, 2, 127U << 16 | action | logs[i],
+                  0);
+        raw_admin(l, NVME_ADM_GET_LOG_PAGE, 0, 127U << 16 | logs[i], 0);
+    }
+    for (unsigned i = 0; upper && i < sizeof(features); i++) {
+        unsigned of = features[i] >= 0x82 ? 0 : 1;
+
+        raw_admin(l, NVME_ADM_SET_FEATURES, of, features[i], below(l, 2));
+        raw_admin(l, NVME_ADM_SET_FEATURES, of, features[i], 0);
+        raw_admin(l, NVME_ADM_GET_FEATURES, of, features[i], 0);
+    }
+    if (upper) { /* the short test; activate slot 1, which is active */
+        raw_admin(l, NVME_ADM_SELF_TEST, 2, 1, 0);
+        raw_admin(l, NVME_ADM_FIRMWARE_COMMIT, 1, 1 | 3 << 3, 0);
+    }
+}
+
+/* Drives of all kinds: of one and of many namespaces, of several controllers,
+ * with secondary ones. */
+static void write_tables(const char *dir, unsigned first)
+{
+    static const struct {
+        uint8_t drive, content, csi;
+    } of[] = {{0, 8, 0},   {0, 64, 0},  {0, 32, 0},  {9, 0, 0},
+              {250, 8, 1}, {253, 0, 2}, {249, 8, 2}, {251, 8, 0}};
+
+    for (unsigned i = 0; i < 2 * G_N_ELEMENTS(of); i++) {
+        Life l = {.bytes = g_byte_array_new()};
+
+        prng_seed(&l.rng, i, 0x7ab1e);
+        add_head(&l, of[i / 2].drive, 0);
+        l.bytes->data[HEAD_CONTENT] = of[i / 2].content;
+        l.bytes->data[HEAD_SHAPE] = 2 << 4;
+        tables(&l, of[i / 2].csi, i % 2);
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
 /* ADMIN of nvme-act-vf.c: what, which secondary, and its values. */
 static void secondary(Life *l, unsigned what, unsigned a, uint32_t b)
 {
@@ -677,5 +743,6 @@ int main(int argc, char **argv)
     write_reservations(argv[1], 2 * n + n / 4, n / 8);
     write_secondaries(argv[1], 2 * n + n / 4 + n / 8, n / 12);
     write_keys(argv[1], 2 * n + n / 4 + n / 8 + n / 12, n / 12);
+    write_tables(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12);
     return 0;
 }
