@@ -175,11 +175,17 @@ def test_rows_of_protection_information_have_their_format() -> None:
     """nvmept_pi.py runs the same numbers for each format; one without metadata
     has nothing to test."""
     suite = runner.SUITES["fio-pi"]
-    assert "pi-2" in suite.tests(Path())
-    assert suite.command("pi-2", "/dev/nvme1n1", 30).endswith(" --lbaf 2")
+    tests = suite.tests(Path())
+    assert len(set(tests)) == 9 * 12
+    for n in range(0, len(tests), 9):   # each nine: all formats, nine forms
+        assert len({x[:4] for x in tests[n:n + 9]}) == 9
+        assert len({x[5:] for x in tests[n:n + 9]}) == 9
+    command = suite.command("pi-2-0-3-1", "/dev/nvme1n1", 30)
+    assert command.endswith(" --lbaf 2")
+    assert "caps = dict(pil=[0], pitype=[3], elba=[1])" in command
     for said in ("Error: lbaf 1 has metadata size zero",
                  "IndexError: list index out of range"):
-        assert [r.result for r in suite.rows("pi-1", said)] == ["skip"]
+        assert [r.result for r in suite.rows("pi-1-0-1-0", said)] == ["skip"]
     head = ("lbaf: {{'lbaf': {}, 'ds': 512, 'ms': 8, 'guard_pi_bits': 16,"
             " 'pi_bytes': 8}}, pil: 0, pitype: 1, elba: 0\n")
     rows = fio.rows("pi", f"{head.format(1)}Test 1 PASSED x\n"
@@ -187,6 +193,44 @@ def test_rows_of_protection_information_have_their_format() -> None:
     assert [(r.name, r.result) for r in rows] == [
         ("pi lbaf 1 pil 0 pi 1 elba 0 1", "pass"),
         ("pi lbaf 2 pil 0 pi 1 elba 0 1", "fail")]
+
+
+@pytest.mark.parametrize("said,result", [
+    ("1..2\nok 1 - a\nok 2 - b\nexit status 0\n", "pass"),
+    ("1..2\nok 1 - a\nnot ok 2 - b\nexit status 1\n", "fail"),
+    ("1..2\nok 1 - a\nexit status 0\n", "fail"),     # one is missing
+    ("1..1\nok 1 - a\nexit status 139\n", "fail"),   # it crashed at its end
+    ("1..1\nok 1 - a\n", "fail"),                    # it did not end
+    ("io: failed to init nvme controller\nexit status 1\n", "fail"),
+    ("1..0 # skip no test device\nexit status 0\n", "skip")])
+def test_programs_that_report_tap(said: str, result: str) -> None:
+    """A program passes if all its points are there and ok, and it ended so."""
+    assert [r.result for r in runner.SUITES["libvfn"].rows("io", said)] \
+        == [result]
+
+
+def test_vroom_reads_what_it_wrote() -> None:
+    """Its example prints the text that it has read back."""
+    rows = runner.SUITES["vroom"].rows
+    for said, result in (("init\nhello world\0\nexit status 0\n", "pass"),
+                         ("init\n\nexit status 0\n", "fail"),
+                         ("hello world\nexit status 101\n", "fail")):
+        assert [r.result for r in rows("hello_world", said)] == [result]
+
+
+def test_drivers_give_the_device_back(tmp_path: Path) -> None:
+    """The runner finds it again, also after a failure; a driver over vfio has
+    an IOMMU."""
+    suite = runner.SUITES["libvfn"]
+    command = suite.command("io", "/dev/nvme1n1", 30)
+    assert "/sys/class/nvme/nvme1/device" in command
+    assert command.rstrip().endswith("give_back")
+    assert "vfio-pci > $pci/driver_override" in command
+    setup = target.Setup("vssd", tmp_path, 1 << 20,
+                         paths.find_profile("zero-latency"), form=suite.form)
+    assert "intel-iommu" in " ".join(target.device_args(setup, tmp_path))
+    setup.form = Form()
+    assert "intel-iommu" not in " ".join(target.device_args(setup, tmp_path))
 
 
 def test_version_2_reports_as_version_3(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from .suite import BAD, GOOD, HERE, SKIPPED, Form, Row, Suite, short, silent
 
@@ -15,8 +17,8 @@ FORMAT = re.compile(
 FDP_SETS = ("nand.channels=2", "nand.dies=1", "fdp.ruhs=8",
             "ftl.op_percent=40%")
 FDP_HANDLES = 8
-PI_IOS = 512    # of the script's 8192 for each test: an emulated guest is slow
-PI_FORMATS = range(1, 10)    # that either device has with metadata, and more
+PI_IOS = 128    # of the script's 8192 for each test: an emulated guest is slow
+PI_FORMATS = range(1, 10)    # that either device has, with and without metadata
 NO_FORMAT = re.compile(r"has metadata size zero|IndexError: list index")
 
 
@@ -29,12 +31,22 @@ def _script(name: str, edit: str = "") -> Callable[[str, str, int], str]:
     return command
 
 
+def _pi_tests(_folder: Path) -> list[str]:
+    """pi-FORMAT-PLACE-TYPE-EXTENDED.  Each nine of them have all formats, in
+    nine of the twelve forms, so that a run that is stopped has seen many."""
+    kinds = list(itertools.product((0, 1), (1, 2, 3), (0, 1)))
+    return [f"pi-{lbaf}-{pil}-{kind}-{elba}" for turn in range(len(kinds))
+            for lbaf in PI_FORMATS
+            for pil, kind, elba in [kinds[(turn + 5 * lbaf) % len(kinds)]]]
+
+
 def _pi(test: str, device: str, seconds: int) -> str:
-    """One LBA format, so that a slow guest has results of the others."""
-    lbaf = test.rpartition("-")[2]
-    return _script("nvmept_pi", f"sed -i 's/^NUMBER_IOS = .*/NUMBER_IOS ="
-                   f" {PI_IOS}/' nvmept_pi.py && ")(test, device, seconds
-                                                   ) + f" --lbaf {lbaf}"
+    """One form of one LBA format, so that a slow guest has results soon."""
+    lbaf, pil, kind, elba = test.split("-")[1:]
+    edit = (f"sed -i -e 's/^NUMBER_IOS = .*/NUMBER_IOS = {PI_IOS}/' -e"
+            f" 's/^    caps = [gd].*/    caps = dict(pil=[{pil}],"
+            f" pitype=[{kind}], elba=[{elba}])/' nvmept_pi.py && ")
+    return _script("nvmept_pi", edit)(test, device, seconds) + f" --lbaf {lbaf}"
 
 
 def _pi_rows(test: str, text: str) -> list[Row]:
@@ -86,7 +98,6 @@ SUITES = (
         " 's/\"bs\": [0-9]*,/\"bs\": '$bytes',/' nvmept_fdp.py && "),
     Suite("fio-pi", "fio's test of protection information, t/nvmept_pi.py",
           "t", "t/nvmept_pi.py",
-          lambda _folder: [f"pi-{n}" for n in PI_FORMATS], "true", _pi,
-          _pi_rows, 3000,
+          _pi_tests, "true", _pi, _pi_rows, 3000,
           Form(512, ours={"namespaces": "1:512", "metadata": 8}), "fio"),
 )

@@ -11,11 +11,12 @@ from typing import Any
 
 from .. import paths
 from ..rundir import rundir
-from . import blktests, fio, nvme_cli, sources, target
+from . import blktests, drivers, fio, nvme_cli, sources, target
 from .sources import Files
 from .suite import HUNG, Row, Suite
 
-SUITES = {s.name: s for s in (*nvme_cli.SUITES, *fio.SUITES, *blktests.SUITES)}
+SUITES = {s.name: s for s in (*nvme_cli.SUITES, *fio.SUITES, *blktests.SUITES,
+                              *drivers.SUITES)}
 PROFILE = "zero-latency"
 PACKAGES = ("bsdextrautils", "dmsetup", "gawk", "pciutils", "python3", "sudo")
 RESULTS = ("pass", "fail", "skip", "hang")

@@ -40,6 +40,7 @@ class Form:
     ours: dict[str, object] = field(default_factory=dict)    # properties
     subsys: str = ""                # of QEMU's nvme-subsys; empty: none
     space: dict[str, object] = field(default_factory=dict)   # of its nvme-ns
+    iommu: bool = False             # the guest translates the drive's DMA
 
 
 @dataclass(frozen=True)

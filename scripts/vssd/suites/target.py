@@ -25,6 +25,7 @@ from .suite import Form
 
 SLOT = "slot0"
 SHARE = "suite"
+IOMMU = "intel-iommu,intremap=off"
 KINDS = ("vssd", "nvme")
 # The test's drive as Linux names it now: a test may have removed it.
 FIND = r"""
@@ -69,7 +70,8 @@ def device_args(setup: Setup, disk: Path) -> list[str]:
     """QEMU's arguments for the drive, in a slot that it can be removed from."""
     node = {"driver": "raw", "node-name": "disk0", "discard": "unmap",
             "file": {"driver": "file", "filename": str(disk)}}
-    args = ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
+    args = [*(["-device", IOMMU] if setup.form.iommu else []),
+            "-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
             "-device", f"pcie-root-port,id={SLOT},slot=1",
             "-blockdev", json.dumps(node)]
     device: dict[str, Any] = {"driver": setup.kind, "id": "ssd0", "bus": SLOT,
@@ -161,7 +163,8 @@ class Target:
             self.setup.mem_mib, self.setup.smp, kernel=self.image.kernel,
             initrd=self.image.initrd, serve=True, extra=extra,
             append=f"root={self.image.root} rw console=ttyS0"
-            " nvme_core.multipath=N")
+            " nvme_core.multipath=N"
+            + (" intel_iommu=on" if self.setup.form.iommu else ""))
         begin = time.monotonic()
         guest = Guest(spec)
         guest.__enter__()  # pylint: disable=unnecessary-dunder-call
