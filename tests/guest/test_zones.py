@@ -4,8 +4,11 @@ system that writes in zones, one beside zones on the same drive."""
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import struct
+import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -115,6 +118,59 @@ def test_fio(guest: Guest, i: int) -> None:
     job = json.loads(text[text.index("{"):])["jobs"][0]
     assert job["error"] == 0
     assert copied(guest, i) == 0
+    guest.run(f"blkzone reset {dev}")
+
+
+def superblock() -> bytes:
+    """zonefs's, for a device without conventional zones: magic, CRC, features
+    (an owner, a mode), root, 640 (Linux, fs/zonefs/zonefs.h).  Debian 13 has
+    no mkfs.zonefs."""
+    head = struct.pack("<II64s16sQIII", 0x5a4f4653, 0, b"vssd", bytes(range(16)),
+                       0, 0, 0, 0o640).ljust(4096, b"\0")
+    crc = zlib.crc32(head) ^ 0xffffffff     # Linux does not invert the end
+    return head[:4] + struct.pack("<I", crc) + head[8:]
+
+
+def test_zonefs(guest: Guest) -> None:
+    """Each zone is a file: written at its end alone, truncated by a reset."""
+    dev = device(guest, 1)
+    guest.run(f"blkzone reset {dev}")
+    text = base64.b64encode(superblock()).decode()
+    guest.run(f"modprobe zonefs && echo {text} | base64 -d > /tmp/super &&"
+              f" dd if=/tmp/super of={dev} bs=4k oflag=direct 2>/dev/null &&"
+              f" blkzone finish -c 1 {dev} && mkdir -p /mnt/zonefs &&"
+              f" mount -t zonefs {dev} /mnt/zonefs")
+    # The first zone is the superblock's.
+    assert int(guest.run("ls /mnt/zonefs/seq | wc -l")) \
+        == len(zones(guest, dev)) - 1
+    file = "/mnt/zonefs/seq/3"
+    guest.run("dd if=/dev/urandom of=/tmp/data bs=64k count=20 2>/dev/null &&"
+              f" dd if=/tmp/data of={file} bs=64k oflag=direct,append"
+              f" conv=notrunc 2>/dev/null && cmp /tmp/data {file}")
+    assert zones(guest, dev)[4]["wptr"] == 20 * 128
+    assert guest.result(f"dd if=/tmp/data of={file} bs=4k count=1"
+                        " oflag=direct conv=notrunc").status != 0
+    guest.run(f"umount /mnt/zonefs && mount -t zonefs {dev} /mnt/zonefs &&"
+              f" cmp /tmp/data {file} && truncate -s 0 {file}")
+    assert zones(guest, dev)[4]["state"] == "em"
+    guest.run("umount /mnt/zonefs")
+    assert copied(guest, 1) == 0
+
+
+def test_btrfs(guest: Guest) -> None:
+    """Zoned btrfs, with its log of superblocks: data is whole after a mount,
+    a scrub and the reset of zones that are free."""
+    dev = device(guest, 1)
+    guest.run(f"blkzone reset {dev} && mkfs.btrfs -q -O zoned -d single"
+              f" -m single {dev} && mkdir -p /mnt/btrfs &&"
+              f" mount -t btrfs {dev} /mnt/btrfs")
+    guest.run("for i in 1 2 3; do dd if=/dev/urandom of=/mnt/btrfs/a bs=1M"
+              " count=48 conv=fsync 2>/dev/null; done;"
+              " md5sum /mnt/btrfs/a > /tmp/sum")
+    guest.run(f"umount /mnt/btrfs && mount -t btrfs {dev} /mnt/btrfs &&"
+              " md5sum -c /tmp/sum && btrfs scrub start -B /mnt/btrfs")
+    guest.run("umount /mnt/btrfs")
+    assert copied(guest, 1) == 0
     guest.run(f"blkzone reset {dev}")
 
 

@@ -49,8 +49,8 @@ OLDER_KERNELS = 4  # to try when the newest cannot be had
 PACKAGES = (
     "systemd-sysv", "udev", "kmod", "initramfs-tools", "zstd", KERNEL,
     "login", "procps", "iproute2", "iputils-ping", "acpid", "util-linux",
-    "fdisk", "e2fsprogs", "xfsprogs", "f2fs-tools", "fio", "nvme-cli",
-    "ca-certificates", "vim-tiny", "less", "openssh-server")
+    "fdisk", "e2fsprogs", "xfsprogs", "f2fs-tools", "btrfs-progs", "fio",
+    "nvme-cli", "ca-certificates", "vim-tiny", "less", "openssh-server")
 NEED_BYTES = 2500 << 20
 FOLDERS = ("guest-tools/rootfs", "guest-tools/initramfs")
 STEPS = {
