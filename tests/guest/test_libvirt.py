@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,52 +97,123 @@ def read_until(path: str, wanted: bytes, seconds: float) -> bytes:
     return seen
 
 
-def test_a_domain_from_define_to_undefine(env: Env, virsh: Virsh) -> None:
-    """Define, start, log in, read statistics, destroy, undefine."""
-    made = vssd("libvirt", NAME, "--profile", "zero-latency")
+def stats(virsh: Virsh, drive: str = "ssd0") -> dict[str, Any]:
+    """A drive's statistics, as docs/libvirt.md reads them."""
+    answer = json.loads(virsh(
+        "qemu-monitor-command", NAME, json.dumps(
+            {"execute": "qom-get", "arguments":
+             {"path": f"/machine/peripheral/{drive}", "property": "stats"}})))
+    found = answer["return"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture
+def no_images(env: Env) -> Iterator[None]:
+    """The images of the domain go at the end."""
+    yield
+    for path in env.image.folder.parent.glob(f"libvirt-{NAME}-*"):
+        path.unlink()
+
+
+@pytest.mark.usefixtures("no_images")
+def test_a_domain_from_define_to_undefine(virsh: Virsh) -> None:
+    """Two drives in slots: log in, read statistics, plug a device, snapshot,
+    destroy, undefine."""
+    made = vssd("libvirt", NAME, "--profile", "zero-latency",
+                "--drive", "tiny,size=8M,serial=SECOND")
     assert made.returncode == 0, made.stderr
-    try:
-        assert NAME in virsh("define", "/dev/stdin", text=made.stdout)
-        virsh("start", NAME)
-        console = virsh("ttyconsole", NAME).strip()
-        shown = read_until(console, b"vssd login: ", LOGIN_S)
-        assert b"GNU GRUB" in shown
-        assert b"vssd login: " in shown, shown[-2000:]
-        answer = json.loads(virsh(
-            "qemu-monitor-command", NAME, json.dumps(
-                {"execute": "qom-get", "arguments":
-                 {"path": "/machine/peripheral/ssd0", "property": "stats"}})))
-        assert answer["return"]["requests"] > 100
-        assert answer["return"]["profile"] == "zero-latency"
-        assert "running" in virsh("domstate", NAME)
-        virsh("destroy", NAME)
-        virsh("undefine", NAME)
-        assert NAME not in virsh("list", "--all")
-    finally:
-        for path in env.image.folder.parent.glob(f"libvirt-{NAME}-*"):
-            path.unlink()
+    assert NAME in virsh("define", "/dev/stdin", text=made.stdout)
+    virsh("start", NAME)
+    console = virsh("ttyconsole", NAME).strip()
+    shown = read_until(console, b"vssd login: ", LOGIN_S)
+    assert b"GNU GRUB" in shown
+    assert b"vssd login: " in shown, shown[-2000:]
+    first = stats(virsh)
+    assert first["requests"] > 100
+    assert first["profile"] == "zero-latency"
+    assert stats(virsh, "ssd1")["profile"] == "tiny"
+    _plug_a_device(virsh)
+    _snapshot(virsh)
+    assert "running" in virsh("domstate", NAME)
+    virsh("destroy", NAME)
+    virsh("undefine", NAME)
+    assert NAME not in virsh("list", "--all")
 
 
-def test_a_second_define_updates(env: Env, virsh: Virsh,
+def _plug_a_device(virsh: Virsh) -> None:
+    """libvirt has ports for devices that come later."""
+    device = "<rng model='virtio'><backend model='random'>/dev/urandom" \
+        "</backend></rng>"
+    virsh("attach-device", NAME, "/dev/stdin", "--live", text=device)
+    assert "virtio-rng" in virsh("qemu-monitor-command", "--hmp", NAME,
+                                 "info qtree")
+
+
+def _snapshot(virsh: Virsh) -> None:
+    """One of QEMU's own: memory, drives and their images."""
+    def hmp(line: str) -> str:
+        return virsh("qemu-monitor-command", "--hmp", NAME, line)
+
+    before = stats(virsh)["requests"]
+    assert "rror" not in hmp("savevm before")
+    assert "before" in hmp("info snapshots")
+    assert "rror" not in hmp("loadvm before")
+    assert stats(virsh)["requests"] >= before
+    hmp("delvm before")
+
+
+@pytest.mark.usefixtures("no_images")
+def test_a_second_define_updates(virsh: Virsh,
                                  daemon: subprocess.Popen[str]) -> None:
     """The same domain, with what is new."""
     found = []
-    try:
-        for mem in ("512M", "768M"):
-            done = subprocess.run(
-                ["nsenter", "-m", "-t", str(daemon.pid),
-                 str(paths.PROJECT / "vssd"), "libvirt", NAME, "--mem", mem,
-                 "--define"], text=True, capture_output=True, check=False,
-                stdin=subprocess.DEVNULL,
-                env=dict(os.environ, LIBVIRT_DEFAULT_URI="qemu:///system"))
-            assert done.returncode == 0, done.stderr
-            found.append((virsh("domuuid", NAME), virsh("dumpxml", NAME)))
-        assert found[0][0] == found[1][0]
-        assert "786432</memory>" in found[1][1]
-        virsh("undefine", NAME)
-    finally:
-        for path in env.image.folder.parent.glob(f"libvirt-{NAME}-*"):
-            path.unlink()
+    for mem in ("512M", "768M"):
+        done = subprocess.run(
+            ["nsenter", "-m", "-t", str(daemon.pid),
+             str(paths.PROJECT / "vssd"), "libvirt", NAME, "--mem", mem,
+             "--define"], text=True, capture_output=True, check=False,
+            stdin=subprocess.DEVNULL,
+            env=dict(os.environ, LIBVIRT_DEFAULT_URI="qemu:///system"))
+        assert done.returncode == 0, done.stderr
+        found.append((virsh("domuuid", NAME), virsh("dumpxml", NAME)))
+    assert found[0][0] == found[1][0]
+    assert "786432</memory>" in found[1][1]
+    virsh("undefine", NAME)
+
+
+@pytest.mark.usefixtures("no_images")
+def test_virt_install(virsh: Virsh, daemon: subprocess.Popen[str]) -> None:
+    """The printed command gives a domain that libvirt takes."""
+    made = vssd("libvirt", NAME, "--virt-install")
+    assert made.returncode == 0, made.stderr
+    done = subprocess.run(
+        ["nsenter", "-m", "-t", str(daemon.pid), "sh", "-c",
+         f"{made.stdout.strip()} --print-xml"], text=True, capture_output=True,
+        check=False, stdin=subprocess.DEVNULL,
+        env=dict(os.environ, LIBVIRT_DEFAULT_URI="qemu:///system"))
+    assert done.returncode == 0, done.stderr
+    virsh("define", "/dev/stdin", text=done.stdout)
+    xml = virsh("dumpxml", NAME)
+    assert '"driver": "vssd"' in xml.replace("&quot;", '"')
+    assert "slot0" in xml
+    virsh("undefine", NAME)
+
+
+@pytest.mark.usefixtures("no_images")
+def test_apparmor_takes_the_rules(tmp_path: Path, env: Env) -> None:
+    """In a profile, by AppArmor's own compiler."""
+    packages.ensure(packages.LIBVIRT)
+    made = vssd("libvirt", NAME, "--apparmor", "--drive",
+                "tiny,size=8M,state=" + str(tmp_path / "a b"))
+    assert made.returncode == 0, made.stderr
+    assert str(env.image.disk) in made.stdout
+    profile = tmp_path / "profile"
+    profile.write_text("profile vssd-test {\n" + made.stdout + "}\n")
+    done = subprocess.run(
+        ["apparmor_parser", "--skip-kernel-load", "--skip-cache", str(profile)],
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_define_needs_virsh(env: Env, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import json
 import struct
 import subprocess
 import tarfile
@@ -19,7 +20,7 @@ from vssd.cli import libvirt as cmd_libvirt
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
-from vssd.guest import disk, machine
+from vssd.guest import disk, domain, machine
 from vssd.paths import PROJECT
 
 
@@ -288,22 +289,33 @@ def test_sim_resolves_profiles() -> None:
 
 def test_libvirt_domain_is_xml() -> None:
     """Whatever the names hold."""
-    image = Path('/a "b" & <c>.qcow2')
-    args = cmd_libvirt.qemu_arguments(image, "qcow2", Path("/p.ini"),
-                                      ["nand.read=1us"])
-    xml = cmd_libvirt.domain("d", Path("/q"), "tcg", 512, 2, args)
-    top = ElementTree.fromstring(xml)
+    disks = [domain.Disk(Path('/a "b" & <c>.qcow2'), "qcow2", Path("/p.ini"),
+                         ["nand.read=1us"]),
+             domain.Disk(Path("/d.raw"), "raw", Path("/q.ini"), serial="X1",
+                         files={"state": Path("/s")})]
+    made = domain.Domain("d", Path("/q"), "tcg", 512, 2, disks)
+    top = ElementTree.fromstring(domain.xml(made))
     assert top.get("type") == "qemu"
+    assert top.findtext("uuid") == made.lasting_uuid
+    ports = [e for e in top.iter("controller")
+             if e.get("model") == "pcie-root-port"]
+    assert len(ports) == domain.SPARE_PORTS
     values = [e.get("value") or "" for e in
-              top.iter(f"{{{cmd_libvirt.QEMU_NS}}}arg")]
-    assert any('"driver": "vssd"' in v for v in values)
+              top.iter(f"{{{domain.QEMU_NS}}}arg")]
+    devices = [json.loads(v) for v in values if '"driver": "vssd"' in v]
+    assert [d["bus"] for d in devices] == ["slot0", "slot1"]
+    assert [d.get("options") for d in devices] == ["nand.read=1us", None]
+    assert devices[1]["serial"] == "X1" and devices[1]["state"] == "/s"
     assert any("<c>" in v for v in values)
+    rules = domain.apparmor_rules(made, Path("/base.raw")).splitlines()
+    assert '"/q" rmix,' in rules and '"/base.raw" rk,' in rules
+    assert '"/d.raw" rwk,' in rules and '"/s*" rwk,' in rules
 
 
 def test_libvirt_refuses_odd_names() -> None:
     """A name that a shell or libvirt would trip over."""
     with pytest.raises(UserError, match="NAME"):
-        cmd_libvirt.make(argparse.Namespace(name="../x", disk=None))
+        cmd_libvirt.check(argparse.Namespace(name="../x", disk=None))
 
 
 def test_disk_layout(tmp_path: Path) -> None:

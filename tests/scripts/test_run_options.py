@@ -9,6 +9,7 @@ import asyncio
 import fcntl
 import json
 import os
+import re
 import shlex
 import subprocess
 import time
@@ -24,7 +25,7 @@ from vssd.cli import powercut as cmd_powercut
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
-from vssd.guest import console, machine
+from vssd.guest import console, domain, machine
 
 
 @pytest.fixture(autouse=True)
@@ -331,9 +332,27 @@ def test_libvirt_updates_a_domain(virsh: Path) -> None:
     """The UUID of the one that has the name, so that libvirt takes it."""
     assert cmd_libvirt.known_uuid("old") == "11-22"
     assert cmd_libvirt.known_uuid("new") == ""
-    xml = cmd_libvirt.domain("old", Path("/q"), "tcg", 64, 1, [], "11-22")
-    assert "<uuid>11-22</uuid>" in xml
-    assert "uuid" not in cmd_libvirt.domain("d", Path("/q"), "tcg", 64, 1, [])
+    old = domain.Domain("old", Path("/q"), "tcg", 64, 1, [], "11-22")
+    assert "<uuid>11-22</uuid>" in domain.xml(old)
+    same = [domain.Domain("new", Path("/q"), "tcg", mem, 1, []).lasting_uuid
+            for mem in (64, 128)]
+    assert same[0] == same[1] != domain.Domain(
+        "other", Path("/q"), "tcg", 64, 1, []).lasting_uuid
+
+
+@pytest.mark.parametrize("args, says", [
+    (["a/b"], "NAME 'a/b'"),
+    (["d", "--disk", "/nowhere"], "--disk /nowhere: no such file"),
+    (["d", "--smp", "0"], "--smp 0: allowed 1..255"),
+    (["d", "--mem", "1T"], "--mem 1T"),
+    (["d", "--set", "x"], "--set x: give KEY=VALUE"),
+    (["d", "--profile", "none"], "no profile 'none'"),
+    (["d", "--drive", "tiny,size=3"], "--drive size=3"),
+])
+def test_libvirt_refuses(args: list[str], says: str) -> None:
+    """Nonsense, before anything is made."""
+    with pytest.raises(UserError, match=re.escape(says)):
+        cmd_libvirt.make(cli.parser().parse_args(["libvirt", *args]))
 
 
 def test_the_console_is_written_as_it_comes(tmp_path: Path) -> None:

@@ -90,7 +90,8 @@ CASSANDRA = Group("getting Cassandra for a guest", (
     "maven", "default-jdk-headless", "e2fsprogs"))
 U_BOOT = Group("the U-Boot test", ("u-boot-qemu",))
 LIBVIRT = Group("the libvirt test", (
-    "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients"))
+    "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients",
+    "virtinst", "apparmor"))
 
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
 TEST = (*SETUP, CLANG, LINT)

@@ -1,35 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""./vssd libvirt: a libvirt domain that uses our emulator and drive.
-
-libvirt knows no vssd device, so the drive's -blockdev and -device go through
-libvirt's interface for such arguments (qemu:commandline); everything else is
-ordinary.  Statistics are read through libvirt's monitor.
-"""
+"""./vssd libvirt: a libvirt domain that uses our emulator and drives."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 from .. import paths
 from ..errors import UserError, one_line
+from ..guest import domain, drives
 from ..ui import say
 from .run import DEFAULT_PROFILE, image_format, mebibytes
 
-QEMU_NS = "http://libvirt.org/schemas/domain/qemu/1.0"
-SEABIOS = "/usr/share/seabios/bios-256k.bin"
 EPILOG = """\
 The drive's statistics of a running domain:
   virsh qemu-monitor-command NAME '{"execute": "qom-get", "arguments":
       {"path": "/machine/peripheral/ssd0", "property": "stats"}}'
-The guest's writes are kept: in IMAGE, or for the built-in guest in a file of
-the cache.
+The guest's writes are kept: in IMAGE, and for the built-in guest and drives
+without image= in files of the cache.  docs/libvirt.md has snapshots, managed
+save, virt-install, and what AppArmor and SELinux need.
 """
 
 
@@ -48,107 +41,89 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " (default: %(default)s)")
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                    help="override one option of the profile; may be repeated")
+    drives.add_option(p)
     p.add_argument("--mem", default="1G", metavar="SIZE",
                    help="the guest's memory (default: 1G)")
     p.add_argument("--smp", type=int, default=2, metavar="N",
                    help="the guest's CPUs (default: 2)")
-    p.add_argument("--define", action="store_true",
-                   help="define the domain with virsh instead of printing it")
+    what = p.add_mutually_exclusive_group()
+    what.add_argument("--define", action="store_true",
+                      help="define the domain with virsh, or update it, instead"
+                      " of printing it")
+    what.add_argument("--virt-install", action="store_true",
+                      help="print a virt-install command for such a domain, to"
+                      " add options to")
+    what.add_argument("--apparmor", action="store_true",
+                      help="print the rules that AppArmor needs for the domain")
     p.set_defaults(call=main)
 
 
-def qemu_arguments(image: Path, fmt: str, profile: Path,
-                   sets: list[str]) -> list[str]:
-    """Arguments that libvirt passes to QEMU unchanged."""
-    from ..build.qemu_build import FIRMWARE_DIRS
-
-    node = {"driver": fmt, "node-name": "disk0", "discard": "unmap",
-            "file": {"driver": "file", "filename": str(image)}}
-    device = {"driver": "vssd", "id": "ssd0", "drive": "disk0",
-              "serial": "VSSD0000", "profile": str(profile), "bootindex": 1}
-    if sets:
-        device["options"] = ";".join(sets)
-    args = []
-    for folder in FIRMWARE_DIRS:
-        args += ["-L", folder]
-    return args + ["-blockdev", json.dumps(node), "-device",
-                   json.dumps(device)]
-
-
-def domain(name: str, emulator: Path, accel: str, mem_mib: int, smp: int,
-           arguments: list[str], uuid: str = "") -> str:
-    """The domain's XML; with the UUID of the one that it replaces."""
-    def add(parent: ElementTree.Element, tag: str, text: str = "",
-            **attributes: str) -> ElementTree.Element:
-        e = ElementTree.SubElement(parent, tag, attributes)
-        e.text = text or None
-        return e
-
-    ElementTree.register_namespace("qemu", QEMU_NS)
-    top = ElementTree.Element(
-        "domain", {"type": "kvm" if accel == "kvm" else "qemu"})
-    add(top, "name", name)
-    if uuid:
-        add(top, "uuid", uuid)
-    add(top, "memory", str(mem_mib), unit="MiB")
-    add(top, "vcpu", str(smp))
-    system = add(top, "os")
-    add(system, "type", "hvm", arch="x86_64", machine="q35")
-    add(system, "loader", SEABIOS, readonly="yes", type="rom")
-    features = add(top, "features")
-    add(features, "acpi")
-    add(top, "cpu",
-        mode="host-passthrough" if accel == "kvm" else "maximum")
-    add(top, "on_poweroff", "destroy")
-    add(top, "on_reboot", "restart")
-    devices = add(top, "devices")
-    add(devices, "emulator", str(emulator))
-    net = add(devices, "interface", type="user")
-    add(net, "model", type="virtio")
-    add(net, "rom", enabled="no")
-    add(devices, "serial", type="pty")
-    add(devices, "console", type="pty")
-    add(devices, "memballoon", model="none")
-    # The user who made the files runs the guest that uses them.
-    label = add(top, "seclabel", type="static", model="dac", relabel="no")
-    add(label, "label", f"+{os.getuid()}:+{os.getgid()}")
-    command = ElementTree.SubElement(top, f"{{{QEMU_NS}}}commandline")
-    for arg in arguments:
-        ElementTree.SubElement(command, f"{{{QEMU_NS}}}arg", {"value": arg})
-    ElementTree.indent(top)
-    return ElementTree.tostring(top, encoding="unicode") + "\n"
-
-
-def _disk(args: argparse.Namespace, qemu_img: Path) -> tuple[Path, str]:
-    from ..guest import image
-
-    if args.disk:
-        return args.disk.resolve(), image_format(args.disk)
-    built_in = image.ensure()
-    path = paths.cache_dir() / f"libvirt-{args.name}-{built_in.key}.qcow2"
-    if not path.exists():
-        part = path.with_suffix(".part")
-        image.overlay(qemu_img, built_in.disk, part)
-        part.rename(path)
-    return path, "qcow2"
-
-
-def make(args: argparse.Namespace) -> str:
-    """The XML that the command's arguments ask for."""
-    from ..build import qemu_build
-    from ..guest import kvm
-
+def check(args: argparse.Namespace) -> None:
+    """Errors that can be found before anything is made."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", args.name):
         raise UserError(f"NAME {args.name!r}: letters, digits and . _ + - only")
     if args.disk and not args.disk.is_file():
         raise UserError(f"--disk {args.disk}: no such file")
+    if not 1 <= args.smp <= 255:
+        raise UserError(f"--smp {args.smp}: allowed 1..255")
+    for one in args.set:
+        if "=" not in one or ";" in one:
+            raise UserError(f"--set {one}: give KEY=VALUE")
+    mebibytes(args.mem)
+    paths.find_profile(args.profile)
+    args.further = drives.check_all(args.drive, 1)
+
+
+def _first(args: argparse.Namespace, qemu_img: Path, built_in: Path | None,
+           key: str) -> domain.Disk:
+    """The drive that the guest boots from."""
+    from ..guest import image
+
     profile = paths.find_profile(args.profile)
+    if args.disk:
+        return domain.Disk(args.disk.resolve(), image_format(args.disk),
+                           profile, args.set)
+    assert built_in
+    path = paths.cache_dir() / f"libvirt-{args.name}-{key}.qcow2"
+    if not path.exists():
+        part = path.with_suffix(".part")
+        image.overlay(qemu_img, built_in, part)
+        part.rename(path)
+    return domain.Disk(path, "qcow2", profile, args.set)
+
+
+def _further(args: argparse.Namespace, qemu_img: Path) -> list[domain.Disk]:
+    found = []
+    for i, one in enumerate(args.further, 1):
+        files = {name: path for name, path in one.files.items()
+                 if name != "image"}
+        if one.image:
+            path = one.image.resolve()
+            fmt = image_format(path, "--drive image")
+        else:
+            path, fmt = drives.kept(
+                one, qemu_img,
+                paths.cache_dir() / f"libvirt-{args.name}-ssd{i}.qcow2"), "qcow2"
+        found.append(domain.Disk(path, fmt, one.profile, one.sets, one.serial,
+                                 files))
+    return found
+
+
+def make(args: argparse.Namespace) -> tuple[domain.Domain, Path | None]:
+    """The domain that the arguments ask for, and the built-in guest's image
+    that it has; its files are made."""
+    from ..build import qemu_build
+    from ..guest import image, kvm
+
+    check(args)
     qemu = qemu_build.ensure()
-    path, fmt = _disk(args, qemu.img)
-    return domain(args.name, qemu.emulator, kvm.accelerator(qemu),
-                  mebibytes(args.mem), args.smp,
-                  qemu_arguments(path, fmt, profile, args.set),
-                  known_uuid(args.name) if args.define else "")
+    built_in = None if args.disk else image.ensure()
+    disk = built_in.disk if built_in else None
+    disks = [_first(args, qemu.img, disk, built_in.key if built_in else ""),
+             *_further(args, qemu.img)]
+    return domain.Domain(
+        args.name, qemu.emulator, kvm.accelerator(qemu), mebibytes(args.mem),
+        args.smp, disks, known_uuid(args.name) if args.define else ""), disk
 
 
 def _virsh(*args: str, text: str = "") -> subprocess.CompletedProcess[str]:
@@ -166,14 +141,33 @@ def known_uuid(name: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
+def virt_install(made: domain.Domain) -> str:
+    """A command of virt-install that makes such a domain."""
+    arguments = shlex.join(domain.qemu_arguments(made.disks))
+    return shlex.join([
+        "virt-install", "--name", made.name, "--uuid", made.lasting_uuid,
+        "--virt-type", "kvm" if made.accel == "kvm" else "qemu",
+        "--machine", "q35", "--memory", str(made.mem_mib),
+        "--vcpus", str(made.smp), "--osinfo", "linux2022", "--import",
+        "--boot", f"emulator={made.emulator},loader={domain.SEABIOS},"
+        "loader.readonly=yes,loader.type=rom",
+        "--disk", "none", "--network", "user,model.type=virtio,rom.enabled=no",
+        "--graphics", "none", "--memballoon", "none", "--noautoconsole",
+        f"--qemu-commandline={arguments}"]) + "\n"
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd libvirt"""
-    xml = make(args)
-    if not args.define:
-        sys.stdout.write(xml)
-        return 0
-    done = _virsh("define", "/dev/stdin", text=xml)
-    if done.returncode != 0:
-        raise UserError("virsh define: " + one_line(done.stderr))
-    say(f"defined; start it with: virsh start {args.name} --console")
+    made, built_in = make(args)
+    if args.apparmor:
+        sys.stdout.write(domain.apparmor_rules(made, built_in))
+    elif args.virt_install:
+        sys.stdout.write(virt_install(made))
+    elif not args.define:
+        sys.stdout.write(domain.xml(made))
+    else:
+        done = _virsh("define", "/dev/stdin", text=domain.xml(made))
+        if done.returncode != 0:
+            raise UserError("virsh define: " + one_line(done.stderr))
+        say(f"defined; start it with: virsh start {args.name} --console")
     return 0

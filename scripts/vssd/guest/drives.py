@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -135,13 +136,28 @@ def claim(drives: list[Further], keep: bool) -> list[int]:
 
 def blank(drive: Further, path: Path) -> Path:
     """An empty image, sparse: of size=, else of the drive's capacity."""
+    with open(path, "wb") as f:
+        f.truncate(_nbytes(drive))
+    return path
+
+
+def kept(drive: Further, qemu_img: Path, path: Path) -> Path:
+    """The same in qcow2, which takes snapshots; one that is there stays."""
+    if not path.exists():
+        done = subprocess.run(
+            [str(qemu_img), "create", "-q", "-f", "qcow2", str(path),
+             str(_nbytes(drive))], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError(f"cannot make an image for --drive {drive.text}: "
+                            + " ".join(done.stderr.split()))
+    return path
+
+
+def _nbytes(drive: Further) -> int:
     from ..build import model
 
-    nbytes = drive.size or int(
+    return drive.size or int(
         model.drive_info(drive.profile, drive.sets)["capacity_bytes"])
-    with open(path, "wb") as f:
-        f.truncate(nbytes)
-    return path
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:

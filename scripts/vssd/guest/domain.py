@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A libvirt domain with modelled drives, as XML.
+
+libvirt knows no vssd device, so the -blockdev and -device of drives go through
+libvirt's interface for such arguments (qemu:commandline); everything else is
+ordinary.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+from ..build.qemu_build import FIRMWARE_DIRS
+
+QEMU_NS = "http://libvirt.org/schemas/domain/qemu/1.0"
+SEABIOS = "/usr/share/seabios/bios-256k.bin"
+UUIDS = uuid.UUID("0d6a3c52-44c6-4f0b-9d64-2f0a5a1c7f3e")
+SPARE_PORTS = 6  # for devices that virsh attach-device adds
+
+
+@dataclass
+class Disk:
+    """A drive and its image, which keeps the writes of the guest."""
+
+    image: Path
+    fmt: str
+    profile: Path
+    sets: list[str] = field(default_factory=list)
+    serial: str = ""
+    files: dict[str, Path] = field(default_factory=dict)  # state, oplog, trace
+
+
+@dataclass
+class Domain:
+    """All that the XML depends on."""
+
+    name: str
+    emulator: Path
+    accel: str
+    mem_mib: int
+    smp: int
+    disks: list[Disk]
+    uuid: str = ""  # of the domain that it replaces
+
+    @property
+    def lasting_uuid(self) -> str:
+        """Always the same for a name, so that a second definition updates the
+        first."""
+        return self.uuid or str(uuid.uuid5(UUIDS, self.name))
+
+
+def _device(i: int, disk: Disk) -> dict[str, object]:
+    device: dict[str, object] = {
+        "driver": "vssd", "id": f"ssd{i}", "drive": f"disk{i}",
+        "serial": disk.serial or f"VSSD{i:04d}", "profile": str(disk.profile),
+        "bus": f"slot{i}"}
+    if disk.sets:
+        device["options"] = ";".join(disk.sets)
+    for name, path in disk.files.items():
+        device[name] = str(path.absolute())
+    if i == 0:
+        device["bootindex"] = 1
+    return device
+
+
+def qemu_arguments(disks: list[Disk]) -> list[str]:
+    """Arguments that libvirt passes to QEMU unchanged: each drive behind a
+    hot-plug slot of its own."""
+    args = [arg for folder in FIRMWARE_DIRS for arg in ("-L", folder)]
+    # A drive that goes is told to the guest by its slot, as in ./vssd run.
+    args += ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
+    for i, disk in enumerate(disks):
+        node = {"driver": disk.fmt, "node-name": f"disk{i}", "discard": "unmap",
+                "file": {"driver": "file", "filename": str(disk.image)}}
+        # libvirt numbers the chassis of its own ports from 1 on.  As JSON, since
+        # QEMU makes devices in other forms first, where libvirt's would be.
+        port = {"driver": "pcie-root-port", "id": f"slot{i}", "chassis": 0,
+                "slot": i}
+        args += ["-device", json.dumps(port),
+                 "-blockdev", json.dumps(node),
+                 "-device", json.dumps(_device(i, disk))]
+    return args
+
+
+def xml(domain: Domain) -> str:
+    """The domain's XML."""
+    def add(parent: ElementTree.Element, tag: str, text: str = "",
+            **attributes: str) -> ElementTree.Element:
+        e = ElementTree.SubElement(parent, tag, attributes)
+        e.text = text or None
+        return e
+
+    kvm = domain.accel == "kvm"
+    ElementTree.register_namespace("qemu", QEMU_NS)
+    top = ElementTree.Element("domain", {"type": "kvm" if kvm else "qemu"})
+    add(top, "name", domain.name)
+    add(top, "uuid", domain.lasting_uuid)
+    add(top, "title", "a guest with a modelled SSD")
+    add(top, "memory", str(domain.mem_mib), unit="MiB")
+    add(top, "vcpu", str(domain.smp))
+    system = add(top, "os")
+    add(system, "type", "hvm", arch="x86_64", machine="q35")
+    add(system, "loader", SEABIOS, readonly="yes", type="rom")
+    add(add(top, "features"), "acpi")
+    add(top, "cpu", mode="host-passthrough" if kvm else "maximum")
+    add(top, "on_poweroff", "destroy")
+    add(top, "on_reboot", "restart")
+    devices = add(top, "devices")
+    add(devices, "emulator", str(domain.emulator))
+    add(devices, "controller", type="pci", index="0", model="pcie-root")
+    for i in range(1, SPARE_PORTS + 1):
+        add(devices, "controller", type="pci", index=str(i),
+            model="pcie-root-port")
+    net = add(devices, "interface", type="user")
+    add(net, "model", type="virtio")
+    add(net, "rom", enabled="no")
+    add(devices, "serial", type="pty")
+    add(devices, "console", type="pty")
+    add(devices, "memballoon", model="none")
+    # The user who made the files runs the guest that uses them.
+    label = add(top, "seclabel", type="static", model="dac", relabel="no")
+    add(label, "label", f"+{os.getuid()}:+{os.getgid()}")
+    command = ElementTree.SubElement(top, f"{{{QEMU_NS}}}commandline")
+    for arg in qemu_arguments(domain.disks):
+        ElementTree.SubElement(command, f"{{{QEMU_NS}}}arg", {"value": arg})
+    ElementTree.indent(top)
+    return ElementTree.tostring(top, encoding="unicode") + "\n"
+
+
+def _backing(disk: Disk, built_in: Path | None) -> list[Path]:
+    return [built_in] if built_in and disk.fmt == "qcow2" else []
+
+
+def apparmor_rules(domain: Domain, built_in: Path | None) -> str:
+    """What AppArmor must permit to the domain's QEMU beside libvirt's own
+    rules: lines for abstractions/libvirt-qemu.  built_in: the image behind
+    those of the built-in guest."""
+    rules = [f'"{domain.emulator}" rmix,']
+    for disk in domain.disks:
+        rules.append(f'"{disk.profile}" r,')
+        rules.append(f'"{disk.image}" rwk,')
+        rules += [f'"{path}" rk,' for path in _backing(disk, built_in)]
+        # A state is saved beside the old one and takes its place.
+        rules += [f'"{path.absolute()}*" rwk,' for path in disk.files.values()]
+    rules += [f'"{folder}/**" r,' for folder in FIRMWARE_DIRS]
+    return "\n".join(dict.fromkeys(rules)) + "\n"
