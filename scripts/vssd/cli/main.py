@@ -44,6 +44,7 @@ from . import (
     test,
     top,
     validate,
+    vng,
 )
 from .parsing import Parser, add_quiet, wants_colours
 
@@ -55,7 +56,7 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 # Each module has add_parser() and main(); --help lists them in this order.
 # Help, completion and man pages read the same parsers.
 COMMANDS = (setup, doctor, cache, run, ps, console, execute, cp, ssh, stop,
-            powercut, fault, stat, top, metrics, sim, age, sweep, fleet, compare,
+            powercut, vng, fault, stat, top, metrics, sim, age, sweep, fleet, compare,
             report, plot, figures, validate, fit, model, libvirt,
             kernel, test, fuzz, bench, checklog,
             help, completion, man)

@@ -313,14 +313,14 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
                               forget=args.print_command and not args.keep)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
-            [drive, *_further(args, qemu, folder)], mebibytes(args.mem),
+            [drive, *further(args, qemu, folder)], mebibytes(args.mem),
             args.smp, network=not args.icount,
             icount=args.icount, seed=args.seed, command=args.command,
             serve=args.command is None and not args.print_command,
             ports=links.with_ports(args),
             reboot_ends=args.command is not None,
             pause_at_end=not args.print_command,
-            extra=([] if args.print_command else _monitor(folder))
+            extra=([] if args.print_command else monitor(folder))
             + links.share_arguments(args.shares) + args.qemu)
         _boot(args, spec, built_in, folder)
         args.setup = links.setup_script(args.shares, args.ssh is not None)
@@ -333,13 +333,13 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
                 os.close(fd)
 
 
-def _further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path) \
-        -> list[machine.Drive]:
-    """The drives of --drive; each has a seed of its own."""
+def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
+            first: int = 1) -> list[machine.Drive]:
+    """The drives of --drive, from ssd<first> on; each has a seed of its own."""
     from ..guest import machine
 
     found = []
-    for i, one in enumerate(args.further, 1):
+    for i, one in enumerate(args.further, first):
         path, fmt = folder / f"drive{i}.img", "raw"
         if not one.image:
             drives.blank(one, path)
@@ -380,7 +380,7 @@ def _kept_file(built_in: image.Image) -> Path:
     return paths.cache_dir() / f"kept-{built_in.key}.qcow2"
 
 
-def _monitor(folder: Path) -> list[str]:
+def monitor(folder: Path) -> list[str]:
     """A monitor for ./vssd powercut, where a socket's name is not too long."""
     path = str(folder / rundir.MONITOR)
     if len(path) > 100:

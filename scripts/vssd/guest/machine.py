@@ -101,7 +101,8 @@ def check_text(text: str) -> str:
     return one_line(line).removeprefix("vssd: ")
 
 
-def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
+def drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
+    """QEMU's arguments for the drive ssd<i>; boot: firmware may boot from it."""
     node = drive.node or {
         "driver": drive.fmt, "discard": "unmap",
         "file": {"driver": "file", "filename": str(drive.image)}}
@@ -196,7 +197,7 @@ def command_line(spec: Spec) -> list[str]:
         args += ["-icount", f"shift={spec.icount_shift},sleep=off", "-seed", str(spec.seed),
                  "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
     for i, drive in enumerate(spec.drives):
-        args += _drive_args(i, drive, spec.kernel is None)
+        args += drive_args(i, drive, spec.kernel is None)
     if spec.kernel:
         args += ["-kernel", str(spec.kernel), "-append", spec.append]
         if spec.initrd:

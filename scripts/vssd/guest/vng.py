@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""virtme-ng with a modelled drive: its command line, and the kernel tree.
+
+virtme-ng boots the kernel of a source tree with the files of this machine as
+its root.  It starts our QEMU; drives are further arguments of QEMU.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from ..build.qemu_build import FIRMWARE_DIRS
+from ..errors import UserError
+from . import machine
+
+KERNEL = Path("arch/x86/boot/bzImage")
+# Files at the top of every tree of Linux's sources.
+TREE = ("Kbuild", "Kconfig", "MAINTAINERS")
+# With these virtme-ng boots another kernel than the tree's, builds it, or ends.
+OTHER = ("-r", "--run", "-b", "--build", "-k", "--kconfig", "-h", "--help",
+         "--version", "--clean")
+OURS = ("--qemu", "--disable-microvm")
+
+
+def check(tree: Path, words: list[str]) -> None:
+    """Refuse a folder whose kernel virtme-ng could not boot."""
+    names = [word.partition("=")[0] for word in words]
+    for name in names:
+        if name in OURS:
+            raise UserError(f"{name}: ./vssd vng gives this argument itself")
+    if set(names) & set(OTHER) or any(re.match(r"-[rbk].", w) for w in words):
+        return
+    if not all((tree / name).exists() for name in TREE):
+        raise UserError(f"{tree} is no tree of Linux's sources: go to one, or"
+                        " name a kernel, as ./vssd vng -- -r FILE")
+    if not (tree / KERNEL).is_file():
+        raise UserError(f"{tree} has no built kernel ({KERNEL}): run make, or"
+                        " ./vssd vng -- --build")
+
+
+def command(program: Path, emulator: Path, accel: str,
+            drives: list[machine.Drive], extra: list[str], words: list[str]) \
+        -> list[str]:
+    """virtme-ng's command line; it gives our arguments for QEMU to a shell."""
+    qemu = [arg for folder in FIRMWARE_DIRS for arg in ("-L", folder)]
+    for i, drive in enumerate(drives):
+        qemu += machine.drive_args(i, drive, boot=False)
+    return [str(program), "--qemu", str(emulator), "--disable-microvm",
+            *["--disable-kvm"] * (accel != "kvm"),
+            "--qemu-opts=" + shlex.join(qemu + extra), *words]
