@@ -86,7 +86,7 @@ class Env:
         """Direct boot of the image's kernel, agent at work."""
         given: dict[str, Any] = {
             "kernel": self.image.kernel, "initrd": self.image.initrd,
-            "append": f"root={self.image.root} rw console=ttyS0",
+            "append": f"root={self.image.root} rw {machine.KERNEL_ARGS}",
             "serve": True}
         given.update(more)
         return machine.Spec(self.qemu.emulator, self.accel, drives, **given)

@@ -22,7 +22,7 @@ from conftest import Env, blank, drive, refused
 from vssd import paths
 from vssd.build import kernel_build, model
 from vssd.build.kernel_source import Wanted
-from vssd.guest import image, suite_kernel
+from vssd.guest import image, machine, suite_kernel
 from vssd.guest.guest import Guest
 
 GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
@@ -63,7 +63,7 @@ def of_suite(env: Env, folder: Path, suite: str, option: str,
         initrd = found.initrd(made.initrd, folder / "initrd.img")
     yield from started(
         env, folder, option, made.disk, kernel=kernel, initrd=initrd,
-        append=f"root={made.root} rw console=ttyS0" + params)
+        append=f"root={made.root} rw {machine.KERNEL_ARGS}" + params)
 
 
 @pytest.fixture(scope="module", name="patched")
@@ -81,8 +81,7 @@ def old_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     """Debian 11's kernel as it is, four streams."""
     yield from of_suite(env, tmp_path_factory.mktemp("old"), "bullseye",
                         "streams.max=4",
-                        # Its check of the timer fails on a busy machine.
-                        " nvme_core.streams=1 no_timer_check")
+                        " nvme_core.streams=1")
 
 
 @pytest.fixture(scope="module", name="new")

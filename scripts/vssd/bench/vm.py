@@ -48,7 +48,7 @@ def booted(*more: machine.Drive) -> Iterator[Guest]:
             qemu.emulator, kvm.accelerator(qemu),
             [machine.Drive(root, "qcow2", "virtio-blk-pci"), *more],
             kernel=built_in.kernel, initrd=built_in.initrd, serve=True,
-            append=f"root={built_in.root} rw console=ttyS0")
+            append=f"root={built_in.root} rw {machine.KERNEL_ARGS}")
         with Guest(spec) as guest:
             with Stage("booting a guest to measure in"):
                 guest.wait_agent()

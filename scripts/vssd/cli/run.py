@@ -410,7 +410,7 @@ def _boot(args: argparse.Namespace, spec: machine.Spec,
     from ..guest import machine
 
     root = f"root={built_in.root} rw " if built_in else ""
-    default = f"{root}console=ttyS0"
+    default = root + machine.KERNEL_ARGS
     if args.command is not None:
         default += " panic=-1"
     spec.append = " ".join([default if args.append is None else args.append,

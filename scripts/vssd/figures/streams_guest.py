@@ -135,7 +135,8 @@ def _spec(guests: Guests, name: str, folder: Path) -> machine.Spec:
         icount=guests.accel == "tcg", icount_shift=setting.shift,
         seed=setting.store.seed,
         kernel=guests.kernel.kernel, initrd=guests.kernel.initrd,
-        append=f"root={guests.root.root} rw console=ttyS0 quiet panic=-1"
+        append=f"root={guests.root.root} rw {machine.KERNEL_ARGS} quiet"
+        " panic=-1"
         f" mitigations=off init={AGENT}"
         f" nvme_core.streams={int(conditions.streams)}",
         command=setting.store.script(conditions, SERIAL, guests.minutes,

@@ -44,7 +44,7 @@ terminal_input serial
 terminal_output serial
 set timeout=1
 menuentry "Debian on vssd" {{
-    linux /boot/{kernel} root=PARTUUID={partuuid} rw console=ttyS0
+    linux /boot/{kernel} root=PARTUUID={partuuid} rw console=ttyS0 no_timer_check
     initrd /boot/{initrd}
 }}
 """

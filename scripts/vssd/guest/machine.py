@@ -31,6 +31,9 @@ from ..proc import log_file
 HELLO = b"\0\0vssd-agent 1\n"
 OVMF_CODE = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
 OVMF_VARS = ("/usr/share/OVMF/OVMF_VARS_4M.fd", "/usr/share/OVMF/OVMF_VARS.fd")
+# Of a guest's kernel.  Without the second one Linux on x86 counts timer
+# interrupts at boot, and panics on a host that is too busy to deliver them.
+KERNEL_ARGS = "console=ttyS0 no_timer_check"
 ICOUNT_SHIFT = 3  # an instruction takes 2^this ns
 PR_SET_PDEATHSIG = 1
 FOLLOW_S = 0.2
