@@ -3,6 +3,7 @@
  * config-report.c - the options of a drive as a table, as text, and those that
  * differ from their defaults as JSON.
  */
+#include "outside-config.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
 #include "ssd-setup.h"
@@ -26,11 +27,16 @@ void ssd_config_document(GString *out)
     document_table(out, nand_options, nand_n_options);
 }
 
+static char *value_of(const void *base, const OptDesc *table, const OptDesc *d)
+{
+    return table == ssd_options ? outside_get(base, d) : opt_get(base, d);
+}
+
 static void print_table(GString *out, const void *base, const OptDesc *table,
                         size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        g_autofree char *value = opt_get(base, &table[i]);
+        g_autofree char *value = value_of(base, table, &table[i]);
 
         g_string_append(out, table[i].key);
         g_string_append_c(out, '=');
@@ -74,7 +80,7 @@ static void write_changed(const void *base, const void *defaults,
                           const OptDesc *table, size_t n, JsonWriter *w)
 {
     for (size_t i = 0; i < n; i++) {
-        g_autofree char *value = opt_get(base, &table[i]);
+        g_autofree char *value = value_of(base, table, &table[i]);
         g_autofree char *def = opt_get(defaults, &table[i]);
 
         if (g_strcmp0(value, def) != 0) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "outside-config.h"
 #include "simtime.h"
 #include "ssd-internal.h"
 
@@ -45,8 +46,9 @@ static uint32_t read_isolation(const char *text, uint64_t *initial)
 
 uint32_t fdp_own_streams(const SsdConfig *cfg)
 {
-    return ssd_alloc_draws_stream(cfg->alloc) ? cfg->random_blocks - 1
-                                              : cfg->hot_cold;
+    return ssd_alloc_draws_stream(cfg->alloc)
+               ? cfg->random_blocks - 1
+               : cfg->hot_cold + outside_streams(cfg);
 }
 
 uint64_t fdp_initial(const SsdConfig *cfg)
@@ -225,6 +227,14 @@ static bool check_streams(const SsdConfig *cfg, GError **error)
                     "ftl.hot_cold=on: needs streams.max=0 and "
                     "fdp.ruhs=0: either the host assigns streams, or the "
                     "drive does");
+    }
+    if (outside_streams(cfg) > 0 &&
+        (cfg->ruhs || cfg->streams || cfg->hot_cold ||
+         ssd_alloc_draws_stream(cfg->alloc))) {
+        return fail(error,
+                    "ftl.placement: a policy from outside needs "
+                    "streams.max=0, fdp.ruhs=0, ftl.hot_cold=off and not "
+                    "ftl.alloc=random-block: it assigns the streams");
     }
     if (ssd_alloc_draws_stream(cfg->alloc) &&
         (cfg->ruhs || cfg->streams || cfg->hot_cold)) {

@@ -8,6 +8,7 @@
 #include "fdp-config.h"
 #include "needs.h"
 #include "numtable.h"
+#include "outside-config.h"
 #include "slc-config.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
@@ -96,6 +97,7 @@ void ssd_config_free(SsdConfig *cfg)
     if (cfg) {
         opt_clear(&cfg->nand, nand_options, nand_n_options);
         opt_clear(cfg, ssd_options, ssd_n_options);
+        outside_config_clear(cfg);
         g_free(cfg->profile);
         g_free(cfg);
     }
@@ -112,6 +114,7 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     copy->isolation = g_strdup(cfg->isolation);
     copy->handles = g_strdup(cfg->handles);
     copy->slc_streams = g_strdup(cfg->slc_streams);
+    outside_config_copied(copy);
     return copy;
 }
 
@@ -122,7 +125,14 @@ static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
 {
     SsdPowerState states[SSD_POWER_STATES];
     uint32_t n;
+    bool taken;
 
+    if (!outside_set(cfg, d, value, &taken, error)) {
+        return false;
+    }
+    if (taken) {
+        return true;
+    }
     if ((d->offset == offsetof(SsdConfig, power_states) &&
          !thermal_states(value, states, &n, error)) ||
         (d->offset == offsetof(SsdConfig, isolation) &&
@@ -256,7 +266,7 @@ char *ssd_config_get(const SsdConfig *cfg, const char *key)
         return opt_get(&cfg->nand, d);
     }
     d = opt_find(ssd_options, ssd_n_options, key);
-    return d ? opt_get(cfg, d) : NULL;
+    return d ? outside_get(cfg, d) : NULL;
 }
 
 /* ---- checks across options ----------------------------------------------- */
@@ -371,6 +381,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
     const Asked asked[] = {
         {cfg->alloc != 0, NEED_ALLOC, "ftl.alloc"},
         {cfg->gc != 0, NEED_GC, "ftl.gc"},
+        {outside_streams(cfg) > 0, NEED_STREAMS, "ftl.placement"},
         {cfg->gc_unit != 0, NEED_SUPERBLOCKS, "ftl.gc_unit"},
         {cfg->gc_soft_ppm > 0, NEED_BACKGROUND, "ftl.gc_soft"},
         {cfg->t_gc_period_ps > 0, NEED_BACKGROUND, "ftl.gc_period"},
@@ -696,7 +707,7 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                     "each plane, there are %" PRIu64 " (more ftl.op_percent)",
                     cfg->random_blocks, l->min_spare_blocks, spare);
     }
-    if (l->n_streams > 1 && !cfg->hot_cold) {
+    if (l->n_streams > 1 && !cfg->hot_cold && !outside_streams(cfg)) {
         return fail(error, "%s=%u: needs %u spare blocks in each plane, there "
                     "are %" PRIu64 " (more ftl.op_percent%s)",
                     cfg->ruhs ? "fdp.ruhs" : "streams.max",

@@ -7,6 +7,9 @@
 #include "options.h"
 #include "ssd-options.h"
 #include "ssd.h"
+#include "vssd-policy.h"
+
+typedef struct OutsidePolicy OutsidePolicy; /* outside.h */
 
 struct SsdConfig {
     NandConfig nand;
@@ -17,6 +20,8 @@ struct SsdConfig {
     uint32_t trim_step;
     bool wide_tables;     /* likewise: as if there were 2^31 units or more */
     char *profile;        /* name of the file that was loaded, or NULL */
+    OutsidePolicy *outside[VSSD_POLICY_KINDS]; /* in place of the option's
+                                                  policy; or NULL */
 #define SSD_FIELD(type, ctype, field, ...) ctype field;
     SSD_OPTIONS(SSD_FIELD)
 #undef SSD_FIELD
@@ -206,6 +211,7 @@ const char *ssd_map_name(unsigned i);
 uint32_t ssd_map_least_logs(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
+const char *ssd_placement_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);
 const char *ssd_wear_name(unsigned i);
 const char *ssd_recovery_name(unsigned i);

@@ -23,7 +23,8 @@
       NULL,                                                                    \
       "user capacity, instead of ftl.op_percent; 0: ftl.op_percent gives it")  \
     X(ENUM, uint32_t, mapper, "ftl.map", 0, 0, "page", ssd_map_name,           \
-      "mapping scheme (docs/mapping.md)")                                      \
+      "mapping scheme (docs/mapping.md); or so:FILE, a policy from outside: "  \
+      "dftl with another order of its cache")                                  \
     X(SIZE, uint64_t, map_cache_bytes, "ftl.map_cache", 64, 1099511627776,     \
       "1MiB", NULL,                                                            \
       "dftl: DRAM for map entries, 8 bytes each (16 from 2^32 units on), in "  \
@@ -40,7 +41,7 @@
       "ftl.map=bast, fast: log blocks of each plane; 0: as many as the "       \
       "over-provisioning allows")                                              \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
-      "page allocation")                                                       \
+      "page allocation; or so:FILE, a policy from outside")                    \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
       "stripe order: channel, way (chip), die, plane, fastest first")          \
     X(U32, uint32_t, superpage, "ftl.superpage", 0, 32, "0", NULL,             \
@@ -83,7 +84,7 @@
       "writes of the host when the SLC cache is full. direct: to other "       \
       "blocks; fold: they wait for folding")                                   \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
-      "victim selection of GC")                                                \
+      "victim selection of GC; or so:FILE, a policy from outside")             \
     X(ENUM, uint32_t, gc_unit, "ftl.gc_unit", 0, 0, "plane", ssd_gc_unit_name, \
       "unit of GC: a block of one plane, or a superblock over the planes of "  \
       "a die or of the drive; ftl.gc then compares means")                     \
@@ -175,6 +176,10 @@
     X(BOOL, bool, hot_cold, "ftl.hot_cold", 0, 0, "off", NULL,                 \
       "the drive puts frequently written units into a stream of its own; "     \
       "excludes streams.max and fdp.ruhs")                                     \
+    X(ENUM, uint32_t, placement, "ftl.placement", 0, 0, "host",                \
+      ssd_placement_name,                                                      \
+      "who assigns written units to streams; or so:FILE, a policy from "       \
+      "outside, which excludes streams.max, fdp.ruhs and ftl.hot_cold")        \
     X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
       "streams of the Streams directive that the host may have open; 0: "      \
       "none")                                                                  \
@@ -236,7 +241,7 @@
       "GC keeps each stream (reclaim unit handle) in blocks of its own, or "   \
       "merges streams")                                                        \
     X(ENUM, uint32_t, buffer, "buffer.policy", 0, 0, "fifo", ssd_buffer_name,  \
-      "replacement in the DRAM buffer")                                        \
+      "replacement in the DRAM buffer; or so:FILE, a policy from outside")     \
     X(SIZE, uint64_t, buffer_bytes, "buffer.size", 4096, 1099511627776,        \
       "16MiB", NULL, "DRAM for data of the host; at least one NAND page")      \
     X(TIME, uint64_t, flush_interval_ps, "buffer.flush_interval", 0,           \

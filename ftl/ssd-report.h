@@ -94,6 +94,19 @@ void ssd_latency_log(const Ssd *ssd, GString *out);
 /* Forget latencies and counters (not wear): the warm-up is over. */
 void ssd_reset_stats(Ssd *ssd);
 
+/* ---- policies from outside ------------------------------------------------
+ */
+
+/* One line (g_free) that names the policy from outside and the rule that it
+ * broke; NULL: none has.  The drive goes on by rules of its own. */
+char *ssd_policy_fault(const Ssd *ssd);
+
+/* Called once for each policy that breaks a rule, in the middle of the call of
+ * the drive: it must not call the drive. */
+void ssd_on_policy_fault(Ssd *ssd,
+                         void (*fault)(void *opaque, const char *line),
+                         void *opaque);
+
 /* ---- operation log ------------------------------------------------------- */
 
 /*

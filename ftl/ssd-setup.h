@@ -24,6 +24,16 @@ bool ssd_config_set_block_bytes(SsdConfig *cfg, uint32_t bytes, GError **error);
 /* The value of key as a user would type it (g_free), or NULL: no such key. */
 char *ssd_config_get(const SsdConfig *cfg, const char *key);
 
+/*
+ * A policy of the process (vssd-policy.h), in place of that of its kind's
+ * option; it outlives the configuration and its drives.  false: *error says
+ * what is wrong with it.  One of a shared object is a value of the option:
+ * "ftl.gc=so:FILE".
+ */
+struct VssdPolicy;
+bool ssd_config_set_policy(SsdConfig *cfg, const struct VssdPolicy *policy,
+                           GError **error);
+
 /* Can a drive be made of it?  ssd_create() calls it too. */
 bool ssd_config_check(const SsdConfig *cfg, GError **error);
 

@@ -128,6 +128,7 @@ typedef enum SsdWork {
     N_WORKS,
 } SsdWork;
 
+typedef struct Outside Outside;     /* outside.h */
 typedef struct PlaneWear PlaneWear; /* gc/wear.c */
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;

@@ -41,6 +41,7 @@
 #include "media/rain.h"
 #include "media/rebuild.h"
 #include "media/spare.h"
+#include "outside.h"
 #include "placement/alloc-policy.h"
 #include "placement/life.h"
 #include "placement/placement.h"
@@ -524,10 +525,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->commands.ops = &host_cmd_ops;
     ssd->host->gate = &power_gate;
     ssd->nand_entry = map_nand_entry;
-    ssd->gc->policy = gc_policies[cfg->gc];
     prng_seed(&ssd->gc->rng, cfg->seed, PURPOSE_GC);
-    ssd->placement->policy = alloc_policies[cfg->alloc];
-    ssd->buffer->policy = buffer_policies[cfg->buffer];
     ssd->map->policy = map_policies[cfg->mapper];
     ssd->copies = own ? &own->copies : &gc_copies;
     ssd->placement->placer = own ? own->placer : NULL;
@@ -547,12 +545,17 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     }
     ssd->geo = nand_geometry(ssd->nand);
     invariant(ssd->geo->n_planes == ssd->l.n_planes);
+    outside_create(ssd);
+    ssd->gc->policy = gc_choose_policy(ssd);
+    ssd->placement->policy = alloc_choose_policy(ssd);
+    ssd->buffer->policy = buffer_choose_policy(ssd);
     init_shifts(ssd);
     work_init(&ssd->work, ssd->l.n_planes, ssd->geo->n_blocks);
     init_tables(ssd);
     numbers_reset(ssd);
     stream_init(ssd);
     hot_init(ssd);
+    outside_streams_init(ssd);
     refresh_init(ssd);
     trim_init(ssd);
     reset_init(ssd);
@@ -638,6 +641,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->inspect.busy_base);
     age_destroy(ssd);
     faults_free(ssd->media->faults);
+    outside_destroy(ssd);
     ssd_config_free(ssd->cfg);
     g_free(ssd);
 }

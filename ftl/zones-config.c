@@ -57,6 +57,7 @@ static const char *needs(const SsdConfig *cfg)
         {cfg->streams > 0, "streams.max=0"},
         {cfg->ruhs > 0, "fdp.ruhs=0"},
         {cfg->hot_cold, "ftl.hot_cold=off"},
+        {cfg->outside[VSSD_POLICY_PLACEMENT] != NULL, "ftl.placement=host"},
         {cfg->nand.slc_blocks > 0, "nand.slc_blocks=0"},
         {cfg->slc_dynamic_ppm > 0, "ftl.slc_dynamic=0"},
         {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=fifo or dynamic"},

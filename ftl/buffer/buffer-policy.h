@@ -65,6 +65,9 @@ struct BufferPolicy {
     bool (*sound)(const Ssd *ssd);
 };
 
+/* The policy of the configuration, from outside or of the list. */
+const BufferPolicy *buffer_choose_policy(const Ssd *ssd);
+
 extern const BufferPolicy *const buffer_policies[];
 extern const BufferPolicy buf_fifo;
 extern const BufferPolicy buf_none;

@@ -243,14 +243,17 @@ static void note_stream(Ssd *ssd, uint32_t cmd, uint64_t lpn, uint32_t stream)
     stream_wrote(ssd, stream, to - from);
     if (ssd->placement->hot_count) {
         hot_written(ssd, lpn);
+    } else if (ssd->outside[VSSD_POLICY_PLACEMENT]) {
+        outside_wrote(ssd, lpn, stream);
     }
 }
 
 /* The stream of a unit, where the drive chooses it. */
 static uint32_t own_stream(Ssd *ssd, uint64_t lpn)
 {
-    return ssd->placement->hot_count ? hot_stream(ssd, lpn)
-                                     : random_block_stream(ssd);
+    return ssd->placement->hot_count             ? hot_stream(ssd, lpn)
+           : ssd->outside[VSSD_POLICY_PLACEMENT] ? outside_stream(ssd, lpn)
+                                                 : random_block_stream(ssd);
 }
 
 /* Put one unit into the buffer; NONE: there is no room. */

@@ -35,6 +35,9 @@ uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane);
 /* With ftl.gc_unit: GcPolicy.check() of the stripe that it finds. */
 bool gc_greedy_check(Ssd *ssd, uint32_t plane, GError **error);
 
+/* The policy of the configuration, from outside or of the list. */
+const GcPolicy *gc_choose_policy(const Ssd *ssd);
+
 extern const GcPolicy *const gc_policies[];       /* NULL at the end */
 extern const GcPolicy gc_greedy;
 extern const GcPolicy gc_cost_benefit;

@@ -27,6 +27,7 @@ static void make_tables(Cmt *c)
 void cmt_init(Cmt *c, uint32_t most)
 {
     c->most = most;
+    c->order = NULL;
     c->n_buckets = 1;
     while (c->n_buckets < most && c->n_buckets < 1U << 25) {
         c->n_buckets *= 2;
@@ -78,6 +79,10 @@ void cmt_touch(Cmt *c, uint32_t i)
     IlistN *protected = &c->list[CMT_PROTECTED];
 
     invariant(i < c->n_made);
+    if (G_UNLIKELY(c->order)) {
+        c->order->used(c->order_opaque, i);
+        return;
+    }
     list_remove(c, i);
     list_push(c, i, CMT_PROTECTED);
     if (protected->n > MAX(c->most / 2, 1)) {
@@ -92,6 +97,9 @@ uint32_t cmt_victim(const Cmt *c)
 {
     if (cmt_used(c) < c->most) {
         return CMT_NONE;
+    }
+    if (G_UNLIKELY(c->order)) {
+        return c->order->victim(c->order_opaque);
     }
     return c->list[CMT_PROBATION].n > 0 ? c->list[CMT_PROBATION].tail
                                         : c->list[CMT_PROTECTED].tail;
@@ -127,7 +135,17 @@ uint32_t cmt_insert(Cmt *c, uint64_t lpn)
     c->entry[i] = (CmtEntry){.lpn = lpn, .chain = *head};
     *head = i + 1;
     list_push(c, i, CMT_PROBATION);
+    if (G_UNLIKELY(c->order)) {
+        c->order->insert(c->order_opaque, i);
+    }
     return i;
+}
+
+void cmt_move(Cmt *c, uint32_t i, uint8_t segment)
+{
+    invariant(i < c->n_made);
+    list_remove(c, i);
+    list_push(c, i, segment);
 }
 
 /* ---- check of a loaded table -------------------------------------------- */

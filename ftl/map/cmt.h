@@ -44,6 +44,14 @@ typedef struct CmtEntry {
     uint8_t dirty;
 } CmtEntry;
 
+/* An order of somebody else's in place of segmented LRU: who keeps each entry
+ * in one of the lists.  Required, all of them. */
+typedef struct CmtOrder {
+    void (*insert)(void *opaque, uint32_t i);
+    void (*used)(void *opaque, uint32_t i);
+    uint32_t (*victim)(void *opaque); /* there are entries */
+} CmtOrder;
+
 typedef struct Cmt {
     CmtEntry *entry;   /* most of them */
     /* No istack_ of core: lazy_new() fills it with zeroes, which are "none". */
@@ -53,6 +61,8 @@ typedef struct Cmt {
     uint32_t n_made;   /* entries that have ever been used */
     uint32_t free;     /* entries given back, + 1; 0: none */
     IlistN list[CMT_SEGMENTS]; /* most recently used first */
+    const CmtOrder *order;     /* or NULL */
+    void *order_opaque;
 } Cmt;
 
 void cmt_init(Cmt *c, uint32_t most);
@@ -74,6 +84,9 @@ void cmt_touch(Cmt *c, uint32_t i);
 uint32_t cmt_victim(const Cmt *c);
 
 void cmt_remove(Cmt *c, uint32_t i);
+
+/* For CmtOrder: the entry to the head of a list. */
+void cmt_move(Cmt *c, uint32_t i, uint8_t segment);
 
 /* A clean entry for a unit that has none; the table is not full. */
 uint32_t cmt_insert(Cmt *c, uint64_t lpn);

@@ -71,6 +71,8 @@ static const StateRow cmt_rows[] = {
     STATE_VALUE_ROW(Cmt, n_made),
     STATE_VALUE_ROW(Cmt, free),
     STATE_VALUE_ROW(Cmt, list),
+    STATE_KEPT_ROW(Cmt, order),
+    STATE_KEPT_ROW(Cmt, order_opaque),
 };
 
 const StateStruct dftl_struct = {"Dftl", dftl_rows, G_N_ELEMENTS(dftl_rows),

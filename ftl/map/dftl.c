@@ -35,6 +35,7 @@
 #include "journal/known.h"
 #include "lazymem.h"
 #include "map/dftl.h"
+#include "map/map-outside.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/aged-ops.h"
@@ -618,6 +619,7 @@ static void dftl_power_lost(Ssd *ssd)
 
     invariant(!ssd->powered);
     cmt_clear(&d->cmt);
+    map_outside_forget(ssd);
     hmb_clear(&d->hmb); /* the memory of the host is gone, too */
     forget(ssd);
 }
@@ -684,6 +686,7 @@ static void dftl_init(Ssd *ssd)
     invariant(!ssd->map->policy_data);
     ssd->map->policy_data = d;
     cmt_init(&d->cmt, (uint32_t)MIN(most, ssd->l.user_units));
+    map_outside_init(ssd);
     most = ssd->cfg->hmb_bytes / ssd->l.cache_entry_bytes;
     hmb_init(&d->hmb, MIN(most, ssd->l.user_units));
     d->hmb_room = d->hmb.most;

@@ -41,6 +41,9 @@ struct AllocPolicy {
     uint32_t (*pick)(Ssd *ssd, uint64_t lpn);
 };
 
+/* The policy of the configuration, from outside or of the list. */
+const AllocPolicy *alloc_choose_policy(const Ssd *ssd);
+
 extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
 extern const AllocPolicy alloc_stripe;
 extern const AllocPolicy alloc_static;

@@ -18,9 +18,13 @@
 void alloc_init(Ssd *ssd);
 void alloc_destroy(Ssd *ssd);
 
+/* After hot_init(). */
+void outside_streams_init(Ssd *ssd);
+
 void hot_init(Ssd *ssd);
 void hot_destroy(Ssd *ssd);
 void hot_forget(Ssd *ssd);
+void outside_streams_forget(Ssd *ssd);
 
 void stream_init(Ssd *ssd);
 void stream_destroy(Ssd *ssd);

@@ -128,6 +128,10 @@ void hot_written(Ssd *ssd, uint64_t lpn);
 /* ---- streams that the drive chooses ---------------------------------------
  */
 
+/* With a policy of ftl.placement: the stream of a unit; it has been written. */
+uint32_t outside_stream(Ssd *ssd, uint64_t lpn);
+void outside_wrote(Ssd *ssd, uint64_t lpn, uint32_t stream);
+
 /* With ftl.alloc=random-block: the stream of a unit, at random. */
 uint32_t random_block_stream(Ssd *ssd);
 

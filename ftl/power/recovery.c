@@ -79,6 +79,7 @@ static void forget(Ssd *ssd)
     ssd->l2p.mapped_units = 0;
     seq_forget(ssd);
     hot_forget(ssd);
+    outside_streams_forget(ssd);
     block_forget_all(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         plane_update(ssd, i);

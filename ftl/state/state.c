@@ -21,6 +21,7 @@
 #include "inspect/inspect.h"
 #include "journal/journal.h"
 #include "map/map-policy.h"
+#include "outside.h"
 #include "map/map.h"
 #include "media/faulty.h"
 #include "media/life.h"
@@ -124,7 +125,10 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.block_shift, block_shift),
     KEPT(ssd.page_units_shift, page_units_shift),
     KEPT(ssd.first_unit_parts, first_unit_parts),
-    KEPT(ssd.age, age), /* empty, but during ssd_age() */
+    KEPT(ssd.age, age),         /* empty, but during ssd_age() */
+    KEPT(ssd.outside, outside), /* outside_state() */
+    KEPT(ssd.on_policy_fault, on_policy_fault),
+    KEPT(ssd.policy_fault_opaque, policy_fault_opaque),
     KEPT(ssd.commands.ops, cmd_ops),
     POOL_GROWN(3, ssd.commands.cmd, cmd, N_CMDS),
     VALUE(ssd.commands.n_cmds, n_cmds),
@@ -496,7 +500,7 @@ static bool new_option(State *s, const SsdConfig *defaults, char **saved,
 }
 
 /* Every option, as text; and the size of logical blocks. */
-static bool walk_config(State *s, const SsdConfig *cfg)
+static bool walk_config(State *s, const SsdConfig *cfg, bool *outside)
 {
     g_autoptr(GString) own = g_string_new(NULL);
     g_autofree char *text = NULL;
@@ -508,6 +512,7 @@ static bool walk_config(State *s, const SsdConfig *cfg)
     if (!state_text(s, &text, MOST_TEXT) || !state_u64(s, &block_bytes)) {
         return false;
     }
+    *outside = strstr(text, "=so:") || strstr(text, "=call:");
     if (block_bytes != cfg->block_bytes) {
         return state_fail(s, "it was saved with logical blocks of %" PRIu64
                           " bytes, this drive has %u",
@@ -536,7 +541,8 @@ static bool walk_config(State *s, const SsdConfig *cfg)
     return !s->error;
 }
 
-static bool walk_head(State *s, const SsdConfig *cfg)
+/* outside: does the stream have policies from outside? */
+static bool walk_head(State *s, const SsdConfig *cfg, bool *outside)
 {
     char magic[8];
     uint64_t order = BYTE_ORDER_MARK;
@@ -556,7 +562,7 @@ static bool walk_head(State *s, const SsdConfig *cfg)
     if (order != BYTE_ORDER_MARK) {
         return state_fail(s, "it was saved on a machine of other byte order");
     }
-    return state_version(s) && walk_config(s, cfg);
+    return state_version(s) && walk_config(s, cfg, outside);
 }
 
 /* ---- iteration ---------------------------------------------------------- */
@@ -687,11 +693,12 @@ static bool walk(State *s, Ssd *ssd)
     uint64_t counts[N_COUNTS];
     uint64_t busy = ssd->inspect.busy_base != NULL;
     bool same_faults = true;
+    bool outside = false;
 
     if (!s->loading && ssd->thermal->on) {
         thermal_steps(ssd); /* those that are over go by the present options */
     }
-    if (!walk_head(s, ssd->cfg) || !walk_versions(s, ssd) ||
+    if (!walk_head(s, ssd->cfg, &outside) || !walk_versions(s, ssd) ||
         !state_values(s, &ssd_struct, ssd) || !state_u64(s, &busy)) {
         return false;
     }
@@ -699,8 +706,8 @@ static bool walk(State *s, Ssd *ssd)
     if (!state_tables(s, &ssd_struct, ssd, counts) || !state_planes(ssd, s) ||
         !walk_policy(s, ssd) ||
         (ssd->map->policy->state && !ssd->map->policy->state(ssd, s)) ||
-        !walk_events(s, &ssd->events) || !walk_faults(s, ssd, &same_faults) ||
-        !nand_state(ssd->nand, s)) {
+        !outside_state(ssd, s, outside) || !walk_events(s, &ssd->events) ||
+        !walk_faults(s, ssd, &same_faults) || !nand_state(ssd->nand, s)) {
         return false;
     }
     if (s->loading) {

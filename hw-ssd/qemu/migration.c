@@ -338,6 +338,7 @@ static void take_over(VssdDev *s, Model *m)
 
     free_own(s);
     s->ssd = m->ssd;
+    vssd_watch_policies(s);
     s->ctrl = m->ctrl;
     f->ctrl = m->ctrl;
     vssd_irq_loaded(f);

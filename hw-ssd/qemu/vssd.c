@@ -9,6 +9,7 @@
 #include "block/block.h"
 #include "hw/pci/pci.h"
 #include "qapi/error.h"
+#include "qemu/error-report.h"
 #include "qemu/module.h"
 #include "system/block-backend.h"
 #include "system/runstate.h"
@@ -16,6 +17,7 @@
 #include "trace.h"
 
 #include "compat.h"
+#include "ssd-report.h"
 #include "ssd-setup.h"
 #include "vssd.h"
 
@@ -213,6 +215,17 @@ NvmeCtrl *vssd_new_controller(VssdDev *s)
  * QEMU has the drive, and the image, this one is a place for it: nothing that is
  * in the image or the state file counts.
  */
+/* The drive goes on without the policy. */
+static void warn_of_policy(void *opaque, const char *line)
+{
+    warn_report("vssd: %s", line);
+}
+
+void vssd_watch_policies(VssdDev *s)
+{
+    ssd_on_policy_fault(s->ssd, warn_of_policy, s);
+}
+
 static bool create_model(VssdDev *s, Error **errp)
 {
     GError *error = NULL;
@@ -231,6 +244,7 @@ static bool create_model(VssdDev *s, Error **errp)
         propagate(errp, error);
         return false;
     }
+    vssd_watch_policies(s);
     if (!vssd_recording_begin(s, errp) ||
         !namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||

@@ -552,6 +552,11 @@ bool vssd_timeline_open(VssdDev *s, Error **errp);
 void vssd_timeline_init(VssdDev *s);
 void vssd_timeline_stop(VssdDev *s);
 
+/* ---- vssd.c ------------------------------------------------------------- */
+
+/* Warn when one breaks a rule: of a model that is new, or was loaded. */
+void vssd_watch_policies(VssdDev *s);
+
 /* ---- recording.c -------------------------------------------------------- */
 
 /* The drive is new; false: the file of trace= cannot be written. */

@@ -785,6 +785,7 @@ static bool covered(const char *key)
         }
     }
     return has_row(key) || strcmp(key, "faults") == 0 || /* failures.c */
+           strcmp(key, "ftl.placement") == 0 ||          /* outside.c */
            strcmp(key, "ftl.trim_unit") == 0 ||          /* controller.c */
            strcmp(key, "ftl.slc_fold_delay") == 0 ||     /* slc-cache.c */
            strcmp(key, "buffer.ignore_flush") == 0 ||    /* power.c */

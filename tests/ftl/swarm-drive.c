@@ -698,6 +698,23 @@ static void print_options(const SsdConfig *cfg)
     fputc('\n', stderr);
 }
 
+/* The drive with options of the command line, and a larger spare part if it
+ * needs one; as it was, if it cannot have them. */
+static SsdConfig *with_set(SsdConfig *cfg, Draws *d)
+{
+    SsdConfig *with = ssd_config_copy(cfg);
+    bool ok = ssd_config_set(with, d->set, NULL);
+
+    for (unsigned op = 40; ok && !ssd_config_check(with, NULL); op += 40) {
+        g_autofree char *more = g_strdup_printf("ftl.op_percent=%u", op);
+
+        ok = ssd_config_set(with, more, NULL);
+    }
+    d->has_set = ok;
+    ssd_config_free(ok ? cfg : with);
+    return ok ? with : cfg;
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 SsdConfig *draw_config(Draws *d, bool verbose)
 {
@@ -765,6 +782,9 @@ SsdConfig *draw_config(Draws *d, bool verbose)
                  ssd_config_set(cfg, "ftl.recovery=capacitors", NULL);
         }
         g_assert_true(ok); /* nothing is left to change */
+    }
+    if (d->set) {
+        cfg = with_set(cfg, d);
     }
     if (verbose) {
         print_options(cfg);

@@ -45,6 +45,8 @@ typedef struct Draws {
     bool only_logs; /* no map but log-block maps */
     bool only_rain; /* parity wherever it can be */
     bool bug;       /* nothing that hides a planted bug */
+    const char *set; /* options of each drive that can have them, or NULL */
+    bool has_set;    /* out: the drive has them */
     Prng drive, media, streams, buffer, upkeep, recovery, logs, host;
 } Draws;
 

@@ -57,6 +57,9 @@ static char *opt_trace;
 static gboolean opt_logs;
 static gboolean opt_dftl;
 static gboolean opt_rain;
+static char *opt_options;
+
+static unsigned n_with_set; /* drives that had the options of --set */
 
 /* ---- the host ------------------------------------------------------------ */
 
@@ -230,6 +233,17 @@ static void check_life(const Ref *ref)
     }
 }
 
+/* A policy from outside has kept its rules. */
+static void check_policies(const Ref *ref)
+{
+    g_autofree char *fault = ssd_policy_fault(ref->ssd);
+
+    if (fault) {
+        fprintf(stderr, "%s\n", fault);
+        exit(EXIT_FAILURE);
+    }
+}
+
 /* seen: NULL, or the data to fill in, with copies as often as permille says. */
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
@@ -239,12 +253,13 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
-    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s%s\n", seed,
-           opt_commands, bug_names[bug],
+    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s%s%s%s\n",
+           seed, opt_commands, bug_names[bug],
            opt_logs   ? " --logs"
            : opt_dftl ? " --dftl"
                       : "",
-           opt_rain ? " --rain" : "");
+           opt_rain ? " --rain" : "", opt_options ? " --set " : "",
+           opt_options ? opt_options : "");
     fflush(stdout);
     draws = (Draws){
         .seed = seed,
@@ -252,9 +267,11 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
         .only_logs = opt_logs,
         .only_rain = opt_rain,
         .bug = opt_bug != NULL,
+        .set = opt_options,
     };
     draws_seed(&draws);
     cfg = draw_config(&draws, verbose);
+    n_with_set += draws.has_set;
     ref = ref_new(cfg, prng_below(&draws.drive, 2));
     ref->n_streams = ref->info->host_streams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->media->may_fail ||
@@ -269,6 +286,7 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     ref->polling = (RefPolling)prng_below(&draws.drive, REF_N_POLLINGS);
     play(ref, &draws.host, seed);
     check_life(ref);
+    check_policies(ref);
     if (verbose) {
         SsdCounters c;
 
@@ -407,6 +425,8 @@ int main(int argc, char **argv)
          "each drive has its map in NAND", NULL},
         {"rain", 0, 0, G_OPTION_ARG_NONE, &opt_rain,
          "each drive has parity across dies, if it can", NULL},
+        {"set", 0, 0, G_OPTION_ARG_STRING, &opt_options,
+         "options of each drive that can have them", "KEY=VALUE;..."},
         {"trace", 0, 0, G_OPTION_ARG_FILENAME, &opt_trace,
          "write a trace of the run (docs/traces.md)", "FILE"},
         {.long_name = NULL},
@@ -435,6 +455,10 @@ int main(int argc, char **argv)
     }
     for (int i = 1; i <= opt_runs; i++) {
         run((uint64_t)i, REF_BUG_NONE);
+    }
+    if (opt_options) {
+        printf("# %u runs with %s\n", n_with_set, opt_options);
+        g_assert_cmpuint(n_with_set, >, 0);
     }
     g_assert_true(!opt_copies || (n_copies > 0 && (opt_logs || n_rebased > 0)));
     return EXIT_SUCCESS;
