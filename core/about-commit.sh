@@ -8,6 +8,6 @@ if [ -f "$1/commit" ]; then
   commit=$(cat "$1/commit")
 else
   commit=$(git -C "$1" log -1 --abbrev=12 --format=%h -- \
-    meson.build core ftl hw-ssd nand sim 2>/dev/null) || commit=
+    meson.build core ftl hw-ssd lib nand sim 2>/dev/null) || commit=
 fi
 printf '#define VSSD_COMMIT "%s"\n' "$commit"

@@ -15,7 +15,9 @@
 #include "precondition.h"
 #include "raid-args.h"
 #include "replay.h"
+#include "setup.h"
 #include "simtime.h"
+#include "ssd-report.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
 #include "walltime.h"
@@ -78,41 +80,19 @@ void drive_help_fills(GString *out)
 
 /* ---- configuration ------------------------------------------------------- */
 
-/*
- * The path of a shipped profile: beside the program, which a copy of it brings
- * along, else of the sources, else of the installation; NULL if there is none.
- */
-static char *shipped_profile(const char *file)
+/* A file as given, or NAME.ini among the shipped profiles: beside the program,
+ * which a copy of it brings along, else of the installation, else of the
+ * sources. */
+static char *find_profile(const char *name)
 {
     g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
     g_autofree char *folder = program ? g_path_get_dirname(program) : NULL;
     g_autofree char *beside =
         folder ? g_build_filename(folder, "profiles", NULL) : NULL;
-    const char *const folders[] = {VSSD_PROFILE_DIR, VSSD_PROFILES_INSTALLED,
-                                   beside};
+    const char *const folders[] = {beside, VSSD_PROFILES_INSTALLED,
+                                   VSSD_PROFILE_DIR};
 
-    for (unsigned i = G_N_ELEMENTS(folders); i-- > 0;) {
-        g_autofree char *path =
-            folders[i] ? g_build_filename(folders[i], file, NULL) : NULL;
-
-        if (path && g_file_test(path, G_FILE_TEST_EXISTS)) {
-            return g_steal_pointer(&path);
-        }
-    }
-    return NULL;
-}
-
-/* A file as given, or NAME.ini among the shipped profiles. */
-static char *find_profile(const char *name)
-{
-    g_autofree char *file = g_strconcat(name, ".ini", NULL);
-    g_autofree char *shipped = shipped_profile(file);
-
-    if (!strchr(name, '/') && !g_file_test(name, G_FILE_TEST_EXISTS) &&
-        shipped) {
-        return g_steal_pointer(&shipped);
-    }
-    return g_strdup(name);
+    return setup_find_profile(name, folders, G_N_ELEMENTS(folders));
 }
 
 /* The profile, or the drive that a trace brings along. */
@@ -230,30 +210,6 @@ static unsigned n_drives(const Drive *d, const DriveUse *use, GError **error)
     return n;
 }
 
-/* Rules about commands are for a controller, which is not here. */
-static bool check_faults(const Drive *d, GError **error)
-{
-    g_autofree char *path = ssd_config_get(d->cfg, "faults");
-    g_autofree char *text = NULL;
-    g_auto(GStrv) lines = NULL;
-
-    if (!path || !*path || !g_file_get_contents(path, &text, NULL, NULL)) {
-        return true; /* the drive says what is wrong with the file */
-    }
-    lines = g_strsplit(text, "\n", -1);
-    for (unsigned i = 0; lines[i]; i++) {
-        if (ssd_is_host_rule(lines[i])) {
-            g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                        "%s:%u: rules about commands, interrupts and "
-                        "controllers need QEMU: vssd-sim has rules about NAND "
-                        "only (docs/faults.md)",
-                        path, i + 1);
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool make_drives(Drive *d, const DriveUse *use, GError **error)
 {
     const SsdHostOps *host =
@@ -319,7 +275,8 @@ Drive *drive_open(const DriveUse *use, GError **error)
 
     if (!output_check("save-state", args.save_state, error) ||
         !make_config(d, use->recorded, error) ||
-        !find_fill(d, use->recorded, error) || !check_faults(d, error) ||
+        !find_fill(d, use->recorded, error) ||
+        !setup_check_faults(d->cfg, "vssd-sim", error) ||
         !make_drives(d, use, error)) {
         g_clear_pointer(&d, drive_close);
     }
@@ -360,6 +317,17 @@ static void report_precondition(const Precondition *p, uint64_t cpu)
         (double)p->nand_pages / 1e6 / seconds);
 }
 
+bool policy_kept_rules(const Ssd *ssd, GError **error)
+{
+    g_autofree char *fault = ssd_policy_fault(ssd);
+
+    if (fault) {
+        g_clear_error(error);
+        g_set_error_literal(error, SIM_ERROR, SIM_ERROR_DRIVE, fault);
+    }
+    return !fault;
+}
+
 bool drive_precondition(Drive *d, GError **error)
 {
     uint64_t cpu = cpu_ns();
@@ -371,7 +339,8 @@ bool drive_precondition(Drive *d, GError **error)
         return true;
     }
     progress_begin(&progress, "preconditioning", "units");
-    ok = precondition(d->ssd[0], d->seed, &p, &progress, error);
+    ok = precondition(d->ssd[0], d->seed, &p, &progress, error) &&
+         policy_kept_rules(d->ssd[0], error);
     progress_end(&progress);
     if (ok) {
         report_precondition(&p, cpu_ns() - cpu);

@@ -57,4 +57,8 @@ bool drive_save(Drive *d, GError **error);
 /* Help of --fill and --raid. */
 void drive_help_fills(GString *out);
 
+/* Has no policy from outside broken a rule?  Else *error is its line, whatever
+ * it was before. */
+bool policy_kept_rules(const Ssd *ssd, GError **error);
+
 #endif

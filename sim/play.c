@@ -282,6 +282,41 @@ static bool run_check(Run *r, GError **error)
     return ok;
 }
 
+/* ---- policies from outside ----------------------------------------------- */
+
+static bool policy_failed; /* one has broken a rule */
+
+static void note_policy_fault(void *opaque, const char *line)
+{
+    (void)opaque;
+    (void)line;
+    policy_failed = true;
+}
+
+static bool must_stop(void)
+{
+    return policy_failed || stop_wanted();
+}
+
+static void watch_policies(const Array *array)
+{
+    policy_failed = false;
+    for (unsigned i = 0; i < array_n_drives(array); i++) {
+        ssd_on_policy_fault(array_drive(array, i), note_policy_fault, NULL);
+    }
+}
+
+/* A result of which a part is of another policy's is none. */
+static bool policies_kept_rules(const Array *array, GError **error)
+{
+    for (unsigned i = 0; i < array_n_drives(array); i++) {
+        if (!policy_kept_rules(array_drive(array, i), error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool run_player(Run *r, GError **error)
 {
     const Drive *d = r->play->drive;
@@ -304,13 +339,17 @@ static bool run_player(Run *r, GError **error)
 
 static bool run_all(Run *r, GError **error)
 {
+    bool played;
+
     r->record = record_open(args.csv, args.series_ns, r->ssd, error);
     if (!r->record) {
         return false;
     }
     r->cfg.done = args.csv || args.series ? record_done : NULL;
     r->cfg.done_opaque = r->record;
-    return (r->play->check ? run_check(r, error) : run_player(r, error)) &&
+    watch_policies(r->play->drive->array);
+    played = r->play->check ? run_check(r, error) : run_player(r, error);
+    return policies_kept_rules(r->play->drive->array, error) && played &&
            record_end(r->record, error);
 }
 
@@ -408,7 +447,7 @@ bool play(const Play *p, GError **error)
         .cfg =
             {
                 .wrap = p->wrap || source_wraps(p->source),
-                .stopped = stop_wanted,
+                .stopped = must_stop,
                 .warm_up = args.n_warm_up,
                 .recorded = p->recorded_path,
             },

@@ -18,7 +18,8 @@ LAYERS = {
     "core": (["eventq.h"], ["nand.h", "ssd.h", "nvme.h", "player.h"]),
     "nand": (["nand.h", "eventq.h"], ["ssd.h", "nvme.h", "player.h"]),
     "ftl": (["ssd.h", "nand.h", "eventq.h"], ["nvme.h", "player.h"]),
-    "sim": (["player.h", "ssd.h", "hist.h"], ["nvme.h", "nand.h"]),
+    "lib": (["vssd.h", "ssd.h", "setup.h"], ["player.h", "nvme.h", "nand.h"]),
+    "sim": (["player.h", "ssd.h", "hist.h", "setup.h"], ["nvme.h", "nand.h"]),
     "hw-ssd/nvme": (["nvme.h", "ssd.h"], ["player.h", "nand.h"]),
     # Judges the model, so it shares nothing with it.
     "tools/oplog-check": (["check.h"], ["eventq.h", "hist.h", "nand.h",

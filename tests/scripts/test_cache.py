@@ -138,7 +138,7 @@ def test_refused(words: list[str], says: str) -> None:
 def clone(tmp_path: Path, name: str) -> Path:
     """A second clone of what is committed, and of what is not yet."""
     to = tmp_path / name
-    for part in ("core", "nand", "ftl", "hw-ssd", "sim", "tools", "profiles"):
+    for part in ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tools", "profiles"):
         shutil.copytree(paths.PROJECT / part, to / part, symlinks=True)
     for name in ("meson.build", "meson_options.txt"):
         shutil.copy(paths.PROJECT / name, to)

@@ -35,7 +35,7 @@ RESULTS = ("gc.", "buffer.", "map.", "media.", "nand.", "streams.",
            "background.", "merges.")
 # Options of other tools (docs/coming-from.md) that look like ours.
 FOREIGN = {"fdp.nruh", "fdp.nrg", "fdp.runs", "fdp.nru"}
-FOLDERS = ("core", "nand", "ftl", "hw-ssd", "sim", "tests", "scripts",
+FOLDERS = ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tests", "scripts",
            "profiles", "docs", "guest-tools", "tools")
 
 

@@ -21,7 +21,7 @@ DONE = "done"
 MOST = 6  # in the cache; those that were used last stay
 # With hw-ssd, all that about-commit.sh looks at is in one of them.
 DEVICE = ("core", "nand", "ftl", "hw-ssd")
-SIM = (*DEVICE, "sim", "tools", "profiles")
+SIM = (*DEVICE, "lib", "sim", "tools", "profiles")
 
 
 def key(kind: str, folders: Iterable[str], *more: object) -> str:

@@ -29,7 +29,7 @@ KEYS = {"file", "old", "new", "wrong", "tests"}
 KILLED_MIN = 0.95
 # A mutant may leave a variable unused.
 SETUP = ("-Dbuildtype=debugoptimized", "-Db_lto=false", "-Dwerror=false")
-FOLDERS = ("core", "nand", "ftl", "hw-ssd", "sim", "tests", "tools", "profiles",
+FOLDERS = ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tests", "tools", "profiles",
            "docs", "scripts", "packaging", "guest-tools")
 TIME_FACTOR = "1"  # of the tests' time limits
 

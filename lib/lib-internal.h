@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lib-internal.h - the drive of libvssd; private to lib/. */
+#ifndef VSSD_LIB_INTERNAL_H
+#define VSSD_LIB_INTERNAL_H
+
+#include "simtime.h"
+#include "ssd.h"
+#include "vssd.h"
+
+#define LIB_EXPORT __attribute__((visibility("default")))
+
+/* Of a drive and its clones. */
+typedef struct LibConfig {
+    SsdConfig *cfg;
+    int users; /* atomic: drives may have threads of their own */
+} LibConfig;
+
+struct VssdDrive {
+    Ssd *ssd;
+    LibConfig *cfg;
+    uint64_t last_version; /* of the writes so far */
+    uint64_t in_flight;    /* commands whose completion was not fetched */
+    bool keeps_versions;
+    bool used; /* it is too late for vssd_preload() */
+    char *message;
+};
+
+/* Keep one line about an error.  Returns err, a negative errno. */
+int lib_fail(VssdDrive *d, int err, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
+/* The same of *error, which is freed. */
+int lib_fail_error(VssdDrive *d, int err, GError **error);
+
+/* Is the instant one that the drive may be taken to?  Else -EINVAL. */
+int lib_check_instant(VssdDrive *d, uint64_t now_ns);
+
+#endif
