@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from libvssd_wheel import installed
 
 from vssd.build import model, venv
 from vssd.paths import PROJECT
@@ -18,9 +19,18 @@ def test_there_are_some() -> None:
     assert NOTEBOOKS
 
 
+@pytest.fixture(scope="module", name="libraries")
+def _libraries(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """PYTHONPATH of the wheel of lib/python."""
+    python = installed(tmp_path_factory.mktemp("wheel") / "venv")
+    (site,) = python.parents[1].glob("lib/python*/site-packages")
+    return str(site)
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With real runs of vssd-sim; each cell of code has a result or none, and
+def test_runs(path: Path, libraries: str,
+              monkeypatch: pytest.MonkeyPatch) -> None:
+    """With real runs of vssd-sim and libvssd; each cell of code has a result or none, and
     none raises."""
     venv.extra("notebook")
     nbformat = pytest.importorskip("nbformat")
@@ -28,6 +38,7 @@ def test_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     model.sim()
     monkeypatch.setenv("VSSD", str(PROJECT / "vssd"))
+    monkeypatch.setenv("PYTHONPATH", libraries)
     book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
     assert not any(cell.get("outputs") for cell in book.cells), \

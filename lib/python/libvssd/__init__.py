@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A modelled SSD: requests as NumPy arrays in, latencies and statistics out.
+
+    from libvssd import Drive
+
+    with Drive("tlc-generic", ftl_op_percent="28%", seed=7) as drive:
+        drive.preload()
+        done = drive.play(op="read", lba=[0, 8, 16], nblocks=8, depth=2)
+        print(done["complete_ns"] - done["submit_ns"], drive.stats()["waf"])
+
+docs/libvssd.md describes it.  libvssd.policies has policies in Python.
+"""
+
+from .arrays import COMPLETION, COMPLETION_COSTS, OPS, REQUEST, STATUS, requests
+from .drive import Drive, Info, abi, options_table, version
+from .native import VssdError
+
+__all__ = ["COMPLETION", "COMPLETION_COSTS", "OPS", "REQUEST", "STATUS", "Drive",
+           "Info", "VssdError", "abi", "options_table", "requests", "version"]
