@@ -31,6 +31,7 @@ from . import (
     metrics,
     model,
     plot,
+    policy,
     powercut,
     ps,
     report,
@@ -57,7 +58,7 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 # Help, completion and man pages read the same parsers.
 COMMANDS = (setup, doctor, cache, run, ps, console, execute, cp, ssh, stop,
             powercut, vng, fault, stat, top, metrics, sim, age, sweep, fleet, compare,
-            report, plot, figures, validate, fit, model, libvirt,
+            report, plot, figures, validate, fit, model, policy, libvirt,
             kernel, test, fuzz, bench, checklog,
             help, completion, man)
 
