@@ -90,7 +90,7 @@ def installed_works(root: Path, tool_path: str) -> None:
 def test_meson_install(tmp_path: Path, tool_path: str) -> None:
     """Into DESTDIR; the tree works where it is."""
     build = model.ensure("release", model.SIM, OPLOG_CHECK,
-                         "packaging/vssd-agent")
+                         "packaging/vssd-agent", "lib/libvssd.so.1.0.0")
     done = run([venv.tool("meson"), "install", "-C", build, "--no-rebuild",
                 "--destdir", tmp_path], **venv.path_env())
     assert done.returncode == 0, done.stdout + done.stderr
@@ -159,7 +159,13 @@ def built_packages(folder: Path, profiles: str, options: str) \
 def test_debian_package(tmp_path: Path, tool_path: str) -> None:
     """The package vssd, unpacked; QEMU is left out.  Unoptimised: less CPU."""
     made = built_packages(tmp_path, "pkg.vssd.noqemu", "noopt parallel=2")
-    assert set(made) == {"vssd", "vssd-dbgsym"}
+    assert set(made) == {"vssd", "vssd-dbgsym", "libvssd1", "libvssd1-dbgsym",
+                         "libvssd-dev"}
+    for name, has in (("libvssd1", "/libvssd.so.1.0.0"),
+                      ("libvssd-dev", "/usr/include/vssd/vssd-policy.h"),
+                      ("libvssd-dev", "/pkgconfig/libvssd.pc"),
+                      ("libvssd-dev", "/libvssd.so -> libvssd.so.1")):
+        assert has in run(["dpkg-deb", "-c", made[name]]).stdout, has
     depends = run(["dpkg-deb", "-f", made["vssd"], "Depends"]).stdout
     for name in ("python3 (>= 3.10)", "python3-venv", "libglib2.0-0", "libzstd1"):
         assert name in depends
