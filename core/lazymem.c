@@ -81,6 +81,13 @@ void lazy_dense(void *p, size_t n, size_t size)
 #endif
 }
 
+void lazy_spread(void *p, size_t n, size_t size)
+{
+    if (total(n, size) <= LAZY_SPREAD_MOST) {
+        lazy_dense(p, n, size);
+    }
+}
+
 void lazy_free(void *p, size_t n, size_t size)
 {
     size_t bytes = total(n, size);

@@ -22,6 +22,11 @@ void lazy_free(void *p, size_t n, size_t size);
  * the processor keeps track more easily.  Changes nothing else. */
 void lazy_dense(void *p, size_t n, size_t size);
 
+/* Accesses are spread over all of the table.  As lazy_dense() if it is small,
+ * so that this costs at most LAZY_SPREAD_MOST bytes more of memory. */
+#define LAZY_SPREAD_MOST (64UL << 20)
+void lazy_spread(void *p, size_t n, size_t size);
+
 /* All zeroes again, as if new. */
 void lazy_clear(void *p, size_t n, size_t size);
 

@@ -143,6 +143,12 @@ static inline void numtable_walk(const NumTable *t, LazyWalk *w)
     lazy_walk_begin(w, t->element, t->n * numtable_bytes(t));
 }
 
+/* Accesses are spread over all of it (lazy_spread()). */
+static inline void numtable_spread(NumTable *t)
+{
+    lazy_spread(t->element, t->n, numtable_bytes(t));
+}
+
 /* Most of the table will be used (lazy_dense()). */
 static inline void numtable_dense(NumTable *t)
 {

@@ -380,8 +380,10 @@ static void init_tables(Ssd *ssd)
     invariant(!ssd->l2p.entry.element);
     invariant(ssd->l.wide || ssd->l.raw_units <= NUMTABLE_NARROW_MOST);
     ssd->l2p.entry = numtable_new(map_units(ssd), ssd->l.wide);
+    numtable_spread(&ssd->l2p.entry);
     spare_init(ssd);
     ssd->media->valid = lazy_new(uint64_t, valid_words(ssd));
+    lazy_spread(ssd->media->valid, valid_words(ssd), sizeof(uint64_t));
     ssd->inspect.latency = lazy_new(Hist, SSD_N_OPS + 1);
     for (int i = 0; i <= SSD_N_OPS; i++) {
         hist_init_zeroes(&ssd->inspect.latency[i]);
@@ -393,6 +395,8 @@ void ssd_expect_full(Ssd *ssd)
     numtable_dense(&ssd->l2p.entry);
     numtable_dense(&ssd->media->spare_lpn);
     lazy_dense(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));
+    lazy_dense(ssd->media->block, ssd->geo->n_blocks,
+               sizeof(*ssd->media->block));
 }
 
 static void init_info(Ssd *ssd)

@@ -83,6 +83,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->in_register =
         cfg->register_hits ? g_new(uint64_t, n->geo.n_planes) : NULL;
     n->block = lazy_new(BlockWear, n->geo.n_blocks);
+    lazy_spread(n->block, n->geo.n_blocks, sizeof(BlockWear));
     n->media = media_new(&n->cfg, &n->geo);
     nand_queue_init(n);
     nand_set_idle(n);
