@@ -341,19 +341,25 @@ uint64_t ssd_wait(Ssd *ssd, uint64_t until_ns)
     return now_ns;
 }
 
-void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)
+void ssd_hint(const Ssd *ssd, uint64_t lba, SsdHint hint)
 {
     uint64_t lpn = lba >> ssd->block_shift;
     uint64_t entry;
 
-    if (!soon) {
+    if (hint == SSD_HINT_COMES) {
         numtable_prefetch(&ssd->l2p.entry, lpn);
         return;
     }
     entry = l2p_get(&ssd->l2p, lpn);
-    if (entry && !map_is_buffered(entry)) {
-        numtable_prefetch(&ssd->media->spare_lpn, entry - 1);
-        __builtin_prefetch(&ssd->media->valid[(entry - 1) / 64]);
+    if (entry == 0 || map_is_buffered(entry)) {
+        return;
+    }
+    numtable_prefetch(&ssd->media->spare_lpn, entry - 1);
+    if (hint == SSD_HINT_READS) {
+        nand_hint_read(ssd->nand, ppu_page(ssd, entry - 1));
+    } else {
+        __builtin_prefetch(&ssd->media->valid[(entry - 1) / 64], 1);
+        __builtin_prefetch(&ssd->media->block[ppu_block(ssd, entry - 1)], 1);
     }
 }
 

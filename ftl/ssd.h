@@ -267,12 +267,18 @@ void ssd_expect_full(Ssd *ssd);
  */
 int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *cmd);
 
+/* What is known of a command that will come. */
+typedef enum SsdHint {
+    SSD_HINT_COMES,  /* nothing else */
+    SSD_HINT_READS,  /* it comes soon, and is no write */
+    SSD_HINT_WRITES, /* it comes soon, and is one */
+} SsdHint;
+
 /*
- * A command for that block, below SsdInfo.nblocks, will come, and then: will come
- * soon.  The drive has its table entries fetched from memory meanwhile.  Changes
- * nothing.
+ * A command for that block, below SsdInfo.nblocks, will come.  The drive has
+ * its table entries fetched from memory meanwhile.  Changes nothing.
  */
-void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon);
+void ssd_hint(const Ssd *ssd, uint64_t lba, SsdHint hint);
 
 /* The host will read from that block on, in order: with host.read_ahead the
  * drive reads ahead of the first READ.  -EINVAL: beyond the capacity. */

@@ -426,9 +426,9 @@ static const uint16_t legal_phase[N_PHASES] = {
 #undef TO
 
 /* The operation's phase ends, and another begins; asserts that it may. */
-static inline void nand_enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
+static inline void nand_enter_op(Nand *n, NandOp *op, Phase phase,
+                                 uint64_t now_ps)
 {
-    NandOp *op = &n->op[i];
     uint64_t ps = now_ps - op->mark_ps;
     NandTime t = time_of_phase[op->phase];
 
@@ -443,6 +443,11 @@ static inline void nand_enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
     }
     op->mark_ps = now_ps;
     op->phase = phase;
+}
+
+static inline void nand_enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
+{
+    nand_enter_op(n, &n->op[i], phase, now_ps);
 }
 
 static inline void nand_enter_group(Nand *n, uint32_t leader, Phase phase,

@@ -33,7 +33,7 @@ static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
 {
     const BlockWear *b = &n->block[block_of_page(n, ppa)];
 
-    if (ppa.page % n->geo.pages_per_block >= b->next_page && !op->strong) {
+    if (nand_page_in_block(&n->geo, ppa.page) >= b->next_page && !op->strong) {
         broken_rule(n, op, "the page is not programmed");
     }
 }
@@ -44,7 +44,7 @@ static void take_pages(Nand *n, const NandOp *op, uint32_t pages,
     uint32_t block = block_of_page(n, op->ppa);
     BlockWear *b = &n->block[block];
 
-    if (op->ppa.page % n->geo.pages_per_block != b->next_page ||
+    if (nand_page_in_block(&n->geo, op->ppa.page) != b->next_page ||
         b->next_page + pages > nand_block_pages(&n->geo, block)) {
         broken_rule(n, op, "pages must be programmed once, in order");
     }

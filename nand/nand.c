@@ -179,11 +179,10 @@ static inline void count_times(Nand *n, const NandOp *op)
 
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 {
-    bool left = n->op[i].phase == PHASE_ECC; /* the die already */
-    NandOp op;
+    NandOp op = n->op[i];              /* the callback may grow the pool */
+    bool left = op.phase == PHASE_ECC; /* the die already */
 
-    nand_enter(n, i, PHASE_FREE, now_ps);
-    op = n->op[i]; /* the callback may grow the pool */
+    nand_enter_op(n, &op, PHASE_FREE, now_ps);
     settle(n, &op);
     nand_rules_done(n, &op, now_ps);
     if (G_UNLIKELY(n->watch)) {
@@ -679,6 +678,11 @@ void nand_event(Nand *n, const Event *e)
 }
 
 /* ---- submission ---------------------------------------------------------- */
+
+void nand_hint_read(const Nand *n, uint64_t page)
+{
+    __builtin_prefetch(&n->block[nand_page_block(&n->geo, page)]);
+}
 
 void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
 {

@@ -366,6 +366,10 @@ const NandStats *nand_stats(const Nand *nand);
  */
 void nand_submit(Nand *nand, const NandOp *op, uint64_t now_ps);
 
+/* A read of the page will be submitted soon: what nand_submit() looks at is
+ * fetched from memory.  Changes nothing. */
+void nand_hint_read(const Nand *nand, uint64_t page);
+
 /* Dispatch an event whose kind is below NAND_N_EVENTS. */
 void nand_event(Nand *nand, const Event *e);
 

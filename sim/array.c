@@ -270,7 +270,7 @@ static uint64_t whole_lba(const Array *a, unsigned i, uint64_t lba)
     return (lba / a->stripe * a->n + i) * a->stripe + lba % a->stripe;
 }
 
-void array_hint(const Array *a, uint64_t lba, bool soon)
+void array_hint(const Array *a, uint64_t lba, SsdHint hint)
 {
     unsigned i = 0;
 
@@ -281,7 +281,7 @@ void array_hint(const Array *a, uint64_t lba, bool soon)
         i = (unsigned)(lba / a->stripe % a->n);
         lba = lba / a->stripe / a->n * a->stripe + lba % a->stripe;
     }
-    ssd_hint(a->drive[i], lba, soon);
+    ssd_hint(a->drive[i], lba, hint);
 }
 
 /* ---- commands ------------------------------------------------------------ */

@@ -58,7 +58,7 @@ uint64_t array_last_version(const Array *a);
 void array_expect_full(Array *a);
 void array_preload(Array *a); /* all of it */
 void array_reset_stats(Array *a);
-void array_hint(const Array *a, uint64_t lba, bool soon);
+void array_hint(const Array *a, uint64_t lba, SsdHint hint);
 
 /*
  * As ssd_submit(); cmd->tag is below queue_depth.  A command ends when the last

@@ -223,6 +223,7 @@ static bool look_ahead(Player *p, GError **error)
     while (p->n_ahead < AHEAD && !p->source_ended) {
         uint32_t last = p->first_ahead + p->n_ahead;
         Coming *c = &p->ahead[last % AHEAD];
+        const SsdCmd *soon;
 
         switch (p->source->next(p->source->opaque, &c->req, error)) {
         case REQUEST_END:
@@ -241,8 +242,10 @@ static bool look_ahead(Player *p, GError **error)
         if (c->req.nbytes > 0 && !to_blocks(p, &c->req, &c->cmd, error)) {
             return false;
         }
-        array_hint(p->array, c->cmd.lba, false);
-        array_hint(p->array, p->ahead[(last + AHEAD / 2) % AHEAD].cmd.lba, true);
+        array_hint(p->array, c->cmd.lba, SSD_HINT_COMES);
+        soon = &p->ahead[(last + AHEAD / 2) % AHEAD].cmd;
+        array_hint(p->array, soon->lba,
+                   soon->op == SSD_OP_WRITE ? SSD_HINT_WRITES : SSD_HINT_READS);
         p->n_ahead++;
     }
     return true;
