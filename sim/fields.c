@@ -5,16 +5,10 @@
 #include <string.h>
 #include <glib.h>
 
-bool field_u64(const char **s, uint64_t *out)
+bool field_long(const char **s, const char *p, uint64_t v, uint64_t *out)
 {
-    const char *p = *s;
-    uint64_t v = 0;
-
-    if (!g_ascii_isdigit(*p)) {
-        return false;
-    }
-    for (; g_ascii_isdigit(*p); p++) {
-        unsigned digit = (unsigned)(*p - '0');
+    for (; field_digit(p) <= 9; p++) {
+        unsigned digit = field_digit(p);
 
         if (v > (UINT64_MAX - digit) / 10) {
             return false;
@@ -38,83 +32,42 @@ bool field_whole(const char *text, const char *prefix, uint64_t min,
     return field_u64(&s, out) && *s == '\0' && *out >= min && *out <= max;
 }
 
-bool field_time(const char **s, uint64_t unit_ns, uint64_t *out_ns)
+const char *field_fraction(const char *p, uint64_t unit_ns, uint64_t *ns)
 {
-    const char *p = *s;
-    uint64_t whole;
-    uint64_t left = unit_ns;
-    uint64_t fraction = 0;
+    uint64_t scale = 1;
+    uint64_t v = 0;
 
-    if (!field_u64(&p, &whole) || whole >= UINT64_MAX / unit_ns) {
-        return false;
-    }
-    if (*p == '.') {
-        for (p++; g_ascii_isdigit(*p); p++) {
-            left /= 10; /* digits below a nanosecond add nothing */
-            fraction += left * (unsigned)(*p - '0');
+    for (; field_digit(p) <= 9; p++) {
+        if (scale < unit_ns) { /* digits below a nanosecond add nothing */
+            v = v * 10 + field_digit(p);
+            scale *= 10;
         }
     }
-    *s = p;
-    *out_ns = whole * unit_ns + fraction;
-    return true;
-}
-
-bool field_char(const char **s, char c)
-{
-    const char *p = *s;
-
-    while (c == '\0' && (*p == ' ' || *p == '\t')) {
-        p++;
-    }
-    if (*p != c) {
-        return false;
-    }
-    *s = p + (c != '\0');
-    return true;
-}
-
-bool field_space(const char **s)
-{
-    const char *p = *s;
-
-    while (*p == ' ' || *p == '\t') {
-        p++;
-    }
-    if (p == *s) {
-        return false;
-    }
-    *s = p;
-    return true;
-}
-
-bool field_text(const char **s, char end, const char **text, size_t *len)
-{
-    const char *p = strchr(*s, end);
-
-    if (!p) {
-        return false;
-    }
-    *text = *s;
-    *len = (size_t)(p - *s);
-    *s = p + 1;
-    return true;
+    *ns = scale == unit_ns ? v : v * (unit_ns / scale);
+    return p;
 }
 
 bool op_from_text(const char *text, size_t len, SsdOp *op)
 {
+#define WORD(text, op)                                                         \
+    {                                                                          \
+        text, sizeof(text) - 1, op                                             \
+    }
     static const struct {
         const char *word;
+        size_t len;
         SsdOp op;
     } words[] = {
-        {"r", SSD_OP_READ},       {"read", SSD_OP_READ},
-        {"w", SSD_OP_WRITE},      {"write", SSD_OP_WRITE},
-        {"d", SSD_OP_TRIM},       {"trim", SSD_OP_TRIM},
-        {"discard", SSD_OP_TRIM}, {"f", SSD_OP_FLUSH},
-        {"flush", SSD_OP_FLUSH},  {"sync", SSD_OP_FLUSH},
+        WORD("r", SSD_OP_READ),       WORD("read", SSD_OP_READ),
+        WORD("w", SSD_OP_WRITE),      WORD("write", SSD_OP_WRITE),
+        WORD("d", SSD_OP_TRIM),       WORD("trim", SSD_OP_TRIM),
+        WORD("discard", SSD_OP_TRIM), WORD("f", SSD_OP_FLUSH),
+        WORD("flush", SSD_OP_FLUSH),  WORD("sync", SSD_OP_FLUSH),
     };
+#undef WORD
 
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-        if (strlen(words[i].word) == len &&
+        if (words[i].len == len && (*text | 0x20) == *words[i].word &&
             g_ascii_strncasecmp(words[i].word, text, len) == 0) {
             *op = words[i].op;
             return true;

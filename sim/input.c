@@ -51,6 +51,8 @@ struct Input {
 
     char *buffer; /* BUFFER_BYTES + 1 for a NUL */
     size_t begin, end;
+    size_t text_end; /* from begin to here there is no NUL, and here is one, or
+                        the end */
     bool ended; /* nothing comes after end */
 };
 
@@ -217,6 +219,26 @@ static bool find_packing(Input *in, GError **error)
     return true;
 }
 
+/* The first bytes, in which no packing was found, and then the file itself. */
+static bool take_plain(Input *in, GError **error)
+{
+    Flow *f = &in->flow;
+    size_t n = MIN(f->n_in, f->n_out);
+
+    if (n > 0) {
+        memcpy(f->out, f->in, n);
+        f->in += n;
+        f->n_in -= n;
+    } else if (!f->eof) {
+        n = fread(f->out, 1, f->n_out, in->f);
+        f->eof = feof(in->f);
+    }
+    f->out += n;
+    f->n_out -= n;
+    f->complete = true;
+    return !ferror(in->f) || broken(in, g_strerror(errno), error);
+}
+
 /* Put something at out, or know that nothing is left. */
 static bool unpack(Input *in, GError **error)
 {
@@ -224,18 +246,12 @@ static bool unpack(Input *in, GError **error)
     size_t room = f->n_out;
 
     while (f->n_out == room) {
-        if (f->n_in == 0 && !f->eof && !read_raw(in, error)) {
-            return false;
-        }
         if (!in->packing) {
-            size_t n = MIN(f->n_in, f->n_out);
-
-            memcpy(f->out, f->in, n);
-            f->in += n;
-            f->n_in -= n;
-            f->out += n;
-            f->n_out -= n;
-            f->complete = true;
+            if (!take_plain(in, error)) {
+                return false;
+            }
+        } else if (f->n_in == 0 && !f->eof && !read_raw(in, error)) {
+            return false;
         } else if (!in->packing->run(in->state, f)) {
             g_autofree char *what = g_strdup_printf("the %s data is damaged",
                                                     in->packing->name);
@@ -260,6 +276,14 @@ static bool unpack(Input *in, GError **error)
     return true;
 }
 
+static void find_text_end(Input *in)
+{
+    const char *nul = memchr(in->buffer + in->begin, '\0',
+                             in->end - in->begin);
+
+    in->text_end = nul ? (size_t)(nul - in->buffer) : in->end;
+}
+
 /* Bring the rest to the front of the buffer, and more behind it. */
 static bool fill(Input *in, GError **error)
 {
@@ -276,6 +300,7 @@ static bool fill(Input *in, GError **error)
         }
         in->end = (size_t)((char *)f->out - in->buffer);
     }
+    find_text_end(in);
     return true;
 }
 
@@ -379,7 +404,15 @@ InputRead input_line(Input *in, char **line, GError **error)
     *line = in->buffer + in->begin;
     len = end ? (size_t)(end - *line) : in->end - in->begin;
     in->begin += len + (end != NULL);
-    if (len >= INPUT_LINE_BYTES || memchr(*line, '\0', len)) {
+    if (G_UNLIKELY(in->begin > in->text_end)) {
+        bool has_nul = memchr(*line, '\0', len) != NULL;
+
+        find_text_end(in);
+        if (has_nul) {
+            return INPUT_BAD;
+        }
+    }
+    if (len >= INPUT_LINE_BYTES) {
         return INPUT_BAD;
     }
     if (len > 0 && (*line)[len - 1] == '\r') {

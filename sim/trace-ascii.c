@@ -11,13 +11,12 @@
 #include "simtime.h"
 #include "trace.h"
 
-static const char *five(const char *line, uint64_t unit_ns, TraceRecord *out)
+/* The columns behind the time. */
+static inline const char *four(const char *s, TraceRecord *out)
 {
-    const char *s = line;
     uint64_t sector, nsectors, kind;
 
-    field_space(&s);
-    if (!field_time(&s, unit_ns, &out->at_ns) || !field_space(&s)) {
+    if (!field_space(&s)) {
         return "field 1 is not a time";
     }
     if (!field_u64(&s, &out->device) || !field_space(&s)) {
@@ -43,18 +42,23 @@ static const char *five(const char *line, uint64_t unit_ns, TraceRecord *out)
 static const char *ns_parse(void *state, const char *line, TraceRecord *out)
 {
     const char *s = line;
-    uint64_t ignored;
 
     field_space(&s);
-    if (!field_u64(&s, &ignored) || *s == '.') {
+    if (!field_u64(&s, &out->at_ns) || *s == '.' || out->at_ns == UINT64_MAX) {
         return "field 1 is not a time in whole nanoseconds";
     }
-    return five(line, 1, out);
+    return four(s, out);
 }
 
 static const char *ms_parse(void *state, const char *line, TraceRecord *out)
 {
-    return five(line, NS_PER_MS, out);
+    const char *s = line;
+
+    field_space(&s);
+    if (!field_time(&s, NS_PER_MS, &out->at_ns)) {
+        return "field 1 is not a time";
+    }
+    return four(s, out);
 }
 
 const TraceFormat trace_ssdsim = {

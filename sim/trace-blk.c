@@ -45,7 +45,7 @@ static bool take_head(const char **s, TraceRecord *out, char *action)
         return false;
     }
     *action = **s;
-    *s += strcspn(*s, " \t");
+    *s = field_word_end(*s);
     return field_space(s);
 }
 

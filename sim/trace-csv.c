@@ -79,6 +79,11 @@ static void csv_begin(void *opaque, const TraceOptions *o, const char *head,
     state->names = o->columns;
 }
 
+static inline bool is_separator(char c)
+{
+    return c == ',' || c == ';' || c == '\t';
+}
+
 /* The next field; NULL: there is none left. */
 static const char *take_field(const char **s, size_t *len)
 {
@@ -88,11 +93,16 @@ static const char *take_field(const char **s, size_t *len)
     if (!p) {
         return NULL;
     }
-    p += strspn(p, " ");
-    *len = strcspn(p, ",;\t ");
-    end = p + *len;
-    end += strspn(end, " ");
-    if (*end == ',' || *end == ';' || *end == '\t') {
+    while (*p == ' ') {
+        p++;
+    }
+    for (end = p; *end && *end != ' ' && !is_separator(*end); end++) {
+    }
+    *len = (size_t)(end - p);
+    while (*end == ' ') {
+        end++;
+    }
+    if (is_separator(*end)) {
         end++;
         *s = end;
     } else {

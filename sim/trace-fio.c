@@ -22,8 +22,8 @@ typedef struct FioState {
 static bool take_word(const char **s, const char **word, size_t *len)
 {
     *word = *s;
-    *len = strcspn(*s, " \t");
-    *s += *len;
+    *s = field_word_end(*s);
+    *len = (size_t)(*s - *word);
     return *len > 0;
 }
 
