@@ -67,8 +67,8 @@ bool convert_find(const char *name, ConvertFormat *format, GError **error)
         }
         g_string_append_printf(all, "%s%s", i ? ", " : "", convert_name(i));
     }
-    g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "--to=%s: allowed %s", name,
-                all->str);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                "--to=%s: allowed %s, binary", name, all->str);
     return false;
 }
 

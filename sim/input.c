@@ -278,8 +278,7 @@ static bool unpack(Input *in, GError **error)
 
 static void find_text_end(Input *in)
 {
-    const char *nul = memchr(in->buffer + in->begin, '\0',
-                             in->end - in->begin);
+    const char *nul = memchr(in->buffer + in->begin, '\0', in->end - in->begin);
 
     in->text_end = nul ? (size_t)(nul - in->buffer) : in->end;
 }
@@ -427,6 +426,11 @@ InputRead input_bytes(Input *in, void *data, size_t n, GError **error)
     char *to = data;
     bool some = in->end > in->begin;
 
+    if (G_LIKELY(to && n <= in->end - in->begin)) {
+        memcpy(to, in->buffer + in->begin, n);
+        in->begin += n;
+        return INPUT_OK;
+    }
     while (n > 0) {
         size_t part = MIN(n, in->end - in->begin);
 

@@ -209,6 +209,12 @@ const TraceFormat *trace_format(const Trace *t)
     return t->format;
 }
 
+uint64_t trace_device(const Trace *t, uint32_t space)
+{
+    g_assert(space < t->n_devices);
+    return t->devices[space];
+}
+
 uint64_t trace_n_disordered(const Trace *t)
 {
     return t->n_disordered;

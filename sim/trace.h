@@ -87,7 +87,8 @@ typedef struct TraceFormat {
     X(disksim)                                                                 \
     X(blkparse)                                                                \
     X(csv)                                                                     \
-    X(mqsim)
+    X(mqsim)                                                                   \
+    X(binary)
 
 #define TRACE_FORMAT_DECLARE(name) extern const TraceFormat trace_##name;
 TRACE_FORMATS(TRACE_FORMAT_DECLARE)
@@ -138,6 +139,10 @@ void trace_close(Trace *t);
 RequestSource trace_source(Trace *t);
 
 const TraceFormat *trace_format(const Trace *t);
+
+/* The trace's own number of the device of Request.space, which has appeared. */
+uint64_t trace_device(const Trace *t, uint32_t space);
+
 uint64_t trace_n_disordered(const Trace *t);
 uint64_t trace_n_skipped(const Trace *t);
 

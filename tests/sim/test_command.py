@@ -27,8 +27,8 @@ OF_THE_MACHINE = ("wall_s", "requests_per_s_wall", "cpu_s",
 
 def run(*args: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([SIM, *map(str, args)], capture_output=True,
-                          text=True, timeout=600, check=False,
-                          stdin=subprocess.DEVNULL)
+                          text=True, errors="replace", timeout=600, check=False,
+                          stdin=subprocess.DEVNULL)  # output may be binary
 
 
 def no_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -312,8 +312,14 @@ class Errors(unittest.TestCase):
                 (("convert",), "FILE is missing"),
                 (("convert", TRACE), "--to is missing"),
                 (("convert", TRACE, "--to", "pdf"),
-                 "--to=pdf: allowed blkparse, msr"),
+                 "--to=pdf: allowed blkparse, msr, binary"),
                 (("convert", TRACE, "--to", "msr"), "no trace of vssd"),
+                (("convert", TRACE, "--to", "msr", "--format", "msr"),
+                 "--format: only with --to=binary"),
+                (("convert", TRACE, "--to", "binary", "--format", "pdf"),
+                 "--format=pdf: no such trace format"),
+                (("convert", TINY, "--to", "binary"),
+                 "looks like no trace format"),
                 (("fit", "--profile", TINY), "which attributes?"),
                 (("info",), "--profile is missing"),
                 (("info", "--profile", TINY, TRACE), "no trace of vssd")):
@@ -803,10 +809,12 @@ class Listed(unittest.TestCase):
                                                   "section"):
             given += ["--workload", "number_ios=20"]
         own = {"check": self.recorded, "columns": self.plain}.get(option, TRACE)
-        words: list[object] = {"replay": [own], "convert": [self.recorded],
+        in_binary = option in ("format", "columns")
+        words: list[object] = {"replay": [own],
+                               "convert": [own if in_binary else self.recorded],
                                "fit": Fits.ASKED.split()}.get(command[0], [])
         if command[0] == "convert" and option != "to":
-            given += ["--to", "msr"]
+            given += ["--to", "binary" if in_binary else "msr"]
         if needs and option not in ("profile", "check") and (
                 command[0], option) != ("replay", "describe"):
             given += ["--profile", TINY]
