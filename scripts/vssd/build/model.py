@@ -18,6 +18,7 @@ from ..ui import Stage
 from . import packages, programs, venv
 
 TUNED = "tuned"
+SAMPLED = "sampled"
 TUNED_DONE = "tuned.done"  # in the build directory, when it is complete
 SIM = "sim/vssd-sim"
 COMMIT = "core/about-commit.h"  # made again with each commit
@@ -31,6 +32,10 @@ NATIVE = ("-Dc_args=-march=native -ffp-contract=off"
 KINDS = {
     "release": OPTIMISED,
     TUNED: (*OPTIMISED, NATIVE),  # and made by tuned.py
+    # For profilers: whole stacks, files of functions, addresses as linked.
+    SAMPLED: ("-Dbuildtype=release", "-Db_pie=false",
+              "-Dc_args=-g1 -fno-omit-frame-pointer"
+              " -fno-optimize-sibling-calls", "-Dc_link_args=-no-pie"),
     # Of the tests.  Each sanitizer by the compiler that is better at it, since
     # both together take twice as long as either.
     "gcc": ("-Dbuildtype=debugoptimized", "-Db_sanitize=address"),
@@ -141,13 +146,27 @@ def tuned_sim() -> Path | None:
         return build / SIM if tuned_is_current() else None
 
 
+def tuned_is_made() -> bool:
+    """Has tuned.py built vssd-sim here, of any state of the sources?"""
+    return (build_dir(TUNED) / TUNED_DONE).exists()
+
+
+def _program_key(target: str) -> str:
+    return programs.key(target, programs.SIM, KINDS["release"])
+
+
+def portable_is_kept() -> bool:
+    """Is there a portable_sim() of these sources?"""
+    return programs.find(_program_key(SIM)) is not None
+
+
 def _program(target: str) -> Path:
     """A program of the release build, up to date: one that is kept, else
     built.  The shipped profiles are beside it, where vssd-sim finds them."""
     if installed.here():
         return installed.program(Path(target).name)
     folder = programs.ensure(
-        lambda: programs.key(target, programs.SIM, KINDS["release"]),
+        lambda: _program_key(target),
         lambda: ([ensure("release", target) / target], [PROJECT / "profiles"]))
     return folder / Path(target).name
 

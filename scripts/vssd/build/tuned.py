@@ -3,13 +3,14 @@
 profile (profile-guided and link-time optimisation).
 
 It computes the same, faster; building takes about three times as long, so only
-./vssd setup and ./vssd bench ask for it.  Once it is there and up to date every
-other command takes it, too.
+./vssd setup, ./vssd bench and the first ./vssd sim of all ask for it.  Once it is
+there and up to date every other command takes it, too.
 """
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -61,8 +62,8 @@ def _programs() -> list[list[str]]:
     return found
 
 
-def _watch(program: Path) -> None:
-    """Let it run."""
+def watch(program: Path) -> None:
+    """Let it run, so that it records a profile."""
     commands = _programs()
     with tempfile.TemporaryDirectory(prefix="vssd-tuned-") as name:
         trace = Path(name) / "requests.txt"
@@ -70,6 +71,13 @@ def _watch(program: Path) -> None:
         commands.append(["replay", str(trace), "--json", "--profile",
                          str(paths.find_profile(INPUTS[1].profile)),
                          "--fill", "none", "--format", "ssdsim"])
+        binary = Path(name) / "requests.bin"
+        with open(binary, "wb") as out:
+            subprocess.run([program, "convert", trace, "--to", "binary"],
+                           stdout=out, check=True)
+        commands.append(["replay", str(binary), "--json", "--profile",
+                         str(paths.find_profile(INPUTS[1].profile)),
+                         "--fill", "none"])
         commands.append(["run", "--json", "--profile",
                          str(paths.find_profile("tlc-generic")),
                          "--precondition", "--workload",
@@ -90,12 +98,20 @@ def _build(build: Path) -> None:
     model.configure(model.TUNED, "-Db_pgo=generate")
     _ninja(build, "building vssd-sim to watch it")
     with Stage("watching vssd-sim"):
-        _watch(build / model.SIM)
+        watch(build / model.SIM)
     run_logged([venv.tool("meson"), "configure", build, "-Db_pgo=use"],
                f"{LOG}-setup", "configuring the model (tuned)",
                env=venv.path_env())
     _ninja(build, "building vssd-sim for speed")
     (build / model.TUNED_DONE).touch()
+
+
+def first() -> Path:
+    """vssd-sim for a user: this one, unless another one is built already, or the
+    sources have changed since it was made."""
+    if installed.here() or model.tuned_is_made() or model.portable_is_kept():
+        return model.sim()
+    return sim()
 
 
 def sim() -> Path:

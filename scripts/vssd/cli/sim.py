@@ -59,9 +59,9 @@ def claim_states(rest: list[str]) -> list[int]:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd sim"""
-    from ..build import model
+    from ..build import tuned
 
     rest = resolved(args.rest)
-    program = str(model.sim())
+    program = str(tuned.first())
     claim_states(rest)
     os.execv(program, ["vssd-sim", *rest])
