@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from .. import origin
+from .. import origin, paths
 from ..errors import UserError
 from ..ui import table
 
@@ -24,9 +25,12 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         "bench", help="measure speed, lateness, idle CPU, start-up",
         description="Measures: " + ", ".join(
             f"{k} ({v.__doc__ or ''})" for k, v in BENCHES.items()),
-        epilog="Without NAME: all but those that are marked as slow.")
+        epilog="Without NAME: all but those that are marked as slow.  'profile"
+        " ROW' samples one load and writes a flame graph; ROW is one of "
+        + ", ".join(PROFILES) + ".")
     p.add_argument("names", nargs="*", metavar="NAME",
-                   help="one of " + ", ".join(BENCHES))
+                   help="one of " + ", ".join(BENCHES)
+                   + "; or profile ROW")
     p.add_argument("--json", action="store_true",
                    help="origin and rows as JSON on standard output")
     p.add_argument("--repeat", type=int, default=3, metavar="N",
@@ -39,6 +43,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="of conformance: this suite, of Debian's source package"
                    " or of a checkout; may be repeated (default: all that"
                    " Debian has)")
+    p.add_argument("--output", metavar="FILE",
+                   help="of profile: the flame graph, SVG"
+                   " (default: profile-ROW.svg)")
     p.set_defaults(call=main)
 
 
@@ -149,6 +156,9 @@ BENCHES: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "conformance": _conformance,
 }
 SLOW = ("cold", "conformance")
+PROFILE = "profile"
+PROFILES = ("read", "write", "gc", "read_trace", "write_trace", "gc_trace",
+            "device")
 
 
 def _cell(value: float | str | None) -> str:
@@ -161,8 +171,38 @@ def _cell(value: float | str | None) -> str:
     return f"{value:.3g}"
 
 
+def _profile(args: argparse.Namespace) -> Rows:
+    from ..bench import profile
+
+    allowed = ", ".join(profile.NAMES)
+    if len(args.names) != 2:
+        raise UserError(f"bench profile: name one load: {allowed}")
+    name = args.names[1]
+    if name not in profile.NAMES:
+        raise UserError(f"bench profile: no load {name!r}: one of {allowed}")
+    output = args.output or f"profile-{name}.svg"
+    paths.check_output("--output", output)
+    return profile.measure(name, Path(output), args.runtime)
+
+
+def _show(rows: Rows, as_json: bool) -> int:
+    if as_json:
+        origin.write({"rows": rows})
+        return 0
+    table(f"{origin.version_text()} bench", ["what", "ours", "peer", "ratio", "unit", "note"],
+          [[r["name"], _cell(r["ours"]), _cell(r["peer"]), _cell(r["ratio"]),
+            r["unit"], r["note"]] for r in rows])
+    return 0
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd bench"""
+    if args.names[:1] == [PROFILE]:
+        if args.runtime < 1:
+            raise UserError("--runtime: 1 or more")
+        return _show(_profile(args), args.json)
+    if args.output:
+        raise UserError("--output: only with profile")
     unknown = [n for n in args.names if n not in BENCHES]
     if unknown:
         raise UserError(f"no benchmark {unknown[0]!r}: one of "
@@ -174,10 +214,4 @@ def main(args: argparse.Namespace) -> int:
     rows: Rows = []
     for name in args.names or [n for n in BENCHES if n not in SLOW]:
         rows += BENCHES[name](args)
-    if args.json:
-        origin.write({"rows": rows})
-        return 0
-    table(f"{origin.version_text()} bench", ["what", "ours", "peer", "ratio", "unit", "note"],
-          [[r["name"], _cell(r["ours"]), _cell(r["peer"]), _cell(r["ratio"]),
-            r["unit"], r["note"]] for r in rows])
-    return 0
+    return _show(rows, args.json)
