@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which vssd-sim a user gets."""
+"""Which vssd-sim a user gets, and the rows of ./vssd bench sim about parsing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from vssd import installed, paths
+from vssd.bench import sim as bench_sim
 from vssd.build import model, tuned
 
 
@@ -39,3 +40,24 @@ def test_tune_refuses(tmp_path: Path) -> None:
             capture_output=True, text=True, check=False)
         assert done.returncode == 2 and done.stderr.count("\n") == 1
         assert "set up by meson" in done.stderr
+
+
+def test_parsed_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kind is read as its format, and all its lines are requests."""
+    monkeypatch.setattr(bench_sim, "PARSED", 40)
+    sizes = []
+
+    def convert(trace: Path, _to: Path | None) -> float:
+        to = tmp_path / "out"
+        with to.open("wb") as out:
+            subprocess.run([model.sim(), "convert", trace, "--to", "binary"],
+                           stdout=out, check=True)
+        sizes.append(to.stat().st_size)
+        return .001
+
+    monkeypatch.setattr(bench_sim, "_convert", convert)
+    rows = bench_sim._parsing(1)  # pylint: disable=protected-access
+    assert {r["name"] for r in rows} == {f"sim_parse_{k}" for k in bench_sim.LINES}
+    # A header, a device, 40 requests and the end.
+    assert set(sizes) == {32 + 42 * 24}
+    assert all(r["ratio"] == r["ours"] / 500 for r in rows)

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,13 +91,86 @@ def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
         with Stage(f"{one.name}: the same from text"):
             read = [replay(one.profile, one.fill, path, "ssdsim")
                     for _ in range(repeat)]
+        with Stage(f"{one.name}: the same in binary"):
+            _convert(path, Path(name) / "requests.bin")
+            binary = [replay(one.profile, one.fill, Path(name) / "requests.bin",
+                             "binary") for _ in range(repeat)]
     waf = made[0].result["waf"]
+    best = max(float(r.result["requests_per_s_cpu"]) for r in read)
     return [
         row(f"sim_{one.name}", _rate(made), one.peer, "requests/cpu-s",
             f"without parsing; WAF {waf:.3g}"),
         row(f"sim_{one.name}_trace", _rate(read), one.peer, "requests/cpu-s",
             f"parsing included, as of the peers: {one.note}"),
+        row(f"sim_{one.name}_binary", _rate(binary), _rate(made),
+            "requests/cpu-s", "from a binary trace; peer: generated"),
+        row(f"sim_{one.name}_aim", best, one.aim, "requests/cpu-s",
+            "peer: the aim; parsing included, the fastest run"),
     ]
+
+
+# Lines of each kind, of request i: its sector, and is it a read?
+LINES: dict[str, tuple[str, Callable[[int, int, bool], str]]] = {
+    "ssdsim": ("", lambda i, s, r: f"{i * 10000} 0 {s} 8 {r:d}"),
+    "disksim": ("", lambda i, s, r: f"{i / 10:.6f} 0 {s} 8 {r:d}"),
+    "msr": ("", lambda i, s, r: f"{128166372000000000 + i * 1000},hm,0,"
+            f"{'Read' if r else 'Write'},{s * 512},4096,{1000 + i % 900}"),
+    "spc": ("", lambda i, s, r: f"0,{s},4096,{'R' if r else 'W'},{i / 1e3:.6f}"),
+    "systor17": ("Timestamp,Response,IOType,LUN,Offset,Size\n",
+                 lambda i, s, r: f"{1456095145 + i / 1e3:.9f},0.000812,"
+                 f"{'R' if r else 'W'},3,{s * 512},4096"),
+    "blkparse": ("", lambda i, s, r: f"  8,16   5  {i:7} {i / 1e3:13.9f} 18615"
+                 f"  D  {'RS' if r else 'W'} {s} + 8 [java]"),
+    "fio": ("fio version 3 iolog\n1 /dev/nvme0n1 add\n",
+            lambda i, s, r: f"{i * 100} /dev/nvme0n1"
+            f" {'read' if r else 'write'} {s * 512} 4096"),
+    "csv": ("host,time_us,op,offset,bytes\n",
+            lambda i, s, r: f"h,{i * 100},{'read' if r else 'write'},"
+            f"{s * 512},4096"),
+}
+PARSED = 1_000_000
+PARSE_AIM = 500  # MB/s
+
+
+def _convert(trace: Path, to: Path | None) -> float:
+    """CPU time of making a binary trace, in s; to None: it is dropped."""
+    with open(to or os.devnull, "wb") as out:
+        proc = subprocess.Popen(
+            [str(tuned.sim()), "convert", str(trace), "--to", "binary"],
+            stdout=out, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        _, status, usage = os.wait4(proc.pid, 0)
+        proc.returncode = os.waitstatus_to_exitcode(status)
+    if proc.returncode != 0:
+        raise UserError(f"vssd-sim convert {trace}: status {proc.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def _parsing(repeat: int) -> list[dict[str, Any]]:
+    """Text in and binary out, start of the program included."""
+    found, draw = [], random.Random(1)
+    with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name:
+        for kind, (head, line) in LINES.items():
+            path = Path(name) / "trace"
+            with Stage(f"parsing {kind}"):
+                with path.open("w", encoding="ascii") as f:
+                    f.write(head)
+                    f.writelines(line(i, draw.randrange(10_000_000) * 8,
+                                      draw.random() < .5) + "\n"
+                                 for i in range(PARSED))
+                cpu_s = min(_convert(path, None) for _ in range(max(repeat, 3)))
+            found.append(row(f"sim_parse_{kind}", path.stat().st_size / cpu_s / 1e6,
+                             PARSE_AIM, "MB/cpu-s", "peer: the aim; text to binary"))
+    return found
+
+
+def _capacity(repeat: int) -> list[dict[str, Any]]:
+    """The same writes on a drive of 64 GiB and one of 1 TiB."""
+    with Stage("64 GiB and 1 TiB, the same writes"):
+        cost = [_cost("c64", "none", "rw=randwrite bs=4k size=1g"
+                      " number_ios=1000000 interval=50us", sets, max(repeat, 3))
+                for sets in ([], TIB)]
+    return [row("sim_capacity", cost[1] / cost[0], 1, "times the CPU time",
+                f"aim: 0.9 to 1.1; {cost[0]:.0f} and {cost[1]:.0f} ns")]
 
 
 def _linear(repeat: int) -> list[dict[str, Any]]:
@@ -247,5 +322,5 @@ def measure(repeat: int) -> list[dict[str, Any]]:
     found = _steady(repeat)
     for one in INPUTS:
         found += _speed(one, repeat)
-    return (found + _linear(repeat) + _growth() + _memory()
-            + _start(repeat) + _cliffs(repeat))
+    return (found + _parsing(repeat) + _linear(repeat) + _growth() + _memory()
+            + _start(repeat) + _capacity(repeat) + _cliffs(repeat))
