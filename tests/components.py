@@ -42,11 +42,11 @@ NVME_ORDER = [
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "secondary",
-    "lba-track", "error-log", "bad-entry", "cmd-rules-file", "cmd-rules",
+    "lba-track", "durable-log", "error-log", "bad-entry", "cmd-rules-file", "cmd-rules",
     "timestamp", "fdp-handles", "namespace", "zones", "prp",
     "sgl", "sg", "cmb", "pmr", "window",
     "payload/payload-state", "payload/payload", "payload/destage",
-    "payload/trims", "payload/zeroes", "payload/entries", "payload/marks",
+    "payload/trims", "payload/watch", "payload/zeroes", "payload/entries", "payload/marks",
     "payload/buffers",
     "payload/backlog"]
 

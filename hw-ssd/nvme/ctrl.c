@@ -13,6 +13,7 @@
 #include "ctrl.h"
 #include "data.h"
 #include "doorbell.h"
+#include "durable-log.h"
 #include "erase-job.h"
 #include "events.h"
 #include "fdp.h"
@@ -70,9 +71,21 @@ static void barrier_done(void *opaque, PayloadBarrier *b, int ret)
     nvme_request_part_done(ctrl, req);
 }
 
+static void became_durable(void *opaque, uint64_t lba, uint64_t nblocks,
+                           const uint8_t *data)
+{
+    NvmeCtrl *ctrl = opaque;
+
+    if (ctrl->sub->durable_log) {
+        nvme_durable_log_data(ctrl->sub->durable_log, ssd_now_ns(ctrl->ssd),
+                              lba, nblocks, data);
+    }
+}
+
 static const PayloadClient payload_client = {
     .read_done = read_done,
     .barrier_done = barrier_done,
+    .durable = became_durable,
 };
 
 static const NvmeCqClient cq_client = {
@@ -582,6 +595,27 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     return nvme_faults_load(ctrl, cfg->faults, error);
 }
 
+bool nvme_durable_log_open(NvmeCtrl *ctrl, const char *path, GError **error)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+
+    ctrl->sub->durable_log =
+        nvme_durable_log_new(path, info->block_bytes, info->nblocks, error);
+    if (!ctrl->sub->durable_log) {
+        return false;
+    }
+    payload_watch(ctrl->payload);
+    return true;
+}
+
+bool nvme_durable_log_close(NvmeCtrl *ctrl, GError **error)
+{
+    NvmeDurableLog *log = ctrl->sub->durable_log;
+
+    ctrl->sub->durable_log = NULL;
+    return !log || nvme_durable_log_free(log, error);
+}
+
 void nvme_free(NvmeCtrl *ctrl)
 {
     g_assert(ctrl == &ctrl->sub->first && !nvme_next_ctrl(ctrl->sub, ctrl));
@@ -592,6 +626,7 @@ void nvme_free(NvmeCtrl *ctrl)
     nvme_requests_free_used(ctrl);
     nvme_faults_free(ctrl->sub);
     nvme_kv_free_all(ctrl->sub);
+    nvme_durable_log_close(ctrl, NULL);
     payload_free(ctrl->payload);
     nvme_requests_destroy(ctrl);
     nvme_namespaces_free(ctrl);

@@ -7,7 +7,9 @@
  */
 #include "nvme-internal.h"
 #include "command.h"
+#include "data.h"
 #include "dispatch.h"
+#include "durable-log.h"
 #include "events.h"
 #include "kv.h"
 #include "request.h"
@@ -117,6 +119,7 @@ static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
                  req->opcode != NVME_IO_MGMT_SEND;
     NvmeTrace t = {
         .admin = req->admin,
+        .fua = range && nvme_wants_fua(sqe),
         .opcode = req->opcode,
         .sqid = req->sq->id,
         .cid = req->cid,
@@ -125,7 +128,12 @@ static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
         .lba = range ? nvme_sqe_slba(sqe) : 0,
     };
 
-    ctrl->machine->trace(ctrl->opaque, &t);
+    if (ctrl->machine->trace) {
+        ctrl->machine->trace(ctrl->opaque, &t);
+    }
+    if (ctrl->sub->durable_log) {
+        nvme_durable_log_command(ctrl->sub->durable_log, ctrl->sub->now_ns, &t);
+    }
 }
 
 static inline NvmeRequest *take_traced(NvmeCtrl *ctrl, NvmeSq *sq,
@@ -133,7 +141,7 @@ static inline NvmeRequest *take_traced(NvmeCtrl *ctrl, NvmeSq *sq,
 {
     NvmeRequest *req = take(ctrl, sq, sqe);
 
-    if (ctrl->machine->trace) {
+    if (ctrl->machine->trace || ctrl->sub->durable_log) {
         trace_start(ctrl, sqe, req);
     }
     return req;

@@ -468,9 +468,10 @@ struct NvmeSubsys {
     uint32_t n_reserved;           /* namespaces with a reservation */
     NvmeVirtualization virtualization;
     GPtrArray *kv_all; /* NvmeKv of namespaces of key-value pairs; NULL: none */
-    struct NvmeKvOp *kv_ready;         /* the oldest first */
-    uint32_t kv_ops;                   /* commands for them */
-    void (*kv_after)(NvmeSubsys *sub); /* once they are committed; or NULL */
+    struct NvmeKvOp *kv_ready;          /* the oldest first */
+    uint32_t kv_ops;                    /* commands for them */
+    void (*kv_after)(NvmeSubsys *sub);  /* once they are committed; or NULL */
+    struct NvmeDurableLog *durable_log; /* NULL: there is none */
     NvmeUpkeep upkeep;
     NvmeLife life;
     NvmeEraseJob erase;

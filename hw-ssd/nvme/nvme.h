@@ -44,6 +44,7 @@ typedef enum NvmeWork {
 typedef struct NvmeTrace {
     bool end;
     bool admin;
+    bool fua; /* I/O commands with that bit */
     uint8_t opcode;
     uint16_t sqid;
     uint16_t cid;
@@ -103,7 +104,8 @@ typedef struct NvmeMachine {
      */
     void (*unplug)(void *opaque, bool removed, uint64_t for_ns);
 
-    /* Optional (NULL): told of every command. */
+    /* Optional (NULL): told of every command, and of the parts of the latency
+     * of each request to the drive that a command has made. */
     void (*trace)(void *opaque, const NvmeTrace *t);
 } NvmeMachine;
 
@@ -326,6 +328,15 @@ void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
                     uint64_t value, unsigned size);
 
 /*
+/*
+ * Of a new drive, before its first command: write all that becomes durable, and
+ * the I/O commands, to a file (docs/durable-log-format.md).  Metadata and the
+ * marks of Write Uncorrectable are not in it.  false: *error says why not.
+ * close: false if the file is not complete; nothing if there is no log.
+ */
+bool nvme_durable_log_open(NvmeCtrl *ctrl, const char *path, GError **error);
+bool nvme_durable_log_close(NvmeCtrl *ctrl, GError **error);
+
  * Do everything that can be done at now_ns: run the drive, post completions
  * and raise interrupts, look at (shadow) doorbells, fetch and submit commands.
  * true: it stopped early to bound its time (so many commands, so many bytes of

@@ -10,6 +10,7 @@
 #include "bad-entry.h"
 #include "cmb.h"
 #include "completion.h"
+#include "durable-log.h"
 #include "error-log.h"
 #include "lba-track.h"
 #include "namespace.h"
@@ -292,7 +293,12 @@ static void trace(NvmeCtrl *ctrl, const NvmeRequest *req)
         .fetch_ns = req->fetch_ns,
     };
 
-    ctrl->machine->trace(ctrl->opaque, &t);
+    if (ctrl->machine->trace) {
+        ctrl->machine->trace(ctrl->opaque, &t);
+    }
+    if (ctrl->sub->durable_log) {
+        nvme_durable_log_command(ctrl->sub->durable_log, ctrl->sub->now_ns, &t);
+    }
 }
 
 static void shutdown_done(NvmeCtrl *ctrl, NvmeRequest *req)
@@ -363,7 +369,7 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
     if (req->ns) {
         count_ns(req);
     }
-    if (ctrl->machine->trace) {
+    if (ctrl->machine->trace || ctrl->sub->durable_log) {
         trace(ctrl, req);
     }
     nvme_post(ctrl, req);

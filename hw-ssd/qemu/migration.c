@@ -355,6 +355,15 @@ static void take_over(VssdDev *s, Model *m)
     s->incoming = false;
 }
 
+/* The property of a file that tells all from the beginning; NULL: none. */
+static const char *whole_log(const VssdDev *s)
+{
+    return s->oplog         ? "oplog"
+           : s->trace_path  ? "trace"
+           : s->durable_log ? "durable_log"
+                            : NULL;
+}
+
 /* The machine is stopped, and the drive that goes is at rest. */
 static int get_model(QEMUFile *file, void *pv, size_t size,
                      const VMStateField *field)
@@ -364,9 +373,11 @@ static int get_model(QEMUFile *file, void *pv, size_t size,
     GError *error = NULL;
 
     vssd_store_drop(s); /* of the drive that goes */
-    if (s->trace_path || s->oplog) {
-        g_set_error(&error, G_FILE_ERROR, 0, "%s= must tell all from the "
-                    "beginning", s->oplog ? "oplog" : "trace");
+    if (whole_log(s)) {
+        g_set_error(&error, G_FILE_ERROR, 0,
+                    "%s= must tell all from the "
+                    "beginning",
+                    whole_log(s));
     } else if (nvme_store_in_flight(s->ctrl)) {
         g_set_error(&error, G_FILE_ERROR, 0, "requests to its image are in "
                     "flight");
@@ -482,11 +493,11 @@ static void about_to_end(Notifier *n, void *data)
 
 bool vssd_migration_init(VssdDev *s, Error **errp)
 {
-    if (s->trace_path || s->oplog) {
+    if (whole_log(s)) {
         error_setg(&s->migration_blocker,
                    "vssd: with %s= the machine can be neither saved nor moved: "
                    "it must tell all from the beginning to the end",
-                   s->oplog ? "oplog" : "trace");
+                   whole_log(s));
     }
     if (s->migration_blocker &&
         migrate_add_blocker(&s->migration_blocker, errp) < 0) {

@@ -249,7 +249,7 @@ static bool create_model(VssdDev *s, Error **errp)
         !namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||
         !vssd_metadata_open(s, nblocks, errp) || !vssd_oplog_open(s, errp) ||
-        !vssd_timeline_open(s, errp) ||
+        !vssd_timeline_open(s, errp) || !vssd_durable_open(s, errp) ||
         (!s->incoming && !vssd_store_preload(s, nblocks, &data_bytes, errp))) {
         return false;
     }
@@ -425,9 +425,10 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     s->epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     s->now_ns = 0;
     if (!check_properties(s, errp) || !vssd_sriov_check(s, errp) ||
-        !open_drive(s, errp) || !vssd_memory_init(s, errp) ||
-        !create_model(s, errp) || !init_function(s, errp) ||
-        !choose_thread(s, errp) || !vssd_migration_init(s, errp)) {
+        !vssd_durable_check(s, errp) || !open_drive(s, errp) ||
+        !vssd_memory_init(s, errp) || !create_model(s, errp) ||
+        !init_function(s, errp) || !choose_thread(s, errp) ||
+        !vssd_migration_init(s, errp)) {
         tear_down(s);
         return;
     }
@@ -442,6 +443,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_power_init(s);
     vssd_faults_init(s);
     vssd_oplog_init(s);
+    vssd_durable_init(s);
     vssd_timeline_init(s);
     vssd_serve_init(s);
     vssd_state_init(s);
@@ -467,6 +469,7 @@ static void vssd_end(VssdFunction *f)
     vssd_state_stop(s);
     vssd_timeline_stop(s);
     vssd_oplog_stop(s);
+    vssd_durable_stop(s);
     vssd_faults_stop(s);
     vssd_power_stop(s);
     vssd_irq_stop(s);
@@ -534,6 +537,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT16("controllers", VssdDev, controllers, 1),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
     DEFINE_PROP_STRING("trace", VssdDev, trace_path),
+    DEFINE_PROP_STRING("durable_log", VssdDev, durable_log),
     DEFINE_PROP_SIZE("cmb", VssdDev, cmb_bytes, 0),
     DEFINE_PROP_STRING("cmb_uses", VssdDev, cmb_uses),
     DEFINE_PROP_BOOL("legacy_cmb", VssdDev, legacy_cmb, false),

@@ -154,7 +154,8 @@ struct VssdDev {
     char *options;
     char *state; /* file, or NULL */
     char *oplog; /* file of the operation log, or NULL */
-    char *timeline;                              /* file, or NULL */
+    char *durable_log; /* file of the log of durable data, or NULL */
+    char *timeline;    /* file, or NULL */
     char *timeline_option[SSD_TIMELINE_OPTIONS]; /* or NULL */
     char *serial;
     char *model;
@@ -267,6 +268,9 @@ struct VssdDev {
 
     /* oplog.c */
     Notifier oplog_exit; /* QEMU ends: complete the log */
+
+    /* durable.c */
+    Notifier durable_exit;
 
     /* timeline.c */
     Notifier timeline_exit; /* QEMU ends: write the file */
@@ -544,6 +548,15 @@ void vssd_state_stop(VssdDev *s);
 bool vssd_oplog_open(VssdDev *s, Error **errp);
 void vssd_oplog_init(VssdDev *s);
 void vssd_oplog_stop(VssdDev *s);
+
+/* ---- durable.c ---------------------------------------------------------- */
+
+/* Do the properties agree?  Then, before the first command: false: the file of
+ * durable_log= cannot be written. */
+bool vssd_durable_check(VssdDev *s, Error **errp);
+bool vssd_durable_open(VssdDev *s, Error **errp);
+void vssd_durable_init(VssdDev *s);
+void vssd_durable_stop(VssdDev *s);
 
 /* ---- timeline.c --------------------------------------------------------- */
 

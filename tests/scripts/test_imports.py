@@ -15,8 +15,8 @@ from vssd.paths import PROJECT
 ROOT = PROJECT / "scripts"
 TOP = "vssd.__main__"
 # The higher imports the lower; those of one rank do not know each other.
-RANKS = {"cli": 5, "figures": 4, "bench": 4, "watch": 3, "suites": 3, "guest": 2, "sim": 2,
-         "build": 1, "": 0}
+RANKS = {"cli": 5, "figures": 4, "bench": 4, "watch": 3, "suites": 3,
+         "campaign": 3, "guest": 2, "sim": 2, "build": 1, "": 0}
 # What runs before the Python environment is there; the libraries that it has
 # are imported inside functions.
 LIBRARIES = {"rich", "qemu", "prometheus_client", "numpy", "matplotlib", "pyarrow", "distributed",

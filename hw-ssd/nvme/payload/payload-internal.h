@@ -116,6 +116,8 @@ struct Payload {
     const PayloadClient *client;
     void *client_opaque;
 
+    bool watched; /* payload_watch() */
+
     const Ssd *ssd;
     uint64_t nblocks;
     uint32_t block_bytes;
@@ -193,6 +195,10 @@ static inline uint64_t meta_of(const Payload *p, uint64_t nblocks)
 {
     return nblocks * p->meta_bytes;
 }
+
+/* watch.c: an entry, or a range that a TRIM has freed, has become durable. */
+void payload_watch_entry(Payload *p, const PayloadEntry *e);
+void payload_watch_trim(Payload *p, const Trim *t);
 
 static inline bool entry_full(const Payload *p, const PayloadEntry *e)
 {

@@ -57,6 +57,9 @@ void payload_programmed(Payload *p, uint64_t lpn, uint64_t version)
     g_queue_push_tail_link(&p->ready, &e->turn);
     payload_due_push(p, &e->due);
     payload_absorb_older(p, e);
+    if (G_UNLIKELY(p->watched)) {
+        payload_watch_entry(p, e);
+    }
 }
 
 void payload_superseded(Payload *p, uint64_t lpn, uint64_t version)

@@ -50,10 +50,16 @@ typedef struct PayloadBarrier {
     void *owner; /* the caller's */
 } PayloadBarrier;
 
-/* Called from payload_kick() and payload_store_done() only. */
+/* The first two are called from payload_kick() and payload_store_done() only.
+ */
 typedef struct PayloadClient {
     void (*read_done)(void *opaque, PayloadRead *rd);
     void (*barrier_done)(void *opaque, PayloadBarrier *b, int ret);
+    /* After payload_watch(): from now on, a power cut leaves this in the
+     * blocks; data NULL: zeroes.  From payload_programmed() and
+     * payload_trim_end(). */
+    void (*durable)(void *opaque, uint64_t lba, uint64_t nblocks,
+                    const uint8_t *data);
 } PayloadClient;
 
 typedef struct PayloadStats {
@@ -85,6 +91,9 @@ void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks);
  * block reads as zeroes, they are zeroes.
  */
 void payload_set_metadata(Payload *p, uint32_t bytes, uint64_t base);
+
+/* Report all that becomes durable; before the first write. */
+void payload_watch(Payload *p);
 
 /* How much may wait for the store (backlog.c). */
 void payload_set_limit(Payload *p, uint64_t bytes);

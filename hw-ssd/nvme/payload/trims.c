@@ -212,6 +212,9 @@ void payload_trim_end(Payload *p, uint64_t id, bool ok, bool durable)
     g_assert(id < MAX_TRIMS && t->state == TRIM_ACTIVE);
     if (ok) {
         payload_zeroes_add(p, t->lpn, t->nunits, durable);
+        if (G_UNLIKELY(p->watched)) {
+            payload_watch_trim(p, t);
+        }
         trim_done(p, t);
     } else {
         trim_free(p, t);

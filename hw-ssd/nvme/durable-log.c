@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * durable-log.c - a file of all that becomes durable, and of I/O commands.
+ *
+ * From it, the content of the drive after a power cut at any instant can be
+ * made (docs/durable-log-format.md).  Knows the format only.  A write error is
+ * told when the log ends.
+ */
+#include "durable-log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAGIC        "VSSDDUR1"
+#define BUFFER_BYTES (1 << 20)
+
+typedef enum RecordType {
+    RECORD_DATA = 1,
+    RECORD_ZEROES,
+    RECORD_START,
+    RECORD_END,
+} RecordType;
+
+#define START_FUA 1
+
+/* In the file, little-endian. */
+typedef struct Record {
+    uint64_t at_ns;
+    uint64_t lba;
+    uint64_t nblocks;
+    uint8_t type;
+    uint8_t opcode;
+    uint16_t status; /* START: START_FUA */
+    uint16_t sqid;
+    uint16_t cid;
+} Record;
+
+struct NvmeDurableLog {
+    FILE *file;
+    char *path;
+    int err; /* errno of the first write that failed, or 0 */
+    uint32_t block_bytes;
+    uint64_t last_ns;
+};
+
+static void put(NvmeDurableLog *log, const void *data, size_t bytes)
+{
+    if (bytes && fwrite(data, bytes, 1, log->file) != 1 && !log->err) {
+        log->err = errno;
+    }
+}
+
+/* The instants never decrease: a command may be noted a moment after the drive
+ * has run ahead of it. */
+static void put_record(NvmeDurableLog *log, uint64_t now_ns, Record r)
+{
+    log->last_ns = MAX(log->last_ns, now_ns);
+    r = (Record){
+        .at_ns = GUINT64_TO_LE(log->last_ns),
+        .lba = GUINT64_TO_LE(r.lba),
+        .nblocks = GUINT64_TO_LE(r.nblocks),
+        .type = r.type,
+        .opcode = r.opcode,
+        .status = GUINT16_TO_LE(r.status),
+        .sqid = GUINT16_TO_LE(r.sqid),
+        .cid = GUINT16_TO_LE(r.cid),
+    };
+    put(log, &r, sizeof(r));
+}
+
+static void put_header(NvmeDurableLog *log, uint64_t nblocks)
+{
+    struct {
+        char magic[8];
+        uint32_t block_bytes;
+        uint32_t zero;
+        uint64_t nblocks;
+        uint64_t zeroes;
+    } h = {
+        .block_bytes = GUINT32_TO_LE(log->block_bytes),
+        .nblocks = GUINT64_TO_LE(nblocks),
+    };
+
+    G_STATIC_ASSERT(sizeof(h) == 32 && sizeof(Record) == 32);
+    memcpy(h.magic, MAGIC, sizeof(h.magic));
+    put(log, &h, sizeof(h));
+}
+
+NvmeDurableLog *nvme_durable_log_new(const char *path, uint32_t block_bytes,
+                                     uint64_t nblocks, GError **error)
+{
+    FILE *file = fopen(path, "wb");
+    NvmeDurableLog *log;
+
+    if (!file) {
+        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
+                    "durable_log=%s: %s", path, g_strerror(errno));
+        return NULL;
+    }
+    log = g_new0(NvmeDurableLog, 1);
+    log->file = file;
+    log->path = g_strdup(path);
+    log->block_bytes = block_bytes;
+    setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
+    put_header(log, nblocks);
+    return log;
+}
+
+bool nvme_durable_log_free(NvmeDurableLog *log, GError **error)
+{
+    bool ok;
+
+    if (fclose(log->file) != 0 && !log->err) {
+        log->err = errno;
+    }
+    ok = !log->err;
+    if (!ok) {
+        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(log->err),
+                    "durable_log=%s: %s", log->path, g_strerror(log->err));
+    }
+    g_free(log->path);
+    g_free(log);
+    return ok;
+}
+
+void nvme_durable_log_data(NvmeDurableLog *log, uint64_t now_ns, uint64_t lba,
+                           uint64_t nblocks, const uint8_t *data)
+{
+    put_record(log, now_ns,
+               (Record){.type = data ? RECORD_DATA : RECORD_ZEROES,
+                        .lba = lba,
+                        .nblocks = nblocks});
+    if (data) {
+        put(log, data, (size_t)nblocks * log->block_bytes);
+    }
+}
+
+void nvme_durable_log_command(NvmeDurableLog *log, uint64_t now_ns,
+                              const NvmeTrace *t)
+{
+    if (t->admin) {
+        return;
+    }
+    put_record(log, now_ns,
+               (Record){.type = t->end ? RECORD_END : RECORD_START,
+                        .lba = t->lba,
+                        .nblocks = t->nblocks,
+                        .opcode = t->opcode,
+                        .status = t->end   ? t->status
+                                  : t->fua ? START_FUA
+                                           : 0,
+                        .sqid = t->sqid,
+                        .cid = t->cid});
+}
