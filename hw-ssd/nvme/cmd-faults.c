@@ -153,6 +153,14 @@ bool nvme_faults_load(NvmeCtrl *ctrl, const char *path, GError **error)
 
 /* ---- commands ------------------------------------------------------------ */
 
+static CmdRule *told(NvmeCtrl *ctrl, CmdRule *rule)
+{
+    if (rule) {
+        nvme_notify(ctrl, NVME_TELL_RULE, rule->id, rule->n_fired);
+    }
+    return rule;
+}
+
 static CmdRule *rule_for(NvmeCtrl *ctrl, const NvmeSq *sq, const NvmeSqe *sqe)
 {
     CmdSeen seen = {
@@ -168,7 +176,7 @@ static CmdRule *rule_for(NvmeCtrl *ctrl, const NvmeSq *sq, const NvmeSqe *sqe)
         seen.lba = nvme_sqe_slba(sqe);
         seen.nblocks = (sqe->dw[12] & 0xffff) + 1;
     }
-    return cmd_rules_command(ctrl->sub->faults->rules, &seen);
+    return told(ctrl, cmd_rules_command(ctrl->sub->faults->rules, &seen));
 }
 
 /* CRD is 0 for a host that has not enabled it (Host Behavior Support, ACRE). */
@@ -365,8 +373,8 @@ static bool has_storm(const NvmeSubsys *sub, unsigned id)
 bool nvme_faults_message(NvmeCtrl *ctrl, unsigned vector)
 {
     NvmeSubsys *sub = ctrl->sub;
-    CmdRule *rule =
-        cmd_rules_irq(sub->faults->rules, ctrl->index, vector, sub->now_ns);
+    CmdRule *rule = told(ctrl, cmd_rules_irq(sub->faults->rules, ctrl->index,
+                                             vector, sub->now_ns));
 
     if (!rule || rule->action == CMD_RULE_DROP) {
         return !rule;
@@ -451,8 +459,9 @@ static void start_on(NvmeCtrl *ctrl, const CmdRule *rule)
 
 /* The machine sees to the end of a removal; an event lasts until it has been
  * told. */
-static void start(NvmeSubsys *sub, const CmdRule *rule)
+static void start(NvmeSubsys *sub, CmdRule *rule)
 {
+    told(&sub->first, rule);
     NVME_FOR_EACH_CTRL(sub, c)
     {
         if (concerns(rule, c)) {

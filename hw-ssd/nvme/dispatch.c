@@ -126,6 +126,8 @@ static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
         .nsid = req->nsid,
         .nblocks = range ? (sqe->dw[12] & 0xffff) + 1 : 0,
         .lba = range ? nvme_sqe_slba(sqe) : 0,
+        .prp = {sqe->dw[6] | (uint64_t)sqe->dw[7] << 32,
+                sqe->dw[8] | (uint64_t)sqe->dw[9] << 32},
     };
 
     if (ctrl->machine->trace) {

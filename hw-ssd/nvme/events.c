@@ -230,5 +230,9 @@ void nvme_look_at_health(NvmeCtrl *ctrl)
     if (health != ctrl->events.health) {
         ctrl->events.health = health;
         nvme_check_health(ctrl);
+        if (ssd_read_only(ctrl->ssd) && !ctrl->sub->told_read_only) {
+            ctrl->sub->told_read_only = true;
+            nvme_notify(ctrl, NVME_TELL_READ_ONLY, 0, 1);
+        }
     }
 }

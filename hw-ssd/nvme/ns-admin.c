@@ -38,6 +38,7 @@ bool nvme_ns_managed(const NvmeCtrl *ctrl)
 /* Controllers, as bits. */
 static void tell(NvmeSubsys *sub, uint32_t ctrls, uint32_t nsid)
 {
+    nvme_notify(&sub->first, NVME_TELL_NAMESPACE, nsid, 1);
     NVME_FOR_EACH_CTRL(sub, c)
     {
         if (ctrls >> c->index & 1) {

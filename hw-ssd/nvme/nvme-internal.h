@@ -472,6 +472,7 @@ struct NvmeSubsys {
     uint32_t kv_ops;                    /* commands for them */
     void (*kv_after)(NvmeSubsys *sub);  /* once they are committed; or NULL */
     struct NvmeDurableLog *durable_log; /* NULL: there is none */
+    bool told_read_only;
     NvmeUpkeep upkeep;
     NvmeLife life;
     NvmeEraseJob erase;
@@ -544,9 +545,20 @@ static inline bool nvme_running(const NvmeCtrl *ctrl)
            (ctrl->regs.csts & (NVME_CSTS_RDY | NVME_CSTS_CFS)) == NVME_CSTS_RDY;
 }
 
+static inline void nvme_notify(const NvmeCtrl *ctrl, NvmeTell what,
+                               uint64_t number, uint64_t count)
+{
+    if (ctrl->machine->notify) {
+        ctrl->machine->notify(ctrl->opaque, what, number, count);
+    }
+}
+
 static inline void nvme_set_fatal(NvmeCtrl *ctrl)
 {
-    ctrl->regs.csts |= NVME_CSTS_CFS;
+    if (!(ctrl->regs.csts & NVME_CSTS_CFS)) {
+        ctrl->regs.csts |= NVME_CSTS_CFS;
+        nvme_notify(ctrl, NVME_TELL_FATAL, ctrl->cfg.cntlid, 1);
+    }
 }
 
 static inline bool nvme_is_attached(const NvmeCtrl *ctrl,

@@ -52,12 +52,21 @@ typedef struct NvmeTrace {
     uint32_t nsid;
     uint32_t nblocks; /* I/O commands with a range, else 0 */
     uint64_t lba;
+    uint64_t prp[2];      /* start: PRP1 and PRP2, or the SGL descriptor */
     uint64_t complete_ns; /* end: by the model; 0: it had no part in it */
     NvmeWork work;        /* this and the following: end */
     bool refused;         /* refused: nothing was tried */
     uint64_t bytes;       /* asked for; READ, WRITE, TRIM */
     uint64_t fetch_ns;    /* when it was fetched */
 } NvmeTrace;
+
+/* What NvmeMachine.notify is told. */
+typedef enum NvmeNotice {
+    NVME_TELL_READ_ONLY, /* the drive takes no writes any more */
+    NVME_TELL_FATAL,     /* CSTS.CFS of the controller is set */
+    NVME_TELL_RULE,      /* a rule has fired; number: which, count: how often */
+    NVME_TELL_NAMESPACE, /* it came, went or changed; number: its NSID */
+} NvmeTell;
 
 /*
  * Callbacks to the machine around the controller. All are leaf calls: they
@@ -107,6 +116,12 @@ typedef struct NvmeMachine {
     /* Optional (NULL): told of every command, and of the parts of the latency
      * of each request to the drive that a command has made. */
     void (*trace)(void *opaque, const NvmeTrace *t);
+    void (*trace_parts)(void *opaque, uint16_t sqid, uint16_t cid,
+                        const SsdCompletion *c);
+
+    /* Optional (NULL): told of what a user wants to know at once. */
+    void (*notify)(void *opaque, NvmeTell what, uint64_t number,
+                   uint64_t count);
 } NvmeMachine;
 
 /*
@@ -313,6 +328,15 @@ unsigned nvme_vectors(const NvmeCtrl *ctrl);
 unsigned nvme_primary_most_vectors(const NvmeCtrl *first);
 unsigned nvme_secondary_most_vectors(const NvmeCtrl *first);
 
+/*
+ * Of a new drive, before its first command: write all that becomes durable, and
+ * the I/O commands, to a file (docs/durable-log-format.md).  Metadata and the
+ * marks of Write Uncorrectable are not in it.  false: *error says why not.
+ * close: false if the file is not complete; nothing if there is no log.
+ */
+bool nvme_durable_log_open(NvmeCtrl *ctrl, const char *path, GError **error);
+bool nvme_durable_log_close(NvmeCtrl *ctrl, GError **error);
+
 /* No request may be at the store.  With the first controller, when there is no
  * other, the subsystem goes. */
 void nvme_free(NvmeCtrl *ctrl);
@@ -328,15 +352,6 @@ void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
                     uint64_t value, unsigned size);
 
 /*
-/*
- * Of a new drive, before its first command: write all that becomes durable, and
- * the I/O commands, to a file (docs/durable-log-format.md).  Metadata and the
- * marks of Write Uncorrectable are not in it.  false: *error says why not.
- * close: false if the file is not complete; nothing if there is no log.
- */
-bool nvme_durable_log_open(NvmeCtrl *ctrl, const char *path, GError **error);
-bool nvme_durable_log_close(NvmeCtrl *ctrl, GError **error);
-
  * Do everything that can be done at now_ns: run the drive, post completions
  * and raise interrupts, look at (shadow) doorbells, fetch and submit commands.
  * true: it stopped early to bound its time (so many commands, so many bytes of

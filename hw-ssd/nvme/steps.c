@@ -438,6 +438,9 @@ void nvme_step_completed(NvmeSubsys *sub, const SsdCompletion *c)
         }
         request_fail(ctrl, req, status_of(c->status));
     }
+    if (ctrl->machine->trace_parts && req->sq) {
+        ctrl->machine->trace_parts(ctrl->opaque, req->sq->id, req->cid, c);
+    }
     req->complete_ns = MAX(req->complete_ns, c->complete_ns);
     req->modelled = true;
     nvme_request_part_done(ctrl, req);

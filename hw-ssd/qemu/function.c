@@ -34,10 +34,12 @@ static int machine_dma_read(void *opaque, uint64_t addr, void *buf, size_t len)
     VssdFunction *f = opaque;
     AddressSpace *as = pci_get_address_space(PCI_DEVICE(f));
 
-    if (qatomic_read(&f->off_bus)) {
+    if (qatomic_read(&f->off_bus) ||
+        address_space_read(as, addr, dma_attrs(f), buf, len)) {
+        trace_vssd_dma_fault(f, "read", addr, len);
         return -EFAULT;
     }
-    return address_space_read(as, addr, dma_attrs(f), buf, len) ? -EFAULT : 0;
+    return 0;
 }
 
 static int machine_dma_write(void *opaque, uint64_t addr, const void *buf,
@@ -46,10 +48,12 @@ static int machine_dma_write(void *opaque, uint64_t addr, const void *buf,
     VssdFunction *f = opaque;
     AddressSpace *as = pci_get_address_space(PCI_DEVICE(f));
 
-    if (qatomic_read(&f->off_bus)) {
+    if (qatomic_read(&f->off_bus) ||
+        address_space_write(as, addr, dma_attrs(f), buf, len)) {
+        trace_vssd_dma_fault(f, "write", addr, len);
         return -EFAULT;
     }
-    return address_space_write(as, addr, dma_attrs(f), buf, len) ? -EFAULT : 0;
+    return 0;
 }
 
 static void machine_msix(void *opaque, unsigned vector)
@@ -87,7 +91,28 @@ static void machine_trace(void *opaque, const NvmeTrace *t)
     } else {
         trace_vssd_command_start(f, t->sqid, t->cid, t->admin, t->opcode,
                                  t->nsid, t->lba, t->nblocks);
+        trace_vssd_command_data(f, t->sqid, t->cid, t->prp[0], t->prp[1]);
     }
+}
+
+static void machine_trace_parts(void *opaque, uint16_t sqid, uint16_t cid,
+                                const SsdCompletion *c)
+{
+    g_autoptr(GString) text = NULL;
+
+    if (!trace_event_get_state_backends(TRACE_VSSD_COMMAND_PARTS)) {
+        return;
+    }
+    text = g_string_new(NULL);
+#define PART(name, help)                                                       \
+    if (c->cost.name##_ns) {                                                   \
+        g_string_append_printf(text, " " #name " %" PRIu64,                    \
+                               c->cost.name##_ns);                             \
+    }
+    SSD_COSTS(PART)
+#undef PART
+    trace_vssd_command_parts(opaque, sqid, cid, c->submit_ns,
+                             c->complete_ns - c->submit_ns, text->str);
 }
 
 const NvmeMachine vssd_machine = {
@@ -103,6 +128,8 @@ const NvmeMachine vssd_machine = {
     .pmr_sync = vssd_memory_sync,
     .unplug = vssd_faults_unplug,
     .trace = machine_trace,
+    .trace_parts = machine_trace_parts,
+    .notify = vssd_event_notify,
 };
 
 /* ---- set-up -------------------------------------------------------------- */

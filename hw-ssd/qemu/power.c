@@ -196,6 +196,7 @@ void vssd_power_lost(VssdFunction *f)
     int64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 
     trace_vssd_power(f, "lost");
+    vssd_event_power(f, false);
     qatomic_set(&s->power_off, true);
     if (s->power_return_ms) {
         timer_mod_ns(s->power_timer, now_ns + (int64_t)s->power_return_ms * SCALE_MS);
@@ -215,6 +216,7 @@ void vssd_power_restore(VssdDev *s)
     VssdFunction *f;
 
     trace_vssd_power(s, "on");
+    vssd_event_power(&s->fn, true);
     timer_del(s->power_timer);
     qatomic_set(&s->power_off, false);
     nvme_power_on(s->ctrl, vssd_now(s));

@@ -558,6 +558,13 @@ bool vssd_durable_open(VssdDev *s, Error **errp);
 void vssd_durable_init(VssdDev *s);
 void vssd_durable_stop(VssdDev *s);
 
+/* ---- events.c ----------------------------------------------------------- */
+
+/* Any thread. */
+void vssd_event_power(VssdFunction *f, bool on);
+void vssd_event_notify(void *opaque, NvmeTell what, uint64_t number,
+                       uint64_t count); /* NvmeMachine.notify */
+
 /* ---- timeline.c --------------------------------------------------------- */
 
 /* After vssd_oplog_open(): not both. */
