@@ -40,7 +40,7 @@ def test_each_is_a_schema() -> None:
 
     names = sorted(p.stem for p in FOLDER.glob("*.json"))
     assert names == ["bench", "compare", "device", "doctor", "figures", "info",
-                     "run", "validate"]
+                     "powercut", "run", "validate"]
     for name in names:
         Draft202012Validator.check_schema(load(name))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""./vssd powercut: cut the power of a running guest's drives."""
+"""./vssd powercut: cut the power of a running guest's drives; campaign is in
+powercut_campaign.py."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Any
 from .. import rundir
 from ..errors import UserError
 from ..ui import say
+from . import powercut_campaign
 
 MODES = ("reset", "stop", "running")
 EPILOG = """\
@@ -20,6 +22,7 @@ modes:
   running  the drives disappear, and return a second later
 
 docs/power.md describes the surviving data and the guest's view.
+"./vssd powercut campaign" starts guests of its own.
 """
 
 
@@ -35,6 +38,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="with running: only this one, as ssd0 (default: all)")
     rundir.add_option(p)
     p.set_defaults(call=main)
+    powercut_campaign.add_parser(p.add_subparsers(
+        title="instead of a running guest", metavar="campaign"))
 
 
 def find_drives(qmp: Any, wanted: str | None) -> list[str]:

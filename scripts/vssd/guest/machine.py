@@ -58,6 +58,7 @@ class Drive:
     timeline: Path | None = None  # its work over time; vssd only
     timeline_options: dict[str, str] = field(default_factory=dict)  # from, for, size
     trace: Path | None = None  # trace the guest's commands to this file
+    durable_log: Path | None = None  # all that becomes durable; vssd only
     controllers: int = 1  # of the drive; vssd only
     sriov_vfs: int = 0  # virtual functions; vssd only
     slot: bool = False  # in a hot-plug slot: it can go and come back
@@ -127,6 +128,8 @@ def drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device[f"timeline_{key}"] = value
         if drive.trace:
             device["trace"] = str(drive.trace.absolute())
+        if drive.durable_log:
+            device["durable_log"] = str(drive.durable_log.absolute())
         if drive.controllers > 1:
             device["controllers"] = drive.controllers
         if drive.sriov_vfs:

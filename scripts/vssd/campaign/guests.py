@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guests of a campaign: one that runs the writer, and those that check."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import paths
+from ..build import qemu_build
+from ..errors import UserError
+from ..guest import drives as drive_options
+from ..guest import image as image_module
+from ..guest import kvm, machine
+from .plan import DRIVE_BYTES, PACKAGES, REFUSED, Plan
+
+IN_GUEST = Path(__file__).with_name("in_guest.py")
+FOLDER = "/run/vssd-campaign"
+MOST_COMMAND = 1 << 20  # that the agent takes
+NOTES_BYTES = 64 << 20
+MOST_NOTES = 8 << 20
+SERIAL, NOTES_SERIAL = "VSSDCUT", "VSSDNOTES"
+GUEST_LIMIT_S = 3600.0  # of this machine's time; a guest that hangs
+ICOUNT_LIMIT = "the guest did not end in an hour"
+
+
+@dataclass
+class Parts:
+    """What every guest of the campaign is made of."""
+
+    plan: Plan
+    qemu: qemu_build.Qemu
+    image: image_module.Image
+    drive: drive_options.Further
+
+    @property
+    def size(self) -> int:
+        """Bytes of the drive."""
+        return self.drive.size or DRIVE_BYTES
+
+
+@dataclass
+class Outcome:
+    """How a guest ended."""
+
+    status: int | None  # of its command; None: it ended before
+    out: str
+    err: str
+    reason: str
+
+
+def check_drive(plan: Plan) -> drive_options.Further:
+    """The drive of --drive; UserError for one that has no such campaign."""
+    drive = drive_options.parse(plan.drive)
+    for key in ("image", "state", "oplog", "trace"):
+        if key in drive.files:
+            raise UserError(f"--drive {key}=: the drive of a campaign is new")
+    for pair in drive.sets:
+        key, _, value = pair.partition("=")
+        if value in REFUSED.get(key, ()):
+            raise UserError(f"--drive {pair}: a cut then destroys data that was"
+                            " durable, which a recorded run cannot tell; use"
+                            " ./vssd powercut")
+    return drive
+
+
+def prepare(plan: Plan) -> Parts:
+    """Build what is not built."""
+    drive = check_drive(plan)
+    names = ",".join(filter(None, (plan.packages, PACKAGES.get(plan.fs, ""))))
+    more = image_module.check_packages(names)
+    _payload(plan, "record", {}, {})  # too large?
+    return Parts(plan, qemu_build.ensure(), image_module.ensure(more=more),
+                 drive)
+
+
+def _spec(parts: Parts, folder: Path, name: str, command: str,
+          more: list[machine.Drive]) -> machine.Spec:
+    root = folder / f"{name}.qcow2"
+    root.unlink(missing_ok=True)
+    image_module.overlay(parts.qemu.img, parts.image.disk, root)
+    seed = parts.plan.seed
+    first = machine.Drive(root, "qcow2", "vssd",
+                          paths.find_profile("zero-latency"), [f"seed={seed}"])
+    return machine.Spec(
+        parts.qemu.emulator,
+        "tcg" if parts.plan.icount else kvm.accelerator(parts.qemu),
+        [first, *more], kernel=parts.image.kernel, initrd=parts.image.initrd,
+        append=f"root={parts.image.root} rw console=ttyS0 panic=-1",
+        network=False, icount=parts.plan.icount, seed=seed, command=command,
+        reboot_ends=True)
+
+
+def recording(parts: Parts, folder: Path, log: Path, notes: Path) \
+        -> machine.Spec:
+    """The machine that runs the writer; it writes both logs."""
+    images = []
+    for name, size in (("data", parts.size), ("notes", NOTES_BYTES)):
+        images.append(folder / f"{name}.img")
+        with images[-1].open("wb") as f:
+            f.truncate(size)
+    seed = parts.plan.seed + 1
+    sets = parts.drive.sets + ([] if any(
+        s.startswith("seed=") for s in parts.drive.sets) else [f"seed={seed}"])
+    plan = {**_common(parts.plan), "serials": [SERIAL], "notes": NOTES_SERIAL,
+            "setup": parts.plan.setup, "write": parts.plan.write,
+            "seconds": parts.plan.seconds, "most_notes": MOST_NOTES}
+    return _spec(parts, folder, "record",
+                 _payload(parts.plan, "record", plan, {}), [
+        machine.Drive(images[0], "raw", "vssd", parts.drive.profile, sets,
+                      serial=SERIAL, durable_log=log),
+        machine.Drive(images[1], "raw", "vssd",
+                      paths.find_profile("zero-latency"),
+                      ["buffer.plp=on", f"seed={seed + 1}"],
+                      serial=NOTES_SERIAL, durable_log=notes)])
+
+
+def checking(parts: Parts, folder: Path, name: str,
+             cuts: list[tuple[Path, bytes]]) -> machine.Spec:
+    """The machine that checks these images, each with its notes."""
+    serials = [f"{SERIAL}{i}" for i in range(len(cuts))]
+    files = {f"notes{i}": notes for i, (_, notes) in enumerate(cuts)}
+    plan = {**_common(parts.plan), "serials": serials,
+            "notes_of": [f"{FOLDER}/{name}" for name in files],
+            "check": parts.plan.check, "fsck": parts.plan.fsck,
+            "check_seconds": parts.plan.check_seconds}
+    return _spec(parts, folder, name,
+                 _payload(parts.plan, "check", plan, files), [
+        machine.Drive(image, "raw", "vssd", paths.find_profile("zero-latency"),
+                      ["seed=1"], serial=serial)
+        for serial, (image, _) in zip(serials, cuts)])
+
+
+def _common(plan: Plan) -> dict[str, Any]:
+    return {"fs": plan.fs, "files": f"{FOLDER}/files",
+            "check_seconds": plan.check_seconds}
+
+
+def _payload(plan: Plan, what: str, text: dict[str, Any],
+             files: dict[str, bytes]) -> str:
+    """The command of a guest, with all files that it needs."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w",
+                      format=tarfile.GNU_FORMAT) as tar:
+        _add(tar, "in_guest.py", IN_GUEST.read_bytes())
+        _add(tar, "plan.json", json.dumps(text).encode())
+        for name, data in files.items():
+            _add(tar, name, data)
+        for path in plan.files:
+            tar.add(path.resolve(), f"files/{path.resolve().name}",
+                    filter=_plain)
+    coded = base64.encodebytes(
+        gzip.compress(packed.getvalue(), mtime=0)).decode()
+    command = (f"mkdir -p {FOLDER}/files && cd {FOLDER} &&"
+               f" base64 -d >all.tar.gz <<'END_OF_FILES' &&"
+               f" tar xzf all.tar.gz && exec python3 in_guest.py {what}"
+               f" plan.json\n{coded}END_OF_FILES\n")
+    if len(command) >= MOST_COMMAND:
+        raise UserError(f"--files: {len(command)} bytes when packed, allowed"
+                        f" {MOST_COMMAND}" if plan.files else
+                        "the notes of the cuts are too large: print less, or"
+                        " give fewer --cuts")
+    return command
+
+
+def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    tar.addfile(info, io.BytesIO(data))
+
+
+def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Equal for equal contents; no devices, sockets or caches."""
+    if not (info.isfile() or info.isdir() or info.issym()) \
+            or "__pycache__" in info.name:
+        return None
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    return info
+
+
+async def run(spec: machine.Spec, limit_s: float = GUEST_LIMIT_S) -> Outcome:
+    """Boot it, and wait until its command and the guest have ended."""
+    out: dict[str, bytearray] = {"O": bytearray(), "E": bytearray()}
+    async with machine.running(spec) as m:
+        assert m.exit_status
+        m.on_output = lambda kind, data: out[kind].extend(data)
+        if not await m.first(m.exit_status, m.ended, timeout_s=limit_s):
+            reason = f"{ICOUNT_LIMIT}; its console said: " \
+                     + m.last_console_lines(3)
+        else:
+            await m.first(m.ended, timeout_s=300)
+            reason = f"the guest ended ({m.end_reason}); its console said: " \
+                     + m.last_console_lines(3)
+        status = m.exit_status.result() if m.exit_status.done() else None
+        if m.end_reason == "QEMU ended" and status is None:
+            raise UserError(await m.why_it_ended())
+    return Outcome(status, out["O"].decode(errors="replace"),
+                   out["E"].decode(errors="replace"), reason)

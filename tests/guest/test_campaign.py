@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd powercut campaign: programs that survive, and planted errors that it
+finds (docs/powercut-campaign.md).
+
+The short form has three programs in one guest, two of them with an error.  With
+--long each program has each mode and file system of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import vssd
+from vssd import paths
+from vssd.campaign.durable import Log
+
+EXAMPLES = paths.PROJECT / "guest-tools/powercut/examples"
+LONG = pytest.mark.skipif("VSSD_LONG" not in os.environ,
+                          reason="runs with --long only")
+SQLITE = "python3 $VSSD_FILES/sqlite_rows.py"
+FILES = "python3 $VSSD_FILES/files.py"
+LEVELDB = "python3 $VSSD_FILES/leveldb_rows.py"
+
+
+def campaign(folder: Path, *options: str, found: bool) -> dict[str, Any]:
+    """Run one; does it find a violation?  Its JSON."""
+    done = vssd("powercut", "campaign", "--json", "--output", str(folder),
+                *(x for name in sorted(EXAMPLES.glob("[!t]*.py"))
+                  for x in ("--files", str(name))), *options, timeout_s=5400)
+    assert done.returncode == int(found), done.stderr + done.stdout[:3000]
+    result: dict[str, Any] = json.loads(done.stdout)
+    for row in result["rows"]:
+        print(row["cut"], row["instant_ns"], row["ok"], row["notes"],
+              row["text"][:200])
+    assert len({row["instant_ns"] for row in result["rows"]}) \
+        == len(result["rows"])
+    return result
+
+
+def several(**programs: str) -> tuple[str, str]:
+    """Commands that write and check with several programs at a time, each in a
+    folder and with the promises of its own."""
+    write = "".join(f"mkdir {name}; (cd {name}; {program} |"
+                    f" while read -r x; do echo {name} $x; done) &\n"
+                    for name, program in programs.items()) + "wait"
+    check = "status=0; all=$VSSD_NOTES\n" + "".join(
+        f"export VSSD_NOTES=/run/{name}; sed -n 's/^{name} //p' $all"
+        f" >$VSSD_NOTES; (mkdir -p {name}; cd {name};"
+        f" {program.split(' write')[0]} check 2>&1 | sed 's/^/{name}: /' |"
+        f" grep .) && status=1\n"
+        for name, program in programs.items()) + "exit $status"
+    return write, check
+
+
+def test_planted_errors(tmp_path: Path) -> None:
+    """SQLite that syncs has no loss; SQLite without, and renames without fsync,
+    have; and the printed command repeats the first violation, from a recorded
+    run that is the same to the byte."""
+    write, check = several(sound=f"{SQLITE} write wal full",
+                           off=f"{SQLITE} write delete off",
+                           rename=f"{FILES} write both")
+    result = campaign(tmp_path / "1", "--write", write, "--check", check,
+                      "--cuts", "8", "--seconds", "8", found=True)
+    said = " ".join(row["text"] for row in result["rows"])
+    assert "off: " in said and "rename: " in said and "sound: " not in said
+    assert max(row["notes"] for row in result["rows"]) > 30
+    bad = next(row for row in result["rows"] if not row["ok"])
+    assert (tmp_path / f"1/cut{bad['cut']}.img").exists()
+    words = shlex.split(bad["replay"])
+    done = vssd(*words[1:], "--json", "--output", str(tmp_path / "2"))
+    assert done.returncode == 1, done.stderr
+    again = json.loads(done.stdout)["rows"]
+    assert [(row["instant_ns"], row["ok"], row["notes"], row["text"])
+            for row in again] == [(bad["instant_ns"], False, bad["notes"],
+                                   bad["text"])]
+    for name in ("durable.log", "notes.log"):
+        assert (tmp_path / "1" / name).read_bytes() \
+            == (tmp_path / "2" / name).read_bytes()
+    log = Log(tmp_path / "1/durable.log")
+    assert any(r.changes for r in log.records)
+    log.close()
+
+
+@LONG
+@pytest.mark.parametrize("journal, synchronous, found", [
+    ("delete", "extra", False), ("truncate", "full", False),
+    ("wal", "full", False), ("delete", "off", True), ("wal", "off", True)])
+def test_sqlite(tmp_path: Path, journal: str, synchronous: str,
+                found: bool) -> None:
+    """Each journal; synchronous=OFF loses what was committed."""
+    result = campaign(tmp_path / "out", "--write",
+                      f"{SQLITE} write {journal} {synchronous}", "--check",
+                      f"{SQLITE} check", "--cuts", "32", "--seconds", "12",
+                      found=found)
+    print(result["violations"], "of", len(result["rows"]))
+
+
+@LONG
+@pytest.mark.parametrize("found", [False, True], ids=["sync", "nosync"])
+def test_leveldb(tmp_path: Path, found: bool) -> None:
+    """Writes with sync; without, keys are lost."""
+    result = campaign(tmp_path / "out", "--packages", "python3-plyvel",
+                      "--write", f"{LEVELDB} write" + " nosync" * found,
+                      "--check", f"{LEVELDB} check", "--cuts", "32",
+                      "--seconds", "12", found=found)
+    print(result["violations"], "of", len(result["rows"]))
+
+
+@LONG
+@pytest.mark.parametrize("at", ["random", "flush"])
+@pytest.mark.parametrize("fs", ["ext4", "xfs", "f2fs", "btrfs"])
+def test_file_systems(tmp_path: Path, fs: str, at: str) -> None:
+    """Files that were synced, their folders and renames; then fsck."""
+    campaign(tmp_path / "out", "--fs", fs, "--write", f"{FILES} write",
+             "--check", f"{FILES} check", "--cuts", "32", "--seconds", "12",
+             "--at", at, found=False)
+
+
+@LONG
+@pytest.mark.parametrize("fs", ["ext4", "xfs", "f2fs", "btrfs"])
+def test_no_fsync(tmp_path: Path, fs: str) -> None:
+    """A program that renames without fsync loses files everywhere."""
+    campaign(tmp_path / "out", "--fs", fs, "--write", f"{FILES} write both",
+             "--check", f"{FILES} check", "--cuts", "16", "--seconds", "12",
+             found=True)
+
+
+@LONG
+def test_drive_that_ignores_flushes(tmp_path: Path) -> None:
+    """Programs without an error, a drive with one."""
+    campaign(tmp_path / "out", "--write", f"{FILES} write", "--check",
+             f"{FILES} check", "--cuts", "16", "--seconds", "12", "--drive",
+             "tlc-generic,buffer.policy=lru,buffer.ignore_flush=on", found=True)

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd powercut campaign without a guest: options, instants, notes; the
+pytest plugin and the GitHub Action with a command that stands in for vssd."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from schema import faults
+
+from vssd.build import venv
+from vssd.campaign import campaign, durable, plan
+from vssd.errors import UserError
+from vssd.paths import PROJECT
+
+FOLDER = PROJECT / "guest-tools/powercut"
+BLOCK = 512
+
+
+def record(ns: int, kind: int, lba: int = 0, n: int = 0, data: bytes = b"",
+           opcode: int = 0, flags: int = 0, cid: int = 0) -> bytes:
+    """One of a log."""
+    return struct.pack("<QQQBBHHH", ns, lba, n, kind, opcode, flags, 1, cid) + data
+
+
+def log(path: Path, *records: bytes) -> durable.Log:
+    """A log of 64 blocks."""
+    path.write_bytes(struct.pack("<8sIIQQ", b"VSSDDUR1", BLOCK, 0, 64, 0)
+                     + b"".join(records))
+    return durable.Log(path)
+
+
+def block(letter: bytes) -> bytes:
+    return letter * BLOCK
+
+
+@pytest.fixture(name="small")
+def _small(tmp_path: Path) -> durable.Log:
+    return log(tmp_path / "log",
+               record(10, 1, 1, 2, block(b"a") + block(b"b")),
+               record(20, 3, opcode=0, cid=7), record(25, 3, opcode=1, flags=1),
+               record(30, 2, 2, 40), record(40, 4, opcode=0, cid=7),
+               record(50, 1, 3, 1, block(b"c")), record(60, 4, opcode=1))
+
+
+def test_images(small: durable.Log, tmp_path: Path) -> None:
+    """All up to the instant, and nothing behind it."""
+    image = durable.Replayer(small, tmp_path / "image", 16 * BLOCK)
+    wanted = {9: b"", 10: block(b"\0") + block(b"a") + block(b"b"),
+              29: block(b"\0") + block(b"a") + block(b"b"),
+              30: block(b"\0") + block(b"a"), 49: block(b"\0") + block(b"a"),
+              50: block(b"\0") + block(b"a") + block(b"\0") + block(b"c")}
+    for at_ns, head in wanted.items():
+        image.advance(at_ns)
+        assert image.path.read_bytes() == head.ljust(16 * BLOCK, b"\0"), at_ns
+
+
+def test_flush_instants(small: durable.Log) -> None:
+    """Of Flush and of the write with FUA."""
+    assert durable.flush_instants(small, 0, 100) == [20, 25, 40, 60]
+    assert durable.flush_instants(small, 21, 59) == [25, 40]
+
+
+def test_random_instants(small: durable.Log) -> None:
+    """The same with the same seed, in the window, in all states."""
+    def chosen(seed: int) -> list[int]:
+        return plan.choose(plan.Plan("w", "c", cuts=30, seed=seed), small, 5, 99)
+
+    assert chosen(1) == chosen(1) != chosen(2)
+    assert all(5 <= t <= 99 for t in chosen(1))
+    assert any(10 <= t < 30 for t in chosen(1))
+    assert any(30 <= t < 50 for t in chosen(1))
+
+
+def test_given_instants(small: durable.Log) -> None:
+    """Since the start of the write command; not behind its end."""
+    given = plan.Plan("w", "c", at=["0.00002ms", "7", "30ns"])
+    assert plan.choose(given, small, 5, 99) == [12, 25, 35]
+    with pytest.raises(UserError, match="ended after"):
+        plan.choose(plan.Plan("w", "c", at=["1us"]), small, 5, 99)
+
+
+def test_notes_over_time(tmp_path: Path) -> None:
+    """Whole lines that were there at the instant."""
+    begin, end = b"\x01begin\n", b"\x02end\n"
+    texts = [begin, begin + b"one\ntw", begin + b"one\ntwo\n",
+             begin + b"one\ntwo\n" + end]
+    log(tmp_path / "notes", *(
+        record(10 * i, 1, 0, 1, text.ljust(BLOCK, b"\0"))
+        for i, text in enumerate(texts, 1))).close()
+    notes = campaign.NotesLog(tmp_path / "notes")
+    assert (notes.begin_ns, notes.end_ns) == (10, 40)
+    assert [notes.at(t) for t in (9, 10, 19, 20, 29, 30, 45)] == [
+        b"", b"", b"", b"one\n", b"one\n", b"one\ntwo\n", b"one\ntwo\n"]
+
+
+@pytest.mark.parametrize("options, why", [
+    (["--cuts", "0"], "--cuts 0: allowed 1..100000"),
+    (["--jobs", "65"], "--jobs 65: allowed 1..64"),
+    (["--seed", "-1"], "--seed -1: allowed 0.."),
+    (["--seconds", "0"], "--seconds 0: allowed 0.1..3600"),
+    (["--at", "soon"], "--at soon: give random, flush, or instants"),
+    (["--at", "random", "1s"], "--at random: give random, flush, or instants"),
+    (["--files", "/nowhere"], "--files /nowhere: no such file"),
+    (["--check", " "], "--check: give a command"),
+    (["--drive", "none-such"], "none-such"),
+    (["--drive", "tiny,image=x"], "image"),
+    (["--drive", "tlc-generic,media.paired_pages=on"], "destroys data"),
+    (["--fs", "fat"], "invalid choice: 'fat'"),
+    (["--output", "/proc/x"], "--output /proc/x"),
+    (["--recorded", "/nowhere"], "--recorded /nowhere"),
+])
+def test_refusals(options: list[str], why: str) -> None:
+    """One line, before a guest starts."""
+    done = subprocess.run(
+        [str(PROJECT / "vssd"), "powercut", "campaign", "--write", "true",
+         "--check", "true", *options], capture_output=True, text=True,
+        check=False, timeout=60)
+    assert done.returncode in (1, 2)
+    assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_replay_command_has_all_options(tmp_path: Path) -> None:
+    """Parsing it gives the same plan, but for the instant."""
+    import shlex
+
+    from vssd.cli import main, powercut_campaign
+
+    given = plan.Plan("echo 'a b'", "c $VSSD_NOTES", "s", 5, 9, ["flush"], 3,
+                      "xfs", "tiny,size=64M", [PROJECT / "README.md"], "jq",
+                      3.5, 70.0, False, False, tmp_path)
+    for name in (plan.LOG, plan.NOTES):
+        (tmp_path / name).touch()
+    words = shlex.split(given.command(1234))
+    args = main.parser().parse_args(words[1:])
+    again = powercut_campaign.plan_of(args)
+    again.cuts, again.jobs, again.at = 5, 3, ["flush"]
+    assert args.at == ["1234ns"] and again == given
+
+
+# ---- the pytest plugin and the GitHub Action ---------------------------------
+
+STAND_IN = """#!{python}
+import json, sys
+from pathlib import Path
+Path({folder!r}, "args").write_text(json.dumps(sys.argv[1:]))
+bad = "off" in sys.argv[sys.argv.index("--write") + 1]
+rows = [{{"cut": i, "instant_ns": 1000 * i, "ok": not (bad and i == 2),
+          "notes": i, "text": "row 7 is lost" if bad else "",
+          "replay": "./vssd powercut campaign --at %dns" % i}} for i in (1, 2)]
+same = {{"rows": rows, "output": "/out", "violations": int(bad), "seed": 1,
+  "fs": "ext4", "drive": "tiny", "at": ["random"], "icount": True, "write": "w",
+  "check": "c", "write_ns": 5, "states": 2, "schema_version": 1,
+  "vssd": {{"version": "1", "commit": ""}},
+  "host": {{"kernel": "", "processor": "", "cores": 1}}}}
+print(json.dumps(same))
+sys.exit(bad)
+"""
+
+
+@pytest.fixture(name="stand_in")
+def _stand_in(tmp_path: Path) -> Path:
+    path = tmp_path / "vssd"
+    path.write_text(STAND_IN.format(python=sys.executable, folder=str(tmp_path)))
+    path.chmod(0o755)
+    return path
+
+
+def run_pytest(text: str, tmp_path: Path, stand_in: Path, *options: str) \
+        -> subprocess.CompletedProcess[str]:
+    """Run a test with the plugin."""
+    (tmp_path / "test_it.py").write_text(text)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "vssd_powercut", "-p",
+         "no:cacheprovider", "--rootdir", str(tmp_path),
+         str(tmp_path / "test_it.py"), *options],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(FOLDER), "VSSD": str(stand_in)})
+
+
+def test_stand_in_is_as_the_command(stand_in: Path) -> None:
+    """Its JSON is as the schema says."""
+    said = subprocess.run([str(stand_in), "--write", "off"], check=False,
+                          capture_output=True, text=True).stdout
+    assert faults("powercut", json.loads(said)) == []
+
+
+def test_plugin(tmp_path: Path, stand_in: Path) -> None:
+    """A test passes, one fails with the violation, options reach the command."""
+    done = run_pytest("""
+def test_good(powercut):
+    assert len(powercut("w", "c", fs="xfs", fsck=False, at=["1s", "2s"],
+                        check_seconds=9, cuts=5).rows) == 2
+def test_bad(powercut):
+    powercut("w off", "c")
+""", tmp_path, stand_in, "-k", "good", "--powercut-cuts", "7")
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    args: list[str] = json.loads((tmp_path / "args").read_text())
+    assert "--no-fsck" in args and args[-3:] == ["--at", "1s", "2s"]
+    for option, value in (("--fs", "xfs"), ("--check-seconds", "9"),
+                          ("--cuts", "7")):
+        assert args[args.index(option) + 1] == value
+    done = run_pytest((tmp_path / "test_it.py").read_text(), tmp_path, stand_in,
+                      "-k", "bad")
+    assert "1 failed" in done.stdout
+    for text in ("1 of 2 power cuts are violations; the first is cut 2",
+                 "row 7 is lost", "replay: ./vssd powercut campaign --at 2ns"):
+        assert text in done.stdout
+
+
+def test_plugin_without_vssd(tmp_path: Path) -> None:
+    """It says what is missing."""
+    done = run_pytest("def test_it(powercut):\n    powercut('w', 'c')\n",
+                      tmp_path, tmp_path / "none")
+    assert "there is no command" in done.stdout
+
+
+def run_action(tmp_path: Path, stand_in: Path, **inputs: str) \
+        -> tuple[int, str, str]:
+    """The step of the action: status, output, and what it hands on."""
+    given: dict[str, Any] = {}
+    text = (FOLDER / "action.yml").read_text()
+    for name, body in re.findall(r"^  (\w+):\n((?:    .*\n)+)",
+                                 text[:text.index("\noutputs:")] + "\n", re.M):
+        m = re.search(r"default: (.*)", body)
+        given[name] = inputs.get(name, m[1].strip('"') if m else "")
+        assert f"INPUT_{name.upper()}: ${{{{ inputs.{name} }}}}" in text
+    out = tmp_path / "github"
+    out.write_text("")
+    done = subprocess.run(
+        ["bash", str(FOLDER / "action.sh")], capture_output=True, text=True,
+        check=False, env={**os.environ, "VSSD": str(stand_in),
+                          "OUTPUT": str(tmp_path / "out"),
+                          "GITHUB_OUTPUT": str(out),
+                          **{f"INPUT_{k.upper()}": v
+                             for k, v in given.items()}})
+    return done.returncode, done.stdout + done.stderr, out.read_text()
+
+
+def test_action(tmp_path: Path, stand_in: Path) -> None:
+    """Inputs reach the command; a violation fails the step and is told."""
+    status, said, told = run_action(tmp_path, stand_in, write="w", check="c d",
+                                    files="a\nb c\n", at="1s 2s", setup="s")
+    assert status == 0 and "violations=0" in told, said
+    args: list[str] = json.loads((tmp_path / "args").read_text())
+    assert args.count("--files") == 2 and "b c" in args
+    assert args[args.index("--check") + 1] == "c d"
+    assert args[args.index("--setup") + 1] == "s"
+    assert args[-3:] == ["--at", "1s", "2s"]
+    status, said, told = run_action(tmp_path, stand_in, write="off", check="c")
+    assert status == 1 and "violations=1" in told
+    assert "::error::power cut 2: row 7 is lost" in said
+    assert "replay: ./vssd powercut campaign --at 2ns" in said
+
+
+def test_action_is_as_github_wants_it() -> None:
+    """By the schema of composite actions."""
+    venv.extra("schema")
+    done = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema",
+         "vendor.github-actions", str(FOLDER / "action.yml")],
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
