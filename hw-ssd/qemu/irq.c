@@ -128,7 +128,7 @@ static void irq_work(CPUState *cpu, run_on_cpu_data data)
     object_unref(OBJECT(s));
 }
 
-static CPUState *irq_target(VssdDev *s)
+CPUState *vssd_irq_target(VssdDev *s)
 {
     int index = qatomic_read(&s->irq_cpu);
     CPUState *cpu = index >= 0 ? qemu_get_cpu(index) : NULL;
@@ -150,7 +150,7 @@ void vssd_irq_deliver(VssdDev *s)
     }
     if (tcg_enabled()) {
         object_ref(OBJECT(s));
-        async_run_on_cpu(irq_target(s), irq_work, RUN_ON_CPU_HOST_PTR(s));
+        async_run_on_cpu(vssd_irq_target(s), irq_work, RUN_ON_CPU_HOST_PTR(s));
     } else {
         qemu_bh_schedule(s->irq_bh);
     }

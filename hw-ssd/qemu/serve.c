@@ -41,10 +41,6 @@
 /* A machine that goes on does not wait longer for a drive that it loses. */
 #define UNPLUG_MS 1000
 
-/* The host's timers wake a thread late, by tens of microseconds on a virtual
- * machine.  So the timer is set that much earlier, and the rest is spun. */
-#define LEAD_MAX_NS 50000
-
 /* ---- lock and clock ----------------------------------------------------- */
 
 /* Its address names the thread.  Not inlined: a coroutine may change threads. */
@@ -142,8 +138,7 @@ static void keep_in_range(VssdDev *s)
 
 static void arm_timer(VssdDev *s)
 {
-    uint64_t next_ns;
-    uint64_t fire_ns;
+    uint64_t next_ns, fire_ns;
 
     if (unlikely(s->now_ns > SIM_MAX_NS / 2)) {
         keep_in_range(s);
@@ -156,36 +151,10 @@ static void arm_timer(VssdDev *s)
     }
     /* Later than now: QEMU calls timers until none has expired, and waits for
      * that when it stops the machine, with the clock standing. */
-    fire_ns = MAX(next_ns - MIN(next_ns, s->lead_ns), s->now_ns + 1);
+    fire_ns = MAX(next_ns - MIN(next_ns, vssd_wake_lead(s)), s->now_ns + 1);
     qatomic_set(&s->timer_ns, next_ns);
     s->timer_fire_ns = fire_ns;
     timer_mod_ns(s->timer, s->epoch_ns + fire_ns);
-}
-
-/* Follow the host's wake-up delay: quickly up, slowly down. */
-static void learn_lead(VssdDev *s, uint64_t late_ns)
-{
-    if (late_ns > s->lead_ns) {
-        s->lead_ns += (MIN(late_ns, LEAD_MAX_NS) - s->lead_ns) / 4;
-    } else {
-        s->lead_ns -= (s->lead_ns - late_ns) / 32;
-    }
-}
-
-static uint64_t clock_ns(VssdDev *s)
-{
-    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - qatomic_read(&s->epoch_ns);
-}
-
-/* Until the instant that the timer was set for; another thread may move it
- * nearer, and the virtual clock may stop. */
-static void spin_until_due(VssdDev *s)
-{
-    int64_t end = get_clock() + LEAD_MAX_NS;
-
-    while (clock_ns(s) < qatomic_read(&s->timer_ns) && get_clock() < end) {
-        cpu_relax();
-    }
 }
 
 /*
@@ -251,26 +220,25 @@ static void run_bh(void *opaque)
     serve(opaque);
 }
 
-static void timer_cb(void *opaque)
+void vssd_serve_due(VssdDev *s)
 {
-    VssdDev *s = opaque;
-    uint64_t woken_ns = clock_ns(s);
-
-    if (s->spin) {
-        spin_until_due(s);
-    }
-    if (!vssd_lock(s)) {
-        return;
-    }
     trace_vssd_timer(s, s->timer_ns, s->timer_fire_ns, vssd_now(s));
-    if (s->spin && woken_ns > s->timer_fire_ns) {
-        learn_lead(s, woken_ns - s->timer_fire_ns);
-    }
     qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
     if (s->icount) {
         catch_up(s);
     }
     vssd_run(s);
+}
+
+static void timer_cb(void *opaque)
+{
+    VssdDev *s = opaque;
+
+    if (qatomic_read(&s->timer_ns) == SSD_TIME_NEVER || !vssd_wake_wait(s) ||
+        !vssd_lock(s)) {
+        return;
+    }
+    vssd_serve_due(s);
     vssd_unlock(s);
 }
 

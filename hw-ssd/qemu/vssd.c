@@ -383,6 +383,10 @@ static bool check_properties(VssdDev *s, Error **errp)
                          "knows no metadata");
         return false;
     }
+    if (s->spin_cpu > 100) {
+        error_setg(errp, "vssd: spin_cpu=%u: allowed 0..100", s->spin_cpu);
+        return false;
+    }
     if (!s->num_vectors) {
         s->num_vectors = s->num_queues + 1;
     }
@@ -514,6 +518,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT32("queue_size", VssdDev, queue_size, 1024),
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
+    DEFINE_PROP_UINT8("spin_cpu", VssdDev, spin_cpu, 100),
     DEFINE_PROP_BOOL("sgl", VssdDev, sgl, false),
     DEFINE_PROP_UINT16("metadata", VssdDev, metadata, 0),
     DEFINE_PROP_UINT8("pi", VssdDev, pi, 0),

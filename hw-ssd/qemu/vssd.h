@@ -7,6 +7,7 @@
  *   function.c  PCI functions, one for each controller of the drive
  *   sriov.c  virtual functions, one for each secondary controller
  *   serve.c  who runs the controller, and when
+ *   wake.c   waiting for the instant of a completion
  *   memory.c memory of the drive at BARs of its own
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
  *   nodes.c  the block nodes
@@ -96,6 +97,9 @@ OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
 /* Block nodes, of a namespace each. */
 #define VSSD_MAX_NODES 8
 
+/* vCPUs that have an estimate of their own; others share. */
+#define VSSD_WAKE_CPUS 64
+
 /* Of sriov_vfs=. */
 #define VSSD_MAX_VFS 31
 
@@ -165,6 +169,7 @@ struct VssdDev {
     uint32_t queue_size;
     uint8_t mdts;
     uint64_t eui64;
+    uint8_t spin_cpu; /* percent of a core */
     bool sgl;
     uint16_t metadata; /* bytes of a block; 0: none */
     uint8_t pi;
@@ -218,12 +223,22 @@ struct VssdDev {
     QEMUTimer *timer;    /* in run_ctx */
     uint64_t timer_ns;   /* atomic; its instant; SSD_TIME_NEVER: none */
     uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
-    uint64_t lead_ns;    /* how much earlier */
-    bool spin;           /* for the rest of the lead */
     int64_t epoch_ns;    /* QEMU_CLOCK_VIRTUAL at the drive's time 0; set under
                             lock, atomic for those that read it without */
     uint64_t now_ns;     /* the last instant given to the controller */
     QEMUBH *run_bh;      /* in run_ctx */
+
+    /* wake.c; under lock, if nothing else is said */
+    bool spin;            /* before an instant; fixed when the machine is there */
+    uint64_t lead_ns;     /* how late a timer wakes its thread */
+    uint64_t wake_ns[VSSD_WAKE_CPUS]; /* how late a sleeping vCPU wakes; by index */
+    bool target_slept;    /* the vCPU of irq_cpu, at the last instant */
+    bool handed;          /* atomic; a vCPU waits */
+    int64_t handed_ns;    /* since when, host time; by who set handed */
+    int64_t spin_left_ns; /* that may be spun; below 0: not now */
+    int64_t spin_seen_ns; /* host time, when that was counted */
+    int64_t spun_ns;      /* atomic; not yet counted */
+    uint64_t spun_all_ns; /* counted */
 
     /* under lock */
     NvmeCtrl *ctrl; /* the first, for calls for all */
@@ -345,6 +360,21 @@ void vssd_serve_resume(VssdDev *s);
 /* Lock held: the drive's clock. */
 uint64_t vssd_now(VssdDev *s);
 
+/* Lock held: the instant of the timer has come. */
+void vssd_serve_due(VssdDev *s);
+
+/* ---- wake.c ------------------------------------------------------------- */
+
+/* The drive's clock, without the lock. */
+uint64_t vssd_clock_ns(VssdDev *s);
+
+/* Lock held: how many ns before its instant the timer has to fire. */
+uint64_t vssd_wake_lead(VssdDev *s);
+
+/* The thread of the timer, lock not held: wait until its instant.  false: a vCPU
+ * waits, and serves then. */
+bool vssd_wake_wait(VssdDev *s);
+
 /* ---- function.c --------------------------------------------------------- */
 
 extern const NvmeMachine vssd_machine;
@@ -421,6 +451,8 @@ void vssd_irq_pin(VssdFunction *f, bool level);
  * thread holds the BQL, else from a thread that may take it. */
 void vssd_irq_deliver(VssdDev *s);
 void vssd_irq_init(VssdDev *s);
+/* The vCPU that rang last, or the first one.  Any thread. */
+CPUState *vssd_irq_target(VssdDev *s);
 void vssd_irq_stop(VssdDev *s); /* BQL held */
 
 /* BQL held: the guest wrote the PCI command register; messages that waited for

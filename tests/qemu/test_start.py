@@ -31,6 +31,7 @@ def refuse(*args: str) -> str:
     ({"backlog": "2T"}, ["backlog=2199023255552", "..1099511627776"]),
     ({"fw_slots": "8"}, ["fw_slots=8", "1..7"]),
     ({"fw_activation_ms": "60001"}, ["fw_activation_ms=60001", "..60000"]),
+    ({"spin_cpu": "101"}, ["spin_cpu=101", "0..100"]),
     ({"serial": "x" * 21}, ["serial", "20"]),
     ({"iothread": "nobody"}, ["nobody"]),
 ])
