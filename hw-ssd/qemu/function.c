@@ -88,6 +88,7 @@ static void machine_trace(void *opaque, const NvmeTrace *t)
         trace_vssd_command_end(f, t->sqid, t->cid, t->admin, t->opcode,
                                t->status, s->now_ns, late_ns);
         vssd_account(s, t);
+        vssd_hold_ended(f, t);
     } else {
         trace_vssd_command_start(f, t->sqid, t->cid, t->admin, t->opcode,
                                  t->nsid, t->lba, t->nblocks);
@@ -181,6 +182,7 @@ bool vssd_function_init(VssdFunction *f, Error **errp)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
+    vssd_hold_init(f);
     pci_config_set_interrupt_pin(pci->config, 1);
     pci_config_set_prog_interface(pci->config, 0x02); /* NVM Express */
     if (!add_capabilities(pci, errp)) {

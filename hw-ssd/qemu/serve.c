@@ -69,13 +69,18 @@ bool vssd_lock(VssdDev *s)
     return true;
 }
 
-void vssd_unlock(VssdDev *s)
+void vssd_unlock_quietly(VssdDev *s)
 {
     if (s->done_jobs) {
         vssd_run_later(s);
     }
     qatomic_set(&s->owner, NULL);
     qemu_mutex_unlock(&s->lock);
+}
+
+void vssd_unlock(VssdDev *s)
+{
+    vssd_unlock_quietly(s);
     vssd_irq_deliver(s);
 }
 
@@ -257,6 +262,7 @@ void vssd_serve_pause(VssdDev *s)
     s->stopped = true;
     nvme_hold(s->ctrl, true);
     timer_del(s->timer);
+    vssd_hold_pause(s);
     qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
 }
 
@@ -305,6 +311,17 @@ static void trace_write(VssdFunction *f, hwaddr addr, uint64_t value,
     }
 }
 
+/* The submission queue whose doorbell is there, or 0. */
+static unsigned io_queue_at(hwaddr addr)
+{
+    unsigned index = (addr - DOORBELL_BASE) / 4;
+
+    return addr >= DOORBELL_BASE && addr % 8 == 0 &&
+                   index / 2 < VSSD_MAX_VECTORS
+               ? index / 2
+               : 0;
+}
+
 static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
 {
     VssdFunction *f = opaque;
@@ -320,9 +337,15 @@ static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     if (s->icount) {
         catch_up(s);
     }
-    nvme_reg_write(f->ctrl, vssd_now(s), addr, value, size);
+    vssd_now(s);
+    vssd_hold_begin(f, io_queue_at(addr));
+    nvme_reg_write(f->ctrl, s->now_ns, addr, value, size);
     vssd_run(s);
-    vssd_unlock(s);
+    if (f->hold_sqid && vssd_hold(f)) {
+        vssd_unlock_quietly(s);
+    } else {
+        vssd_unlock(s);
+    }
 }
 
 const MemoryRegionOps vssd_reg_ops = {
@@ -375,6 +398,7 @@ static void machine_done(Notifier *n, void *data)
         s->timer = aio_timer_new(s->run_ctx, QEMU_CLOCK_VIRTUAL, SCALE_NS,
                                  timer_cb, s);
     }
+    vssd_hold_start(s);
     s->online = true;
 }
 
@@ -390,6 +414,7 @@ static void stop_bh(void *opaque)
 {
     VssdDev *s = opaque;
 
+    vssd_hold_stop(s);
     timer_free(s->timer);
     s->timer = NULL;
     qemu_bh_delete(s->run_bh);

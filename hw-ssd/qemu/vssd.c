@@ -387,6 +387,12 @@ static bool check_properties(VssdDev *s, Error **errp)
         error_setg(errp, "vssd: spin_cpu=%u: allowed 0..100", s->spin_cpu);
         return false;
     }
+    if (s->irq_hold_us > VSSD_HOLD_MAX_US &&
+        s->irq_hold_us != VSSD_HOLD_AUTO) {
+        error_setg(errp, "vssd: irq_hold_us=%" PRIu32 ": allowed 0..%u",
+                   s->irq_hold_us, VSSD_HOLD_MAX_US);
+        return false;
+    }
     if (!s->num_vectors) {
         s->num_vectors = s->num_queues + 1;
     }
@@ -519,6 +525,8 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
     DEFINE_PROP_UINT8("spin_cpu", VssdDev, spin_cpu, 100),
+    DEFINE_PROP_UINT32("irq_hold_us", VssdDev, irq_hold_us,
+                       VSSD_HOLD_AUTO),
     DEFINE_PROP_BOOL("sgl", VssdDev, sgl, false),
     DEFINE_PROP_UINT16("metadata", VssdDev, metadata, 0),
     DEFINE_PROP_UINT8("pi", VssdDev, pi, 0),

@@ -8,6 +8,7 @@
  *   sriov.c  virtual functions, one for each secondary controller
  *   serve.c  who runs the controller, and when
  *   wake.c   waiting for the instant of a completion
+ *   hold.c   one interrupt for several commands that take no time
  *   memory.c memory of the drive at BARs of its own
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
  *   nodes.c  the block nodes
@@ -97,6 +98,10 @@ OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
 /* Block nodes, of a namespace each. */
 #define VSSD_MAX_NODES 8
 
+/* Of irq_hold_us=. */
+#define VSSD_HOLD_MAX_US 10000
+#define VSSD_HOLD_AUTO   UINT32_MAX
+
 /* vCPUs that have an estimate of their own; others share. */
 #define VSSD_WAKE_CPUS 64
 
@@ -120,6 +125,15 @@ typedef struct VssdPiece {
 
 typedef struct VssdJob VssdJob; /* store.c */
 
+/* Interrupts of a submission queue that are held (hold.c). */
+typedef struct VssdHold {
+    uint32_t held;  /* commands that have ended and were not signalled */
+    uint16_t burst; /* signalled together; 1: none is held */
+    uint32_t since; /* commands since the burst changed */
+    uint16_t gap;   /* commands until it is to grow */
+    bool probing;   /* it has grown, and was not yet reached */
+} VssdHold;
+
 /* A controller of the drive, as the PCI bus has it.  Opaque of NvmeMachine. */
 struct VssdFunction {
     PCIDevice parent_obj;
@@ -139,6 +153,13 @@ struct VssdFunction {
     uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
     bool pin_level;                       /* atomic */
     bool pin_sent;                        /* BQL */
+
+    /* hold.c; under lock */
+    VssdHold hold[VSSD_MAX_VECTORS]; /* by submission queue */
+    unsigned hold_sqid;              /* whose doorbell is being written; 0: of none */
+    uint64_t hold_begin_ns;          /* when that began */
+    unsigned hold_ended; /* commands since then that took no time */
+    bool hold_others;    /* and others */
 };
 
 struct VssdFunctionClass {
@@ -170,6 +191,7 @@ struct VssdDev {
     uint8_t mdts;
     uint64_t eui64;
     uint8_t spin_cpu; /* percent of a core */
+    uint32_t irq_hold_us; /* 0: interrupts are not held */
     bool sgl;
     uint16_t metadata; /* bytes of a block; 0: none */
     uint8_t pi;
@@ -252,6 +274,11 @@ struct VssdDev {
     VMChangeStateEntry *run_change;
     bool incoming; /* the drive is yet to come */
 
+    /* hold.c; under lock */
+    QEMUTimer *hold_timer; /* in run_ctx; NULL: nothing is held */
+    bool hold_armed;
+    uint64_t hold_until_ns; /* atomic; set under lock: sent then, at the latest */
+
     /* irq.c */
     bool irq_noted;     /* atomic; by one of the functions */
     bool irq_scheduled; /* atomic */
@@ -328,6 +355,8 @@ void vssd_serve_stop(VssdDev *s);
 bool vssd_lock(VssdDev *s);
 /* Send the interrupts that were noted, after the lock has been let go. */
 void vssd_unlock(VssdDev *s);
+/* Send none: somebody will. */
+void vssd_unlock_quietly(VssdDev *s);
 
 /* May this thread run the controller? */
 bool vssd_may_run(VssdDev *s);
@@ -374,6 +403,22 @@ uint64_t vssd_wake_lead(VssdDev *s);
 /* The thread of the timer, lock not held: wait until its instant.  false: a vCPU
  * waits, and serves then. */
 bool vssd_wake_wait(VssdDev *s);
+
+/* ---- hold.c ------------------------------------------------------------- */
+
+/* Lock held: a register is being written, the doorbell of this submission queue,
+ * or 0.  A command has ended.  The write has had its effects: is the interrupt
+ * to be held?  Then it will be sent in irq_hold_us= at the latest. */
+void vssd_hold_begin(VssdFunction *f, unsigned sqid);
+void vssd_hold_ended(VssdFunction *f, const NvmeTrace *t);
+bool vssd_hold(VssdFunction *f);
+
+void vssd_hold_init(VssdFunction *f);
+/* run_ctx is known; stop: in its thread. */
+void vssd_hold_start(VssdDev *s);
+/* The machine stops: lock held.  What is held is sent when it is let go. */
+void vssd_hold_pause(VssdDev *s);
+void vssd_hold_stop(VssdDev *s);
 
 /* ---- function.c --------------------------------------------------------- */
 

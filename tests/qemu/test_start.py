@@ -32,6 +32,7 @@ def refuse(*args: str) -> str:
     ({"fw_slots": "8"}, ["fw_slots=8", "1..7"]),
     ({"fw_activation_ms": "60001"}, ["fw_activation_ms=60001", "..60000"]),
     ({"spin_cpu": "101"}, ["spin_cpu=101", "0..100"]),
+    ({"irq_hold_us": "10001"}, ["irq_hold_us=10001", "0..10000"]),
     ({"serial": "x" * 21}, ["serial", "20"]),
     ({"iothread": "nobody"}, ["nobody"]),
 ])
