@@ -5,7 +5,7 @@ compared behind block nodes that move no bytes."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,18 +36,20 @@ def null_drive(device: str, serial: str, profile: str = "") -> machine.Drive:
 
 
 @contextmanager
-def booted(*more: machine.Drive) -> Iterator[Guest]:
+def booted(*more: machine.Drive, smp: int = 2, emulator: Path | None = None,
+           extra: Sequence[str] = ()) -> Iterator[Guest]:
     """A guest on a virtio disk, which takes no part, with these drives; they
-    count from 1."""
+    count from 1.  emulator: another one than ours; extra: arguments for it."""
     qemu = qemu_build.ensure()
     built_in = image_module.ensure()
     with rundir() as folder:
         root = folder / "root.qcow2"
         image_module.overlay(qemu.img, built_in.disk, root)
         spec = machine.Spec(
-            qemu.emulator, kvm.accelerator(qemu),
+            emulator or qemu.emulator, kvm.accelerator(qemu),
             [machine.Drive(root, "qcow2", "virtio-blk-pci"), *more],
             kernel=built_in.kernel, initrd=built_in.initrd, serve=True,
+            smp=smp, extra=list(extra),
             append=f"root={built_in.root} rw {machine.KERNEL_ARGS}")
         with Guest(spec) as guest:
             with Stage("booting a guest to measure in"):

@@ -7,7 +7,7 @@ Benchmarks are not tests: they report, and fail nothing.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from .. import origin, paths
 from ..errors import UserError
 from ..ui import table
 
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
+Rows = list[Row]
 
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
@@ -38,6 +39,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " (default: 3)")
     p.add_argument("--runtime", type=int, default=3, metavar="SECONDS",
                    help="of each fio run (default: 3)")
+    p.add_argument("--peer", type=Path, metavar="PATH",
+                   help="of fio: FEMU's emulator (a qemu-system-x86_64 with the"
+                   " device femu), for rows against it in the same run")
     p.add_argument("--suite", action="append", default=[],
                    metavar="NAME[=CHECKOUT]",
                    help="of conformance: this suite, of Debian's source package"
@@ -49,11 +53,13 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.set_defaults(call=main)
 
 
-def _fio(args: argparse.Namespace) -> Rows:
-    """4 KiB random I/O in a guest, against QEMU's nvme"""
-    from ..bench import fio
+def _fio(args: argparse.Namespace) -> Iterable[Row]:
+    """I/O in a guest, against QEMU's nvme, null_blk and FEMU (--peer)"""
+    from ..bench import fio, peer
 
-    return fio.measure(args.repeat, args.runtime)
+    yield from fio.measure(args.repeat, args.runtime)
+    if args.peer:
+        yield from peer.measure(args.peer, args.repeat, args.runtime)
 
 
 def _lateness(args: argparse.Namespace) -> Rows:
@@ -140,7 +146,7 @@ def _conformance(args: argparse.Namespace) -> Rows:
     return conformance.measure(args.suite)
 
 
-BENCHES: dict[str, Callable[[argparse.Namespace], Rows]] = {
+BENCHES: dict[str, Callable[[argparse.Namespace], Iterable[Row]]] = {
     "fio": _fio,
     "lateness": _lateness,
     "watch": _watch,
@@ -211,7 +217,19 @@ def main(args: argparse.Namespace) -> int:
         raise UserError("--repeat and --runtime: 1 or more")
     if args.suite and "conformance" not in args.names:
         raise UserError("--suite: only with conformance")
+    names = args.names or [n for n in BENCHES if n not in SLOW]
+    if args.peer and "fio" not in names:
+        raise UserError("--peer: only with fio")
+    if args.peer:
+        from ..bench import peer
+
+        peer.check(args.peer)
     rows: Rows = []
-    for name in args.names or [n for n in BENCHES if n not in SLOW]:
-        rows += BENCHES[name](args)
-    return _show(rows, args.json)
+    try:
+        for name in names:
+            for one in BENCHES[name](args):
+                rows.append(one)
+    finally:
+        if rows:
+            _show(rows, args.json)
+    return 0

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd bench: a peer that does not start is one line, and rows that were
+measured before something fails are shown."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vssd.bench import peer
+from vssd.bench.rows import row
+from vssd.cli import bench
+from vssd.errors import UserError
+
+
+def arguments(*line: str) -> argparse.Namespace:
+    """The parsed command line."""
+    parser = argparse.ArgumentParser()
+    bench.add_parser(parser.add_subparsers())
+    return parser.parse_args(["bench", *line])
+
+
+def script(folder: Path, text: str) -> Path:
+    """A program."""
+    path = folder / "peer"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_no_such_program(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"--peer .*none: cannot start: No such"):
+        bench.main(arguments("fio", "--peer", str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize("text, words", [
+    ("echo one; echo 'no device femu' >&2; exit 1", "cannot start: no device femu"),
+    ("exit 3", "cannot start: exit status 3"),
+])
+def test_program_that_refuses(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(UserError) as e:
+        bench.main(arguments("fio", "--peer", str(script(tmp_path, text))))
+    assert words in str(e.value) and "\n" not in str(e.value)
+
+
+def test_program_that_starts(tmp_path: Path) -> None:
+    peer.check(script(tmp_path, '[ "$2" = femu,help ]'))
+
+
+def test_peer_goes_with_fio_only(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--peer: only with fio"):
+        bench.main(arguments("nand", "--peer", str(tmp_path)))
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_finished_rows_are_kept(monkeypatch: pytest.MonkeyPatch,
+                                capsys: pytest.CaptureFixture[str],
+                                as_json: bool) -> None:
+    def measure(_args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+        yield row("first_row", 3, 2, "IOPS")
+        raise UserError("the peer's guest ended")
+
+    monkeypatch.setitem(bench.BENCHES, "fio", measure)
+    with pytest.raises(UserError, match="the peer's guest ended"):
+        bench.main(arguments("fio", *["--json"] * as_json))
+    out = capsys.readouterr().out
+    if as_json:
+        assert [r["name"] for r in json.loads(out)["rows"]] == ["first_row"]
+    else:
+        assert "first_row" in out and "1.5" in out
