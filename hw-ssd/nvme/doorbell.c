@@ -62,6 +62,21 @@ void nvme_read_shadows(NvmeCtrl *ctrl)
     }
 }
 
+bool nvme_has_shadows(const NvmeCtrl *ctrl)
+{
+    return ctrl->queues.shadow_on;
+}
+
+bool nvme_tail_moved(NvmeCtrl *ctrl, unsigned sqid)
+{
+    const NvmeSq *sq = sqid < NVME_MAX_QUEUES ? &ctrl->queues.sq[sqid] : NULL;
+    uint32_t le;
+
+    return nvme_running(ctrl) && sq && sq->live && sq->shadow.on &&
+           !nvme_dma_read(ctrl, sq->shadow.db_addr, &le, sizeof(le)) &&
+           GUINT32_FROM_LE(le) != sq->shadow.last;
+}
+
 bool nvme_arm_doorbells(NvmeCtrl *ctrl)
 {
     uint32_t le;

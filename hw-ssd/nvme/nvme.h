@@ -105,6 +105,10 @@ typedef struct NvmeMachine {
     void (*bar_show)(void *opaque, unsigned bar, bool on);
     bool (*pmr_sync)(void *opaque);
 
+    /* The tails of I/O submission queues are in shadow doorbells from now on,
+     * or no longer.  Optional. */
+    void (*shadows)(void *opaque, bool on);
+
     /*
      * Optional (NULL: the rules "surprise-remove" and "link-down" are refused).
      * The drive is pulled out of its slot, or the controller's link fails;
@@ -475,6 +479,11 @@ uint64_t nvme_now_ns(const NvmeCtrl *ctrl);
  * Lateness: how long after its modelled instant each command's completion was
  * posted, in ns.  Owned by the controller.
  */
+/* With shadow doorbells: is the tail of this queue in guest memory another than
+ * the one that was read last?  Changes nothing. */
+bool nvme_tail_moved(NvmeCtrl *ctrl, unsigned sqid);
+bool nvme_has_shadows(const NvmeCtrl *ctrl);
+
 const Hist *nvme_lateness(const NvmeCtrl *ctrl);
 
 /* docs/nvme-support.md: the supported commands and features, from the

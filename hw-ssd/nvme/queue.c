@@ -58,6 +58,9 @@ static void shadow_open(NvmeCtrl *ctrl, NvmeShadow *s, unsigned index,
 void nvme_shadow_config(NvmeCtrl *ctrl, uint64_t db, uint64_t ei)
 {
     ctrl->queues.shadow_on = true;
+    if (ctrl->machine->shadows) {
+        ctrl->machine->shadows(ctrl->opaque, true);
+    }
     ctrl->queues.shadow_db = db;
     ctrl->queues.shadow_ei = ei;
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
@@ -183,5 +186,8 @@ void nvme_queues_close(NvmeCtrl *ctrl)
         }
     }
     ctrl->queues.shadow_on = false;
+    if (ctrl->machine->shadows) {
+        ctrl->machine->shadows(ctrl->opaque, false);
+    }
     nvme_update_pin(ctrl);
 }

@@ -128,6 +128,7 @@ const NvmeMachine vssd_machine = {
     .bar_show = vssd_memory_show,
     .pmr_sync = vssd_memory_sync,
     .unplug = vssd_faults_unplug,
+    .shadows = vssd_kick_shadows,
     .trace = machine_trace,
     .trace_parts = machine_trace_parts,
     .notify = vssd_event_notify,
@@ -175,6 +176,7 @@ static bool add_msix(VssdFunction *f, unsigned vectors, Error **errp)
     for (unsigned i = 0; i < vectors; i++) {
         msix_vector_use(pci, i);
     }
+    vssd_irqfd_join(f);
     return true;
 }
 
@@ -204,6 +206,7 @@ void vssd_function_take_back(VssdFunction *f)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
+    vssd_irqfd_part(f);
     if (msix_present(pci)) {
         msix_uninit(pci, &f->bar0, &f->bar0);
     }
@@ -219,6 +222,9 @@ void vssd_function_join(VssdFunction *f, NvmeCtrl *ctrl)
 {
     f->ctrl = ctrl;
     QTAILQ_INSERT_TAIL(&f->drive->functions, f, next);
+    if (f->drive->online) {
+        vssd_kick_join(f);
+    }
 }
 
 void vssd_function_part(VssdFunction *f)
@@ -258,6 +264,13 @@ uint16_t vssd_function_cntlid(VssdFunction *f)
 
 static void end_later(VssdFunction *f);
 
+/* Not inside. */
+static void end_now(VssdFunction *f)
+{
+    vssd_kick_part(f);
+    VSSD_FUNCTION_GET_CLASS(f)->end(f);
+}
+
 static void end_bh(void *opaque)
 {
     VssdFunction *f = opaque;
@@ -267,7 +280,7 @@ static void end_bh(void *opaque)
         return;
     }
     if (f->drive) {
-        VSSD_FUNCTION_GET_CLASS(f)->end(f);
+        end_now(f);
     }
     object_unref(OBJECT(f));
 }
@@ -299,7 +312,7 @@ void vssd_function_exit(PCIDevice *pci)
         object_ref(OBJECT(f));
         end_later(f);
     } else {
-        VSSD_FUNCTION_GET_CLASS(f)->end(f);
+        end_now(f);
     }
 }
 
@@ -311,7 +324,7 @@ void vssd_function_strand(VssdFunction *f)
         pci_set_irq(PCI_DEVICE(f), 0);
     }
     vssd_leave_bus(f);
-    VSSD_FUNCTION_GET_CLASS(f)->end(f);
+    end_now(f);
 }
 
 /* ---- the bus ------------------------------------------------------------- */

@@ -42,11 +42,11 @@ void vssd_irq_pin(VssdFunction *f, bool level)
  * BQL held.  A message is a write of the bus master: while the guest does not
  * let the drive be one, the vector is pending.
  */
-static void send_msix(VssdFunction *f, unsigned vector)
+void vssd_irq_send_msix(VssdFunction *f, unsigned vector)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
-    if (!msix_enabled(pci)) {
+    if (!msix_enabled(pci) || qatomic_read(&f->off_bus)) {
         return;
     }
     if (!(pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
@@ -67,7 +67,7 @@ static void send_noted(VssdFunction *f)
         uint64_t bits = qatomic_xchg(&f->irq_vectors[i], 0);
 
         for (; bits && !qatomic_read(&f->off_bus); bits &= bits - 1) {
-            send_msix(f, i * 64 + ctz64(bits));
+            vssd_irq_send_msix(f, i * 64 + ctz64(bits));
         }
     }
 
@@ -184,6 +184,7 @@ void vssd_irq_loaded(VssdFunction *f)
     memset(f->irq_vectors, 0, sizeof(f->irq_vectors));
     f->pin_level = nvme_pin_level(f->ctrl);
     f->pin_sent = f->pin_level; /* PCI has loaded the line */
+    vssd_kick_shadows(f, nvme_has_shadows(f->ctrl));
 }
 
 void vssd_irq_init(VssdDev *s)

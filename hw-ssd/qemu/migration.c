@@ -69,6 +69,7 @@ void vssd_settle(VssdDev *s, bool with_time)
         bdrv_drain_all(); /* and past a limit of a node's rate */
     }
     vssd_irq_deliver(s);
+    vssd_irqfd_flush(s);
     trace_vssd_stopped(s, with_time, s->now_ns);
 }
 
@@ -77,6 +78,7 @@ static void hold_still(VssdDev *s)
     if (vssd_lock(s)) {
         vssd_serve_pause(s);
         vssd_unlock(s);
+        vssd_irqfd_flush(s);
     }
 }
 

@@ -80,6 +80,7 @@ void vssd_unlock_quietly(VssdDev *s)
 
 void vssd_unlock(VssdDev *s)
 {
+    vssd_irqfd_signal(s);
     vssd_unlock_quietly(s);
     vssd_irq_deliver(s);
 }
@@ -209,7 +210,7 @@ void vssd_run(VssdDev *s)
     }
 }
 
-static void serve(VssdDev *s)
+void vssd_serve(VssdDev *s)
 {
     if (vssd_lock(s)) {
         if (s->icount) {
@@ -222,7 +223,7 @@ static void serve(VssdDev *s)
 
 static void run_bh(void *opaque)
 {
-    serve(opaque);
+    vssd_serve(opaque);
 }
 
 void vssd_serve_due(VssdDev *s)
@@ -386,6 +387,7 @@ bool vssd_serve_admits(VssdFunction *f)
 static void machine_done(Notifier *n, void *data)
 {
     VssdDev *s = container_of(n, VssdDev, machine_done);
+    VssdFunction *f;
 
     s->with_bql = s->icount || any_behind_iommu(s);
     s->run_ctx = s->with_bql ? qemu_get_aio_context() : s->ctx;
@@ -400,6 +402,10 @@ static void machine_done(Notifier *n, void *data)
     }
     vssd_hold_start(s);
     s->online = true;
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        vssd_kick_join(f);
+    }
 }
 
 void vssd_serve_init(VssdDev *s)

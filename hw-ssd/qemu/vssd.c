@@ -21,10 +21,6 @@
 #include "ssd-setup.h"
 #include "vssd.h"
 
-/* How long the drive's own thread may look for work before it sleeps; QEMU
- * adapts the time to its benefit, and sleeps at once when the drive is idle. */
-#define VSSD_POLL_MAX_NS 100000
-
 /* ---- realize ------------------------------------------------------------ */
 
 static void propagate(Error **errp, GError *error)
@@ -298,10 +294,10 @@ static bool choose_thread(VssdDev *s, Error **errp)
             return false;
         }
         s->ctx = iothread_get_aio_context(s->own_iothread);
-        aio_context_set_poll_params(s->ctx, VSSD_POLL_MAX_NS, 0, 0,
-                                    &error_abort);
+        aio_context_set_poll_params(s->ctx, s->poll_max_us * (int64_t)SCALE_US,
+                                    0, 0, &error_abort);
     }
-    return vssd_nodes_set_context(s, s->ctx, errp);
+    return vssd_nodes_set_context(s, s->ctx, errp) && vssd_kick_init(s, errp);
 }
 
 static void leave_thread(VssdDev *s)
@@ -309,6 +305,7 @@ static void leave_thread(VssdDev *s)
     if (!s->ctx) {
         return;
     }
+    vssd_kick_stop(s);
     vssd_nodes_set_context(s, qemu_get_aio_context(), NULL);
     if (s->own_iothread) {
         iothread_destroy(s->own_iothread);
@@ -383,12 +380,26 @@ static bool check_properties(VssdDev *s, Error **errp)
                          "knows no metadata");
         return false;
     }
+    if (s->doorbell_threads > VSSD_MAX_DOORBELL_THREADS) {
+        error_setg(errp, "vssd: doorbell_threads=%u: allowed 0..%u",
+                   s->doorbell_threads, VSSD_MAX_DOORBELL_THREADS);
+        return false;
+    }
+    if (s->poll_max_us > 1000) {
+        error_setg(errp, "vssd: poll_max_us=%" PRIu32 ": allowed 0..1000",
+                   s->poll_max_us);
+        return false;
+    }
+    if (s->iothread && s->poll_max_us != VSSD_POLL_MAX_US) {
+        error_setg(errp, "vssd: poll_max_us= does not go with iothread=: set "
+                         "poll-max-ns of the iothread object");
+        return false;
+    }
     if (s->spin_cpu > 100) {
         error_setg(errp, "vssd: spin_cpu=%u: allowed 0..100", s->spin_cpu);
         return false;
     }
-    if (s->irq_hold_us > VSSD_HOLD_MAX_US &&
-        s->irq_hold_us != VSSD_HOLD_AUTO) {
+    if (s->irq_hold_us > VSSD_HOLD_MAX_US && s->irq_hold_us != VSSD_HOLD_AUTO) {
         error_setg(errp, "vssd: irq_hold_us=%" PRIu32 ": allowed 0..%u",
                    s->irq_hold_us, VSSD_HOLD_MAX_US);
         return false;
@@ -421,6 +432,9 @@ static void tear_down(VssdDev *s)
 
 static bool init_function(VssdDev *s, Error **errp)
 {
+    if (!vssd_irqfd_init(s, errp)) {
+        return false;
+    }
     s->fn.n_vectors = vssd_sriov_most_vectors(s);
     return vssd_function_init(&s->fn, errp);
 }
@@ -525,8 +539,11 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
     DEFINE_PROP_UINT8("spin_cpu", VssdDev, spin_cpu, 100),
-    DEFINE_PROP_UINT32("irq_hold_us", VssdDev, irq_hold_us,
-                       VSSD_HOLD_AUTO),
+    DEFINE_PROP_UINT32("irq_hold_us", VssdDev, irq_hold_us, VSSD_HOLD_AUTO),
+    DEFINE_PROP_ON_OFF_AUTO("ioeventfd", VssdDev, ioeventfd, ON_OFF_AUTO_AUTO),
+    DEFINE_PROP_ON_OFF_AUTO("irqfd", VssdDev, irqfd, ON_OFF_AUTO_AUTO),
+    DEFINE_PROP_UINT8("doorbell_threads", VssdDev, doorbell_threads, 0),
+    DEFINE_PROP_UINT32("poll_max_us", VssdDev, poll_max_us, VSSD_POLL_MAX_US),
     DEFINE_PROP_BOOL("sgl", VssdDev, sgl, false),
     DEFINE_PROP_UINT16("metadata", VssdDev, metadata, 0),
     DEFINE_PROP_UINT8("pi", VssdDev, pi, 0),

@@ -8,6 +8,8 @@
  *   sriov.c  virtual functions, one for each secondary controller
  *   serve.c  who runs the controller, and when
  *   wake.c   waiting for the instant of a completion
+ *   kick.c   doorbells as eventfds
+ *   irqfd.c  messages as eventfds
  *   hold.c   one interrupt for several commands that take no time
  *   memory.c memory of the drive at BARs of its own
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
@@ -98,6 +100,10 @@ OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
 /* Block nodes, of a namespace each. */
 #define VSSD_MAX_NODES 8
 
+/* Of poll_max_us=, doorbell_threads=. */
+#define VSSD_POLL_MAX_US          100
+#define VSSD_MAX_DOORBELL_THREADS 8
+
 /* Of irq_hold_us=. */
 #define VSSD_HOLD_MAX_US 10000
 #define VSSD_HOLD_AUTO   UINT32_MAX
@@ -124,6 +130,8 @@ typedef struct VssdPiece {
 } VssdPiece;
 
 typedef struct VssdJob VssdJob; /* store.c */
+typedef struct VssdKick VssdKick;   /* kick.c */
+typedef struct VssdIrqfd VssdIrqfd; /* irqfd.c */
 
 /* Interrupts of a submission queue that are held (hold.c). */
 typedef struct VssdHold {
@@ -154,12 +162,21 @@ struct VssdFunction {
     bool pin_level;                       /* atomic */
     bool pin_sent;                        /* BQL */
 
+    /* kick.c */
+    VssdKick *kick;    /* BQL; by submission queue; NULL: no eventfds */
+    bool kicks_on;     /* BQL */
+    bool kicks_wanted; /* atomic; the guest has shadow doorbells */
+
+    /* irqfd.c */
+    VssdIrqfd *irqfd; /* BQL and lock to change it; by vector; NULL: none */
+    unsigned n_irqfds;
+
     /* hold.c; under lock */
     VssdHold hold[VSSD_MAX_VECTORS]; /* by submission queue */
-    unsigned hold_sqid;              /* whose doorbell is being written; 0: of none */
-    uint64_t hold_begin_ns;          /* when that began */
-    unsigned hold_ended; /* commands since then that took no time */
-    bool hold_others;    /* and others */
+    unsigned hold_sqid;     /* whose doorbell is being written; 0: of none */
+    uint64_t hold_begin_ns; /* when that began */
+    unsigned hold_ended;    /* commands since then that took no time */
+    bool hold_others;       /* and others */
 };
 
 struct VssdFunctionClass {
@@ -191,6 +208,10 @@ struct VssdDev {
     uint8_t mdts;
     uint64_t eui64;
     uint8_t spin_cpu; /* percent of a core */
+    OnOffAuto ioeventfd;
+    OnOffAuto irqfd;
+    uint8_t doorbell_threads;
+    uint32_t poll_max_us;
     uint32_t irq_hold_us; /* 0: interrupts are not held */
     bool sgl;
     uint16_t metadata; /* bytes of a block; 0: none */
@@ -251,16 +272,17 @@ struct VssdDev {
     QEMUBH *run_bh;      /* in run_ctx */
 
     /* wake.c; under lock, if nothing else is said */
-    bool spin;            /* before an instant; fixed when the machine is there */
-    uint64_t lead_ns;     /* how late a timer wakes its thread */
-    uint64_t wake_ns[VSSD_WAKE_CPUS]; /* how late a sleeping vCPU wakes; by index */
-    bool target_slept;    /* the vCPU of irq_cpu, at the last instant */
-    bool handed;          /* atomic; a vCPU waits */
-    int64_t handed_ns;    /* since when, host time; by who set handed */
-    int64_t spin_left_ns; /* that may be spun; below 0: not now */
-    int64_t spin_seen_ns; /* host time, when that was counted */
-    int64_t spun_ns;      /* atomic; not yet counted */
-    uint64_t spun_all_ns; /* counted */
+    bool spin;        /* before an instant; fixed when the machine is there */
+    uint64_t lead_ns; /* how late a timer wakes its thread */
+    uint64_t
+        wake_ns[VSSD_WAKE_CPUS]; /* how late a sleeping vCPU wakes; by index */
+    bool target_slept;           /* the vCPU of irq_cpu, at the last instant */
+    bool handed;                 /* atomic; a vCPU waits */
+    int64_t handed_ns;           /* since when, host time; by who set handed */
+    int64_t spin_left_ns;        /* that may be spun; below 0: not now */
+    int64_t spin_seen_ns;        /* host time, when that was counted */
+    int64_t spun_ns;             /* atomic; not yet counted */
+    uint64_t spun_all_ns;        /* counted */
 
     /* under lock */
     NvmeCtrl *ctrl; /* the first, for calls for all */
@@ -274,10 +296,16 @@ struct VssdDev {
     VMChangeStateEntry *run_change;
     bool incoming; /* the drive is yet to come */
 
+    /* kick.c, irqfd.c; fixed when the drive is there */
+    bool kicks;
+    bool irqfds;
+    IOThread *kick_thread[VSSD_MAX_DOORBELL_THREADS];
+
     /* hold.c; under lock */
     QEMUTimer *hold_timer; /* in run_ctx; NULL: nothing is held */
     bool hold_armed;
-    uint64_t hold_until_ns; /* atomic; set under lock: sent then, at the latest */
+    uint64_t
+        hold_until_ns; /* atomic; set under lock: sent then, at the latest */
 
     /* irq.c */
     bool irq_noted;     /* atomic; by one of the functions */
@@ -378,6 +406,9 @@ bool vssd_is_inside(VssdDev *s);
  * stopped: at the instant of its stop, to the end. */
 void vssd_run(VssdDev *s);
 
+/* Lock not held, in a thread that may: run the controller once. */
+void vssd_serve(VssdDev *s);
+
 /* The same, soon, in the thread of run_ctx. */
 void vssd_run_later(VssdDev *s);
 
@@ -400,15 +431,42 @@ uint64_t vssd_clock_ns(VssdDev *s);
 /* Lock held: how many ns before its instant the timer has to fire. */
 uint64_t vssd_wake_lead(VssdDev *s);
 
-/* The thread of the timer, lock not held: wait until its instant.  false: a vCPU
- * waits, and serves then. */
+/* The thread of the timer, lock not held: wait until its instant.  false: a
+ * vCPU waits, and serves then. */
 bool vssd_wake_wait(VssdDev *s);
+
+/* ---- kick.c ------------------------------------------------------------- */
+
+/* Of NvmeMachine; opaque is the VssdFunction. */
+void vssd_kick_shadows(void *opaque, bool on);
+
+/* BQL: the threads, once VssdDev.ctx is chosen; the eventfds of a function,
+ * when run_ctx is known.  part: lock not held, not inside; when it returns, no
+ * thread serves the function's eventfds. */
+bool vssd_kick_init(VssdDev *s, Error **errp);
+void vssd_kick_stop(VssdDev *s);
+void vssd_kick_join(VssdFunction *f);
+void vssd_kick_part(VssdFunction *f);
+
+/* ---- irqfd.c ------------------------------------------------------------ */
+
+/* BQL: check the property; the events of a function, which has its MSI-X table.
+ */
+bool vssd_irqfd_init(VssdDev *s, Error **errp);
+void vssd_irqfd_join(VssdFunction *f);
+void vssd_irqfd_part(VssdFunction *f);
+
+/* Lock held: signal what was noted, as far as events reach the guest. */
+void vssd_irqfd_signal(VssdDev *s);
+
+/* BQL held: the machine has stopped. */
+void vssd_irqfd_flush(VssdDev *s);
 
 /* ---- hold.c ------------------------------------------------------------- */
 
-/* Lock held: a register is being written, the doorbell of this submission queue,
- * or 0.  A command has ended.  The write has had its effects: is the interrupt
- * to be held?  Then it will be sent in irq_hold_us= at the latest. */
+/* Lock held: a register is being written, the doorbell of this submission
+ * queue, or 0.  A command has ended.  The write has had its effects: is the
+ * interrupt to be held?  Then it will be sent in irq_hold_us= at the latest. */
 void vssd_hold_begin(VssdFunction *f, unsigned sqid);
 void vssd_hold_ended(VssdFunction *f, const NvmeTrace *t);
 bool vssd_hold(VssdFunction *f);
@@ -496,6 +554,8 @@ void vssd_irq_pin(VssdFunction *f, bool level);
  * thread holds the BQL, else from a thread that may take it. */
 void vssd_irq_deliver(VssdDev *s);
 void vssd_irq_init(VssdDev *s);
+/* BQL held. */
+void vssd_irq_send_msix(VssdFunction *f, unsigned vector);
 /* The vCPU that rang last, or the first one.  Any thread. */
 CPUState *vssd_irq_target(VssdDev *s);
 void vssd_irq_stop(VssdDev *s); /* BQL held */

@@ -200,10 +200,11 @@ def test_masked_vector_is_pending(image: Path) -> None:
         assert not qtest.readl(MSIX_PBA) & 1
 
 
-def test_no_bus_master_holds_the_message_back(image: Path) -> None:
+@pytest.mark.parametrize("irqfd", ["auto", "on"])
+def test_no_bus_master_holds_the_message_back(image: Path, irqfd: str) -> None:
     """A message that is due without bus mastering comes with it: the
     completion is there already, and the driver would wait for it."""
-    with Machine(*drive_args("tiny", image)) as machine:
+    with Machine(*drive_args("tiny", image, irqfd=irqfd)) as machine:
         host = host_of(machine)
         qtest = host.qtest
         cap = host.pci.capability(0x11)
