@@ -47,8 +47,9 @@ def _group(item: pytest.Function) -> str:
         return "run"
     if module == "test_boot":  # "]" ends a name in what pytest-xdist says
         return re.sub(r"\W", "-", item.name)
+    params = item.callspec.params if hasattr(item, "callspec") else {}
     for name in GUESTS:
-        if name in item.fixturenames:
+        if name in item.fixturenames or params.get("kernel") == name:
             param = item.callspec.id.split("-")[0] \
                 if name == "cut_guest" else ""
             return f"{name}-{param}" if param else name

@@ -28,29 +28,33 @@ from vssd.guest.guest import Guest
 GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
             "ftl.op_percent=100%"]
 MIB = 1 << 20
+STREAMS, FDP = "VSSD0001", "VSSD0002"  # serial numbers of the drives
 # XFS with what Linux 5.10 knows, where mkfs.xfs is newer than that.
 FILE_SYSTEMS = {"ext4": "mkfs.ext4 -q -F -E nodiscard",
                 "xfs": "mkfs.xfs -q -f -K $(find /usr/share/xfsprogs -name"
                        " lts_5.10.conf -printf '-c options=%p')"}
 
 
-def started(env: Env, folder: Path, option: str, disk: Path,
+def started(env: Env, folder: Path, streams: int, disk: Path,
             **more: Any) -> Iterator[Guest]:
-    """A guest with a root of its own, and a second drive that has `option`."""
-    sets = [*GEOMETRY, option]
-    size = model.drive_info(paths.find_profile("tlc-generic"),
-                            sets)["capacity_bytes"]
+    """A guest with a root of its own, a drive with so many streams, and one
+    with four reclaim unit handles."""
     root = folder / "root.qcow2"
     image.overlay(env.qemu.img, disk, root)
-    drives = [drive(root), drive(blank(folder / "data.raw", size), "raw",
-                                 "tlc-generic", sets)]
+    drives = [drive(root)]
+    for option in (f"streams.max={streams}", "fdp.ruhs=4"):
+        sets = [*GEOMETRY, option]
+        size = model.drive_info(paths.find_profile("tlc-generic"),
+                                sets)["capacity_bytes"]
+        drives.append(drive(blank(folder / f"{len(drives)}.raw", size), "raw",
+                            "tlc-generic", sets))
     with Guest(env.spec(drives, **more)) as running:
         running.wait_agent()
         yield running
 
 
-def of_suite(env: Env, folder: Path, suite: str, option: str,
-             params: str = "") -> Iterator[Guest]:
+def of_suite(env: Env, folder: Path, suite: str, params: str = "") \
+        -> Iterator[Guest]:
     """A suite's kernel: on the root that all tests have; with --long, on the
     suite's own."""
     if "VSSD_LONG" in os.environ:
@@ -62,7 +66,7 @@ def of_suite(env: Env, folder: Path, suite: str, option: str,
         kernel = found.kernel
         initrd = found.initrd(made.initrd, folder / "initrd.img")
     yield from started(
-        env, folder, option, made.disk, kernel=kernel, initrd=initrd,
+        env, folder, 4, made.disk, kernel=kernel, initrd=initrd,
         append=f"root={made.root} rw {machine.KERNEL_ARGS}" + params)
 
 
@@ -70,9 +74,8 @@ def of_suite(env: Env, folder: Path, suite: str, option: str,
 def patched_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """Linux 6.12 with guest-tools/kernel, eight streams."""
-    yield from started(env, tmp_path_factory.mktemp("patched"),
-                       "streams.max=8", env.image.disk,
-                       kernel=kernel_build.ensure(Wanted()).image, initrd=None)
+    yield from started(env, tmp_path_factory.mktemp("patched"), 8,
+                       env.image.disk, kernel=kernel_build.ensure(Wanted()).image, initrd=None)
 
 
 @pytest.fixture(scope="module", name="old")
@@ -80,7 +83,6 @@ def old_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """Debian 11's kernel as it is, four streams."""
     yield from of_suite(env, tmp_path_factory.mktemp("old"), "bullseye",
-                        "streams.max=4",
                         " nvme_core.streams=1")
 
 
@@ -89,7 +91,7 @@ def new_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """Debian's newest kernel as it is, four reclaim unit handles."""
     yield from of_suite(env, tmp_path_factory.mktemp("new"),
-                        "trixie-backports", "fdp.ruhs=4")
+                        "trixie-backports")
 
 
 def test_probe_patched(patched: Guest) -> None:
@@ -107,17 +109,17 @@ def test_probe_new(new: Guest) -> None:
     assert set(refused(new).values()) == {0}
 
 
-def device(guest: Guest) -> str:
-    """The second drive in the guest, as /dev/nvme1n1."""
-    found = guest.run("grep -lw VSSD0001 /sys/class/nvme/*/serial")
+def device(guest: Guest, serial: str = STREAMS) -> str:
+    """A drive in the guest, as /dev/nvme1n1."""
+    found = guest.run(f"grep -lw {serial} /sys/class/nvme/*/serial")
     return f"/dev/{found.split('/')[-2]}n1"
 
 
-def by_id(guest: Guest) -> dict[int, int]:
+def by_id(guest: Guest, serial: str = STREAMS) -> dict[int, int]:
     """Bytes that the host wrote, by the number it gave the stream; -1 for
     what belongs to none."""
     found: dict[int, int] = {}
-    lines = guest.run(f"vssdctl -d {device(guest)} streams").splitlines()
+    lines = guest.run(f"vssdctl -d {device(guest, serial)} streams").splitlines()
     for line in lines[1:]:
         stream, host_id, _, nbytes, *_ = line.split()
         if stream == "mixed":
@@ -127,11 +129,12 @@ def by_id(guest: Guest) -> dict[int, int]:
     return found
 
 
-def grown(guest: Guest, work: Callable[[], None]) -> dict[int, int]:
-    """How much more each stream was written by some work."""
-    before = by_id(guest)
+def grown(guest: Guest, work: Callable[[], None], serial: str = STREAMS) \
+        -> dict[int, int]:
+    """How much more each stream of a drive was written by some work."""
+    before = by_id(guest, serial)
     work()
-    return {i: n - before.get(i, 0) for i, n in by_id(guest).items()}
+    return {i: n - before.get(i, 0) for i, n in by_id(guest, serial).items()}
 
 
 def make_fs(guest: Guest, kind: str) -> None:
@@ -140,14 +143,15 @@ def make_fs(guest: Guest, kind: str) -> None:
               f" && mount -t {kind} {device(guest)} /mnt")
 
 
-def placed(guest: Guest, args: str, n: int, mib: int = 4) -> dict[int, int]:
+def placed(guest: Guest, args: str, n: int, serial: str = STREAMS,
+           mib: int = 4) -> dict[int, int]:
     """streamwrite finds every unit in its place, n files of `mib` MiB; how
     much each stream grew."""
     def work() -> None:
         said = guest.run(f"sync; streamwrite -n {n} -s {mib} {args}")
         assert "every unit lies in blocks of its stream" in said, said
         assert "NOT" not in said, said
-    found = grown(guest, work)
+    found = grown(guest, work, serial)
     return {i: b for i, b in found.items() if b}
 
 
@@ -164,8 +168,11 @@ def unmounted(request: pytest.FixtureRequest) -> Iterator[None]:
 
 WORKS, REFUSED, IGNORED = "works", "refused", "ignored"
 KERNELS = {"old": "5.10", "patched": "6.12 with our patches", "new": "6.16 and later"}
+# An interface's target: a file system on the drive with streams, or a drive.
+TARGETS = {"uring": FDP, "passthru, streams": STREAMS, "passthru, FDP": FDP}
 NO_FADVISE = b"stream 1 by fadvise: Invalid argument"
 NO_IOCTL = b"-m ioctl: this kernel has no ioctl for streams there"
+NO_RULES = b"no ioctl for streams"
 NO_URING = b"-m uring: no write streams"
 # What a kernel does with an interface, and what a refusal says.
 CELLS: dict[tuple[str, str], tuple[str, bytes]] = {
@@ -175,15 +182,17 @@ CELLS: dict[tuple[str, str], tuple[str, bytes]] = {
     ("ioctl", "old"): (REFUSED, NO_IOCTL),
     ("ioctl", "patched"): (WORKS, b""),
     ("ioctl", "new"): (REFUSED, NO_IOCTL),
+    ("streamrun --ioctl", "old"): (REFUSED, NO_RULES),
+    ("streamrun --ioctl", "patched"): (WORKS, b""),
+    ("streamrun --ioctl", "new"): (REFUSED, NO_RULES),
     ("hint", "old"): (WORKS, b""),
     ("hint", "patched"): (IGNORED, b""),
     ("hint", "new"): (IGNORED, b""),
     ("uring", "old"): (REFUSED, NO_URING),
     ("uring", "patched"): (REFUSED, NO_URING),
     ("uring", "new"): (WORKS, b""),
-    ("passthru", "old"): (WORKS, b""),
-    ("passthru", "patched"): (WORKS, b""),
-    ("passthru", "new"): (WORKS, b""),
+    **{(f"passthru, {kind}", kernel): (WORKS, b"")
+       for kind in ("streams", "FDP") for kernel in KERNELS},
 }
 
 
@@ -191,7 +200,7 @@ def documented() -> dict[tuple[str, str], str]:
     """The matrix of docs/streams-guest.md."""
     text = (paths.PROJECT / "docs/streams-guest.md").read_text()
     lines = text.split("## Kernels and interfaces")[1].split("\n## ")[0]
-    rows = [[c.strip(" `") for c in line.split("|")[1:-1]]
+    rows = [[c.replace("`", "").strip() for c in line.split("|")[1:-1]]
             for line in lines.splitlines() if line.startswith("|")]
     names = {title: name for name, title in KERNELS.items()}
     return {(cells[0], names[kernel]): word
@@ -203,19 +212,41 @@ def test_matrix_is_documented() -> None:
     assert documented() == {k: v for k, (v, _) in CELLS.items()}
 
 
-def check_cell(guest: Guest, kernel: str, interface: str) -> None:
+def check_rules(guest: Guest, kind: str, said: bytes) -> None:
+    """streamrun --ioctl gives two files of a program two streams, or
+    refuses."""
+    script = "for i in 1 2; do head -c 4M /dev/urandom > /mnt/$i; done; sync"
+    rules = "-r '/mnt/1=1' -r '/mnt/2=2'"
+
+    def work() -> None:
+        done = guest.result(f"streamrun --ioctl {rules} -- sh -c '{script}'")
+        assert done.status == (0 if kind == WORKS else 125), done.err
+        assert said in done.err, done.err
+    found = grown(guest, work)
+    for stream in (1, 2):
+        assert found.get(stream, 0) == (4 * MIB if kind == WORKS else 0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("interface", dict.fromkeys(i for i, _ in CELLS))
+def test_matrix(request: pytest.FixtureRequest, kernel: str,
+                interface: str) -> None:
     """Two streams are placed, or refused, or without effect."""
+    guest: Guest = request.getfixturevalue(kernel)
+    request.addfinalizer(lambda: guest.run("umount /mnt 2>/dev/null; true"))
     kind, said = CELLS[interface, kernel]
-    if interface in ("uring", "passthru"):
-        target = device(guest)
-    else:
+    serial = TARGETS.get(interface)
+    if not serial:
         make_fs(guest, "xfs")
-        target = "/mnt"
-    direct = "-o " if interface == "uring" else ""
-    args = f"-m {interface} {direct}{target}"
+    if interface == "streamrun --ioctl":
+        check_rules(guest, kind, said)
+        return
+    args = f"-m {interface.split(',')[0]} " \
+        + ("-o " if interface == "uring" else "") \
+        + (device(guest, serial) if serial else "/mnt")
     if kind == WORKS:
-        found = placed(guest, args, 2)
-        first = 0 if kernel == "new" else 1  # handles count from 0
+        found = placed(guest, args, 2, serial or STREAMS)
+        first = 0 if serial == FDP else 1  # handles count from 0
         assert found.get(first, 0) >= 4 * MIB
         assert found.get(first + 1, 0) >= 4 * MIB
         return
@@ -226,27 +257,6 @@ def check_cell(guest: Guest, kernel: str, interface: str) -> None:
     else:
         assert done.status == 1, done.err
         assert b"NOT every unit" in done.out
-
-
-EACH = pytest.mark.parametrize("interface", dict.fromkeys(i for i, _ in CELLS))
-
-
-@EACH
-def test_matrix_old(old: Guest, interface: str) -> None:
-    """Debian 11's kernel."""
-    check_cell(old, "old", interface)
-
-
-@EACH
-def test_matrix_patched(patched: Guest, interface: str) -> None:
-    """Ours."""
-    check_cell(patched, "patched", interface)
-
-
-@EACH
-def test_matrix_new(new: Guest, interface: str) -> None:
-    """Debian's newest."""
-    check_cell(new, "new", interface)
 
 
 # ---- Linux 6.12 with POSIX_FADV_STREAMID ------------------------------------
@@ -516,29 +526,29 @@ def test_write_streams_in_sysfs(new: Guest) -> None:
     """The kernel shows the handles of the drive."""
     major, minor = map(int, new.run("uname -r").split(".")[:2])
     assert (major, minor) >= (6, 16)
-    queue = f"/sys/block/{device(new).removeprefix('/dev/')}/queue"
+    queue = f"/sys/block/{device(new, FDP).removeprefix('/dev/')}/queue"
     assert new.run(f"cat {queue}/max_write_streams") == "4\n"
     assert int(new.run(f"cat {queue}/write_stream_granularity")) > 0
 
 
 def test_write_streams_of_io_uring(new: Guest) -> None:
     """Write stream n is reclaim unit handle n - 1."""
-    found = placed(new, f"-m uring -o {device(new)}", 4)
+    found = placed(new, f"-m uring -o {device(new, FDP)}", 4, FDP)
     assert found == dict.fromkeys(range(4), 4 * MIB)
-    usage = new.run(f"nvme fdp status {device(new)}")
+    usage = new.run(f"nvme fdp status {device(new, FDP)}")
     assert usage.count("Reclaim Unit Handle Identifier") == 4
 
 
 def test_more_write_streams_than_there_are(new: Guest) -> None:
     """Refused, and nothing is written."""
     def work() -> None:
-        done = new.result(f"streamwrite -n 5 -m uring -o {device(new)}")
+        done = new.result(f"streamwrite -n 5 -m uring -o {device(new, FDP)}")
         assert done.status == 2
         assert b"uring gives streams 1..4" in done.err
-    assert not any(grown(new, work).values())
+    assert not any(grown(new, work, FDP).values())
 
 
 def test_passthrough_to_handles(new: Guest) -> None:
     """NVMe commands of streamwrite's own."""
-    found = placed(new, f"-m passthru {device(new)}", 4)
+    found = placed(new, f"-m passthru {device(new, FDP)}", 4, FDP)
     assert found == dict.fromkeys(range(4), 4 * MIB)
