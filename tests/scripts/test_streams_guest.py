@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -15,13 +16,16 @@ from vssd.guest import store as guest_store
 from vssd.guest.rocksdb import Store
 from vssd.guest.store import FADVISE, HINT, Conditions
 from vssd.paths import find_profile
+from vssd.sim.run import Runner
 
 venv.extra("figures")
 pytest.importorskip("numpy")
+from vssd.figures import judge  # noqa: E402
 from vssd.figures import streams_cassandra as fc  # noqa: E402
 from vssd.figures import streams_claims as fs  # noqa: E402
 from vssd.figures import streams_guest as sg  # noqa: E402
 from vssd.figures import streams_rocksdb as fg  # noqa: E402
+from vssd.figures.figure import Context  # noqa: E402
 
 HEAD = ("stream    id  open      host_bytes   host_units    padded     copied"
         "   erases  victims victim_valid     waf")
@@ -162,6 +166,44 @@ def test_judging() -> None:
     assert "75 % is of stream 4, 25 % is the system's" in panel.rows[4]["why"]
     assert all(r["verdict"] is None and r["kind"] == "shown"
                for r in sg.beside(panel, "a second set").rows)
+
+
+def test_sweep_of_fill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each claim says for which values of what fills the drive it holds; the
+    judged runs are not made again, and a short form has no sweep."""
+    asked: list[tuple[int, int, int]] = []
+
+    def play(setting: sg.Setting, _jobs: int, minutes: int,
+             **_: object) -> dict[str, guest_store.Run]:
+        fill = setting.store.system >> 20
+        asked.append((fill, setting.store.seed, minutes))
+        level = 990 if fill >= 44 else 500
+        return {sg.FRESH: made(1000, 1, 100), fs.OFF: made(400, 3, 1000),
+                fs.ON: made(600, 2, 1000), fs.APP: made(700, 1.5, 900),
+                fs.LOG: made(800, 1.2, 700), fs.DATA: made(level, 1.001, 458)}
+
+    monkeypatch.setattr(sg, "play", play)
+    monkeypatch.setattr(sg, "accelerator", lambda _: "tcg")
+
+    def rows(quick: bool) -> list[judge.Row]:
+        runner = Runner(Path("vssd-sim"), 1)
+        ctx = Context(runner, None, Path(), 0.5, 2, quick)
+        return [r for p in sg.panels(ctx, fg.setting(Store()), "a store", "")
+                for r in p.rows]
+    found = rows(False)
+    first = sg.SEED
+    assert asked == [(44, first, 20), (44, first + 1, 20), (14, first, 20),
+                     (29, first, 20)]
+    swept = {r["point"]: r["sweeps"][sg.FILL] for r in found
+             if r["kind"] == "claim"}
+    assert len(swept) == len(fs.STATEMENTS)
+    level = swept[f"{fs.DATA}, of the fresh level"]
+    assert [(v["value"], v["used"], v["verdict"]) for v in level] == [
+        ("14", False, "deviates"), ("29", False, "deviates"),
+        ("44", True, "holds")]
+    asked.clear()
+    assert not any("sweeps" in r for r in rows(True))
+    assert {fill for fill, _, _ in asked} == {44}
 
 
 def test_no_copies_are_not_judged() -> None:

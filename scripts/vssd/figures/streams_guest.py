@@ -49,6 +49,7 @@ STREAMS = 4  # requests of the kernel's driver
 FRESH = "fresh"
 ROOM = 8  # times as many blocks: GC never runs
 BLOCKS = 160  # of a plane, in the profile
+FILL = "files of the system, MiB"  # the paper names nothing beside the store
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,12 @@ class Setting:
     kvm: bool = False  # where it works, instead of virtual time
     files: Path | None = None  # a file system with more programs
     files_serial: str = ""
+    fills: tuple[int, ...] = ()  # values of FILL that are swept
+
+    def of(self, **changes: int) -> Setting:
+        """With changes of the store."""
+        return dataclasses.replace(
+            self, store=dataclasses.replace(self.store, **changes))
 
 
 @dataclass(frozen=True)
@@ -365,13 +372,29 @@ def beside(panel: Panel, note: str) -> Panel:
 def _all_seeds(ctx: Context, setting: Setting, minutes: int) \
         -> list[dict[str, Run]]:
     """The runs of each seed, one seed after the other."""
-    out = []
-    for seed in ctx.seeds(SEED):
-        store = dataclasses.replace(setting.store, seed=seed)
-        out.append(play(dataclasses.replace(setting, store=store),
-                        ctx.runner.jobs, minutes,
-                        kept=ctx.out and ctx.out / "guests"))
-    return out
+    return [play(setting.of(seed=seed), ctx.runner.jobs, minutes,
+                 kept=ctx.out and ctx.out / "guests")
+            for seed in ctx.seeds(SEED)]
+
+
+def _sweep(ctx: Context, setting: Setting, rows: list[judge.Row], minutes: int,
+           base: dict[str, Run]) -> None:
+    """Add to each claim what it gives for other values of FILL, with the first
+    seed; base are that seed's judged runs."""
+    used = setting.store.system >> 20
+    by_fill = {}
+    for fill in sorted({*setting.fills, used}):
+        runs = base if fill == used else play(
+            setting.of(system=fill << 20, seed=SEED), ctx.runner.jobs,
+            minutes, kept=ctx.out and ctx.out / "guests")
+        whole = min(minutes, whole_minutes(runs))
+        by_fill[str(fill)] = (series(runs, whole), whole)
+    claims = {(r["panel"], r["point"]): r for r in rows
+              if r["kind"] == "claim"}
+    for s in fs.STATEMENTS:
+        judge.swept(claims[s.panel, s.point], FILL, {
+            fill: s.samples([found], whole)
+            for fill, (found, whole) in by_fill.items()}, str(used))
 
 
 def panels(ctx: Context, setting: Setting, store: str,
@@ -388,6 +411,9 @@ def panels(ctx: Context, setting: Setting, store: str,
             explain(fs.copies(found, minutes, inputs), seeds[0][fs.DATA]),
             fs.tails(found, minutes, inputs, tail, log=True),
             _used(seeds[0], inputs)]
+    if setting.fills and not ctx.quick:
+        _sweep(ctx, setting, [r for p in some for r in p.rows], wanted,
+               seeds[0])
     if setting.method != FADVISE:
         some = [beside(p, f"by {setting.method}s of the stock kernel of"
                        f" {HINT_SUITE}, beside the paper's interface")
