@@ -43,3 +43,14 @@ def test_drives_of_buffer(part: float) -> None:
             sets = buffer_runs.sets(one, mib, buffer_runs.SECOND,
                                     buffer_runs.FLUSHED, choice)
             assert not refused("shin2023", sets), choice.text()
+
+
+def test_late_flush() -> None:
+    """The test of the flush each 30 s changes nothing but the interval."""
+    one = Input("mix", "", True, 1000, int(2.5e9), buffer_runs.SWEEP,
+                Path("none"))
+    of = [buffer_runs.sets(one, 32, buffer_runs.SECOND, buffer_runs.FLUSHED, c)
+          for c in (buffer_runs.JUDGED, buffer_runs.LATE_FLUSH)]
+    assert set(of[0]) ^ set(of[1]) == {"buffer.flush_interval=3000000us",
+                                       "buffer.flush_interval=30000000us"}
+    assert not refused("shin2023", of[1])

@@ -25,7 +25,7 @@ BASE, EARLY, SECOND = POLICIES[1:]
 RAW = 4 * 2 * 2 * 911 * 575 * PAGE  # bytes of the drive's NAND
 LEAST_PAGES = 32  # of a buffer
 ADAPT = 1000  # host writes between adjustments of the threshold
-FLUSH_S = 30.0
+FLUSH_S, LATE_FLUSH_S = 30.0, 300.0  # the paper's; of a test
 ONCE, FLUSHED = "once", "flushed"
 SWEEP = 0.1  # of addresses, buffers and requests, in runs of a sweep
 
@@ -74,6 +74,8 @@ class Choice:
 
 
 JUDGED = Choice()
+LATE_FLUSH = Choice("a flush each", f"{LATE_FLUSH_S:g} s")
+LATE_SIZES = (32, 256)  # MiB
 # Input, MiB, policy, flushed or not, seed, choice, part of the sweep.
 Key = tuple[str, int, str, str, int, Choice, bool]
 
@@ -101,7 +103,8 @@ def sets(one: Input, mib: int, policy: str, variant: str, choice: Choice) \
                  f"buffer.size={pages * PAGE}",
                  f"buffer.early_adapt={max(round(ADAPT * one.scale), 10)}")
     if variant == FLUSHED:
-        out += (f"buffer.flush_interval={FLUSH_S * one.scale * 1e6:.0f}us",)
+        every = LATE_FLUSH_S if choice == LATE_FLUSH else FLUSH_S
+        out += (f"buffer.flush_interval={every * one.scale * 1e6:.0f}us",)
     for parameter, values in DRIVE.items():
         out += values[choice.of(parameter)]
     return out
@@ -124,6 +127,8 @@ class Runs:
             keys += [(n, s, p, v, SEED, c, True) for c in self.swept
                      for n, v in _inputs() for s in SWEPT_SIZES
                      for p in POLICIES[1:]]
+            keys += [("mix", s, p, FLUSHED, SEED, LATE_FLUSH, True)
+                     for s in LATE_SIZES for p in (BASE, SECOND)]
         self.ins = inputs(ctx, list(dict.fromkeys(
             make(k[4], k[5], k[6]) for k in keys)))
         # The longest first, so that no core waits for the last one.
