@@ -153,6 +153,11 @@ def test_whole_form(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(claims) == 68
     assert sum("sweeps" in r for r in claims) == 6 + 9 + 7 + 18
     assert all(r["source"] for r in claims)
+    saved = [r["hypothesis"] for r in claims
+             if r["point"].startswith("save sequential")]
+    assert len(saved) == 3
+    assert all(h["run"].endswith(warp.A_MORE) and not h["confirmed"]
+               for h in saved)
 
 
 @pytest.fixture(name="short", scope="module")
