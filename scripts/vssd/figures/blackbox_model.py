@@ -138,12 +138,13 @@ def _told(x: Any, y: Any, leaf: int, fold: Any) -> Any:
     return out
 
 
-def choose(x: Any, y: Any, seed: int) -> tuple[int, Any]:
+def choose(x: Any, y: Any, seed: int, leaves: tuple[int, ...] = LEAVES) \
+        -> tuple[int, Any]:
     """The fewest runs of a leaf that give the least squared error when each
     fifth of the runs is told by a tree of the rest; and what is told then."""
     fold = folds(len(y), seed)
-    told = {leaf: _told(x, y, leaf, fold) for leaf in LEAVES}
-    best = min(LEAVES, key=lambda leaf: float(((y - told[leaf]) ** 2).sum()))
+    told = {leaf: _told(x, y, leaf, fold) for leaf in leaves}
+    best = min(leaves, key=lambda leaf: float(((y - told[leaf]) ** 2).sum()))
     return best, told[best]
 
 
@@ -158,14 +159,15 @@ class Model:
 
     @classmethod
     def learn(cls, names: tuple[str, ...], runs: Runs, seed: int = 1,
-              logs: bool = False) -> Model:
+              logs: bool = False, leaves: tuple[int, ...] = LEAVES) -> Model:
         """From runs.  logs: least squares of the logarithm, so that runs count
-        by their relative error (not the paper's)."""
+        by their relative error (not the paper's).  leaves: fewest runs of a
+        leaf, one of these."""
         x = runs.table(names)
         trees, scores = {}, {}
         for target in TARGETS:
             y = np.log(runs.y[target]) if logs else runs.y[target]
-            leaf, told = choose(x, y, seed)
+            leaf, told = choose(x, y, seed, leaves)
             tree = fit(x, y, leaf)
             if logs:
                 tree.value, told = np.exp(tree.value), np.exp(told)
