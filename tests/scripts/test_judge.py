@@ -105,14 +105,20 @@ def test_sweep_and_hypothesis_are_in_the_page(tmp_path: Path) -> None:
                              7)["hypothesis"]["confirmed"]
     row["runs"] = [("hm0", 64)]
     beside = judge.shown("p", "side", 3, "the other mode")
+    most = judge.extreme("p", "largest", {"a": [1, 1], "b": [2, 0]}, "b",
+                         source="")
+    assert most["verdict"] == "unstable"
     figure = report.Figure("one", "One <figure>", 5, [
-        (Panel("p", "P", ["an input"], [row, off, beside]), None)],
+        (Panel("p", "P", ["an input", "chosen by outcome: tR"], [row, off, most, beside]), None)],
         [("runs", ("hm0", 64), ["vssd-sim", "replay"], {"a": 1})])
     report.write(tmp_path, [figure], "./vssd figures one")
     page = (tmp_path / "index.html").read_text()
     for text in ("One &lt;figure&gt;", "tR: holds for 100 us, 500 us",
                  "Hypothesis, confirmed:</b> the queue is short",
-                 '"runs-one.html#run-0"', "1 of 2 statements hold",
+                 '"runs-one.html#run-0"', "1 of 3 statements hold",
+                 '<a href="#one">', '<h2 id="one">', "<td>a or b",
+                 "<p>Chosen by outcome: tR.</p>", "<td>unstable<td>", "<li>an input</ul>",
+                 "<td>3<td>1<td>1<td>1<td>0<td>5",
                  "Not the paper's, not counted", "500 us (used)"):
         assert text in page, text
     assert 'id="run-0"' in (tmp_path / "runs-one.html").read_text()

@@ -20,6 +20,7 @@ from .judge import Row as Row  # panels are of rows: one import for both
 
 SEEDS = 5  # of each point
 QUICK_SCALE = 0.1
+CHOSEN = "chosen by outcome"  # begins an input's line that the page shows first
 Curves = dict[str, list[float | None]]  # by name; by x, None: no point
 
 

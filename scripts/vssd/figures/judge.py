@@ -122,8 +122,10 @@ def extreme(panel: str, point: str, values: Mapping[str, Samples],
     out = claim(panel, point, [float(p == expected) for p in picked], 1, None,
                 source=source, text=expected,
                 why="; ".join(x for x in (seen, why) if x), runs=runs)
-    if picked and 0 < out["ours"] < 1:
-        out["verdict"] = UNSTABLE
+    if picked:
+        out["seen"] = " or ".join(sorted(set(picked)))
+        if 0 < out["ours"] < 1:
+            out["verdict"] = UNSTABLE
     return out
 
 

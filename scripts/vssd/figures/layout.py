@@ -22,7 +22,7 @@ from ..sim.run import Point, Result
 from . import judge
 from . import layout_input as li
 from . import traces as ft
-from .figure import Chart, Context, Curves, Panel, Row
+from .figure import CHOSEN, Chart, Context, Curves, Panel, Row
 
 TITLE = "Data layout for internal parallelism (Zertal 2015)"
 REQUESTS = 250_000
@@ -294,7 +294,9 @@ def _of(runs: Runs, names: tuple[str, ...], degrees: tuple[int, ...]) \
 
 
 def _inputs(runs: Runs, names: tuple[str, ...], degree: int) -> list[str]:
-    out = []
+    out = [f"{CHOSEN}, since most statements hold with them: over-provisioning"
+           f" {BASE.op_percent:g} %, {BASE.blocks} open blocks of a plane for a"
+           f" random block, load {BASE.load:g} of the dies by S1 to S5"]
     for name in names:
         slower = _slower(name, degree, BASE)
         kind = "a page at random" if name == OLTP else "1 KiB to 2 MiB, " + (

@@ -11,8 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from ..pages import head, number
-from .figure import Panel, distance, verdict
-from .judge import DEVIATES, UNSTABLE, Row, total_text, where_holds
+from .figure import CHOSEN, Panel, distance
+from .judge import DEVIATES, UNSTABLE, Row, total_text, totals, where_holds
+
+LEGEND = (
+    "A <b>statement</b> is the paper's, with the paper's range; other rows are"
+    " shown and never counted.  It <b>holds</b> if the whole 95 % confidence"
+    " interval of our mean over the seeds is in that range, <b>deviates</b> if"
+    " the whole interval is outside, and is <b>unstable</b> if an end of the"
+    " range is inside the interval.  In pictures, yellow is the paper's range,"
+    " and crosses and bars named \"paper\" are its points, crosses with the"
+    " error of reading them.  Each number"
+    " under <b>runs</b> links the command line and the result of a run.")
 
 
 @dataclass
@@ -40,7 +50,9 @@ class Figure:
 
 
 def measured(row: Row) -> str:
-    """The mean of a row, and its interval."""
+    """The mean of a row, and its interval; or what it says of itself."""
+    if row.get("seen"):
+        return str(escape(row["seen"]))
     text = number(row["ours"])
     if row["interval"] and len(row["samples"]) > 1:
         low, high = (number(x) for x in row["interval"])
@@ -60,7 +72,7 @@ def _reasons(r: Row) -> str:
     if "hypothesis" in r:
         h = r["hypothesis"]
         word = "confirmed" if h["confirmed"] else "not confirmed"
-        parts.append(f"<b>Hypothesis, {word}:</b> {escape(h['text'])} Run:"
+        parts.append(f"<b>Hypothesis, {word}:</b> {escape(h['text'])}. Run:"
                      f" <code>{escape(h['run'])}</code>, {number(h['ours'])}"
                      f" (expected {escape(h['expected'])})")
     parts += [escape(where_holds(r, name)) for name in r.get("sweeps", {})]
@@ -81,7 +93,7 @@ def _claims(rows: list[Row], figure: Figure, numbers: dict[str, int]) \
     out = ["<table><tr><th>statement<th>ours<th>paper<th>source<th>verdict"
            "<th>why, and over what range<th>runs</tr>"]
     for r in rows:
-        much = distance(r)
+        much = "" if r.get("seen") else distance(r)
         word = judgement(r) + (f" ({much})" if much and r["verdict"]
                                in (DEVIATES, UNSTABLE) else "")
         out.append(f'<tr class="{r["verdict"] or ""}">'
@@ -125,18 +137,23 @@ def _sweeps(rows: list[Row]) -> list[str]:
 
 def _panel(panel: Panel, picture: str | None, figure: Figure,
            numbers: dict[str, int]) -> list[str]:
-    out = [f"<h3>{escape(panel.title)}</h3>",
-           f"<p><b>{escape(verdict(panel))}</b></p>"]
+    claims = any(r["verdict"] for r in panel.rows)
+    said = total_text(panel.rows) if claims else "nothing to judge"
+    out = [f"<h3>{escape(panel.title)}</h3>", f"<p><b>{escape(said)}</b></p>"]
     if picture:
         out.append(f'<p><img src="{escape(picture)}" alt='
                    f'"{escape(panel.title)}"></p>')
+    out += [f"<p>{escape(i[0].upper() + i[1:])}.</p>" for i in panel.inputs
+            if i.startswith(CHOSEN)]
     out += _claims([r for r in panel.rows if r["kind"] == "claim"], figure,
                    numbers)
     out += _sweeps(panel.rows)
     out += _beside([r for r in panel.rows if r["kind"] == "shown"])
     if panel.inputs:
-        out.append("<p>Inputs:</p><ul>" + "".join(
-            f"<li>{escape(i)}" for i in panel.inputs) + "</ul>")
+        out.append("<details><summary>Inputs and settings</summary><ul>"
+                   + "".join(f"<li>{escape(i)}" for i in panel.inputs
+                             if not i.startswith(CHOSEN))
+                   + "</ul></details>")
     return out
 
 
@@ -152,20 +169,32 @@ def _runs(figure: Figure) -> str:
     return "\n".join(out) + "\n"
 
 
+def _contents(figures: list[Figure]) -> list[str]:
+    """The totals of each, with links."""
+    out = ["<table><tr><th>figure<th>statements<th>hold<th>deviate<th>unstable"
+           "<th>not judged<th>seeds<th></tr>"]
+    for f in figures:
+        t = totals(f.rows())
+        runs = f'<a href="{f.page()}">runs</a>' if f.runs else ""
+        cells = "".join(f"<td>{t[n]}" for n in (
+            "claims", "holds", "deviates", "unstable", "not judged"))
+        out.append(f'<tr><td><a href="#{f.name}">{escape(f.title)}</a>{cells}'
+                   f"<td>{f.seeds}<td>{runs}</tr>")
+    return [*out, "</table>"]
+
+
 def write(folder: Path, figures: list[Figure], how: str) -> None:
     """index.html, and a page of the runs of each figure."""
     out = head("Published figures on vssd")
     out.append(f"<p>Made by <code>{escape(how)}</code>.  Every number of ours"
                " is a result of that run, of vssd-sim or of a drive in a"
-               " guest; yellow is what the paper gives.  A mean has its 95 %"
-               " confidence interval over the seeds.</p><ul>")
-    out += [f"<li>{escape(f.total())}" for f in figures]
-    out.append("</ul>")
+               f" guest.</p><p>{LEGEND}</p>")
+    out += _contents(figures)
     for figure in figures:
         numbers = {repr(label): i
                    for i, (_, label, _, _) in enumerate(figure.runs)}
         link = f' (<a href="{figure.page()}">runs</a>)' if figure.runs else ""
-        out.append(f"<h2>{escape(figure.title)}{link}</h2>"
+        out.append(f'<h2 id="{figure.name}">{escape(figure.title)}{link}</h2>'
                    f"<p>{escape(figure.total())}</p>")
         for panel, picture in figure.panels:
             out += _panel(panel, picture, figure, numbers)

@@ -111,11 +111,13 @@ class Runs:
                f" {self.plan.blocks} blocks per plane"
                for (name, seed, _), t in self.plan.traces.items()
                if seed == SEED]
-        return out + [
-            "open in the paper: " + ", ".join(
-                f"{p} {v}" for p, v in USED.items()),
-            f"{ssdsim.CHOSEN}, an aged drive",
-            f"sweeps: one seed, {SWEEP:g} of requests, addresses and blocks"]
+        out += ["open in the paper: " + ", ".join(
+                    f"{p} {v}" for p, v in USED.items()),
+                f"{ssdsim.CHOSEN}, an aged drive"]
+        if self.swept:
+            out.append(f"sweeps: one seed, {SWEEP:g} of requests, addresses and"
+                       " blocks")
+        return out
 
 
 # ---- why ----------------------------------------------------------------------

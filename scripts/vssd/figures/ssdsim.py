@@ -14,6 +14,8 @@ of these values is in the papers: so each is swept.
 
 from __future__ import annotations
 
+from . import figure
+
 Sets = tuple[str, ...]
 
 # Parameter: value: options.  The first value is SSDSim's.
@@ -43,7 +45,7 @@ ROOM: dict[str, Sets] = {
 USED = {"allocation": "dynamic", "chip": "composite", "host queue": "5",
         "completion": "program"}
 USED_BURSTS = "0.7"
-CHOSEN = (f"chosen by outcome, since most claims of both papers hold with them:"
+CHOSEN = (f"{figure.CHOSEN}, since most claims of both papers hold with them:"
           f" completion at {USED['completion']}, b {USED_BURSTS} of the arrivals")
 
 

@@ -24,7 +24,7 @@ from ..sim.run import Point, Result
 from ..ui import Stage
 from . import judge, lsm
 from . import streams_claims as claims
-from .figure import Context, Panel, Row
+from .figure import CHOSEN, Context, Panel, Row
 from .streams_claims import APP, DATA, LOG, MINUTES, OFF, ON, PERCENT, SERIES, Played, Series
 
 TITLE = "The multi-streamed SSD (Kang 2014)"
@@ -239,6 +239,8 @@ def _described(made: list[Input]) -> list[str]:
     shares = ", ".join(f"{k} {100 * w / total:.0f} %"
                        for k, w in zip(lsm.KINDS, first.written))
     return [
+        f"{CHOSEN}, since most statements hold with them: files of the system"
+        f" fill {100 * c.other:.0f} % of the drive, and GC copies by die",
         f"generated, {len(made)} seeds from {SEED}; the first:"
         f" {first.requests} requests, {total / 1e9:.1f} GB written ({shares}),"
         f" of which {first.loaded_bytes / 1e9:.1f} GB are the load;"
