@@ -61,12 +61,47 @@ class Fake:
     def __init__(self, killers: list[str | None]) -> None:
         self.killers = iter(killers)
 
-    def test(self, _names: tuple[str, ...]) -> None:
-        """All pass without a mutant."""
+    def sound(self, _mutants: list[mutants.Mutant]) -> None:
+        """All tests pass without a mutant."""
 
     def killer(self, _one: mutants.Mutant) -> str | None:
         """The next of the list."""
         return next(self.killers)
+
+
+def test_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A mutant that was tested is not tested again, until the sources or the
+    mutant change; a test has ten times what it took, and its own limit at
+    least."""
+    def tree(key: str) -> mutants.Tree:
+        one = object.__new__(mutants.Tree)
+        one.results = mutants.Results(tmp_path / "results.json", key)
+        one.results.load()
+        one.limits_s = {"a": 30.0, "b": 30.0}
+        return one
+    asked: list[str] = []
+
+    def killer(_self: mutants.Tree, one: mutants.Mutant) -> str | None:
+        asked.append(one.wrong)
+        return None if one.wrong == "w" else "a"
+
+    monkeypatch.setattr(mutants.Tree, "_killer", killer)
+    one = mutants.Mutant("a.c", "1", "2", "w", ("a",))
+    two = mutants.Mutant("a.c", "1", "2", "v", ("a",))
+    first = tree("k")
+    assert first._factor(("a",)) == "0"
+    first.results.took_s |= {"a": 6.0, "b": 0.1}
+    assert first._factor(("a", "b")) == "2.00"
+    assert first._factor(("b",)) == "1.00"
+    assert [first.killer(m) for m in (one, two)] == [None, "a"]
+    again = tree("k")
+    assert [again.killer(m) for m in (one, two)] == [None, "a"]
+    assert again.results.took_s == {"a": 6.0, "b": 0.1}
+    assert asked == ["w", "v"]
+    tree("other").killer(one)
+    mutated = mutants.Mutant("a.c", "1", "3", "w", ("a",))
+    tree("other").killer(mutated)
+    assert asked == ["w", "v", "w", "w"]
 
 
 @pytest.mark.parametrize(("alive", "failed"), [(1, 0), (2, 1)])

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ KILLED_MIN = 0.95
 SETUP = ("-Dbuildtype=debugoptimized", "-Db_lto=false", "-Dwerror=false")
 FOLDERS = ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tests", "tools", "profiles",
            "docs", "scripts", "packaging", "guest-tools")
-TIME_FACTOR = "1"  # of the tests' time limits
+LONGER = 10  # times as long as without a mutant a test may take
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,38 @@ def mutated(one: Mutant, root: Path) -> str:
     return text.replace(one.old, one.new)
 
 
+@dataclass
+class Results:
+    """What is known of the mutants of these sources: kept in a file, so that a
+    run that was interrupted goes on where it ended."""
+
+    path: Path
+    key: str  # of the sources
+    took_s: dict[str, float] = field(default_factory=dict)  # without a mutant
+    killers: dict[str, str | None] = field(default_factory=dict)
+
+    def load(self) -> None:
+        """From the file, if it is of the same sources."""
+        try:
+            kept = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return
+        if kept.get("key") == self.key:
+            self.took_s, self.killers = kept["took_s"], kept["killers"]
+
+    def save(self) -> None:
+        """To the file."""
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps(vars(self) | {"path": ""}),
+                        encoding="utf-8")
+        part.replace(self.path)
+
+
+def _of(one: Mutant) -> str:
+    """What a result of a mutant depends on beside the sources."""
+    return key_of(*vars(one).values())
+
+
 class Tree:
     """A copy of the sources, built once without sanitizers."""
 
@@ -88,7 +120,8 @@ class Tree:
         self.build = self.base / "build"
         self.env = dict(os.environ, **venv.path_env(), CC="gcc",
                         VSSD_PROFILES=str(self.source / "profiles"))
-        self._copy()
+        self.results = Results(self.base / "results.json", self._copy())
+        self.results.load()
         if not (self.build / "build.ninja").exists():
             shutil.rmtree(self.build, ignore_errors=True)
             run_logged([venv.tool("meson"), "setup", *SETUP, self.build,
@@ -96,19 +129,24 @@ class Tree:
                        env=self.env)
         run_logged(["ninja", "-C", self.build], "mutants-build",
                    "building the copy", env=self.env)
+        self.limits_s: dict[str, float] = {}  # of the tests
         self.targets = self._targets()
 
-    def _copy(self) -> None:
+    def _copy(self) -> str:
         """Bring the copy up to date; files that are the same stay as they
-        are, so that ninja builds what changed."""
+        are, so that ninja builds what changed.  The key of its contents,
+        without the list."""
         names = subprocess.run(
             ["git", "-C", str(PROJECT), "ls-files", "-z", "--cached",
              "--others", "--exclude-standard"], check=True,
             capture_output=True, text=True).stdout.split("\0")
         wanted = {n for n in names if n and (PROJECT / n).is_file()
                   and (n.split("/")[0] in FOLDERS or "/" not in n)}
-        for name in wanted:
+        digest = []
+        for name in sorted(wanted):
             data, to = file_bytes(name), self.source / name
+            if Path(name) != LIST:
+                digest += [name, data]
             if not to.is_file() or to.read_bytes() != data:
                 to.parent.mkdir(parents=True, exist_ok=True)
                 to.write_bytes(data)
@@ -117,6 +155,7 @@ class Tree:
             if path.is_file() and str(path.relative_to(self.source)) \
                     not in wanted:
                 path.unlink()
+        return key_of(*digest)
 
     def _targets(self) -> dict[str, list[str]]:
         """The programs of each test, by the test's name.  A test in Python has
@@ -134,7 +173,25 @@ class Tree:
                     if p.startswith(f"{self.build}/")]
             if mine:
                 found[t["name"]] = mine
+                self.limits_s[t["name"]] = float(t["timeout"])
         return found
+
+    def _factor(self, names: tuple[str, ...]) -> str:
+        """Of the tests' own time limits: no limit without a mutant; then
+        enough for a busy machine, and an end for a mutant that hangs."""
+        took = self.results.took_s
+        if not all(n in took for n in names):
+            return "0"
+        return f"{max(1, *(LONGER * took[n] / self.limits_s[n] for n in names)):.2f}"
+
+    def sound(self, mutants: list[Mutant]) -> str | None:
+        """The test of these mutants that fails without any."""
+        names = tuple(n for n in own_tests(mutants)
+                      if n not in self.results.took_s)
+        failed = self.test(names) if names else None
+        if names and not failed:
+            self.results.save()
+        return failed
 
     def test(self, names: tuple[str, ...]) -> str | None:
         """Build and run these tests; the name of one that fails."""
@@ -150,20 +207,33 @@ class Tree:
                 built.stdout.splitlines()))
         results = self.build / "meson-logs/testlog-quick.json"
         results.unlink(missing_ok=True)
-        subprocess.run(
+        ran = subprocess.run(
             [str(venv.tool("meson")), "test", "-C", str(self.build),
              "--no-rebuild", "--setup", "quick", "--maxfail", "1",
-             "--timeout-multiplier", TIME_FACTOR, *names],
-            capture_output=True, check=False, env=self.env)
+             "--timeout-multiplier", self._factor(names), *names],
+            capture_output=True, text=True, check=False, env=self.env)
+        if not results.is_file():
+            raise UserError("meson test: " + telling_line(
+                (ran.stdout + ran.stderr).splitlines()))
+        failed = None
         for line in results.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
+            name: str = row["name"].split("/")[-1].strip()
             if row["result"] in ("FAIL", "ERROR", "TIMEOUT"):
-                name: str = row["name"]
-                return name.split("/")[-1].strip()
-        return None
+                failed = failed or name
+            else:
+                self.results.took_s.setdefault(name, row["duration"])
+        return failed
 
     def killer(self, one: Mutant) -> str | None:
         """The test that fails with the mutant; None: it survives."""
+        kept = self.results.killers
+        if _of(one) not in kept:
+            kept[_of(one)] = self._killer(one)
+            self.results.save()
+        return kept[_of(one)]
+
+    def _killer(self, one: Mutant) -> str | None:
         path = self.source / one.file
         before = path.read_text(encoding="utf-8")
         path.write_text(mutated(one, self.source), encoding="utf-8")

@@ -296,7 +296,7 @@ def run_mutants(group: str, parts: list[str], tally: Tally, _long: bool) -> None
         wanted = [m for m in mutants.load()
                   if not parts or any(p in m.name for p in parts)]
         tree = mutants.Tree() if wanted else None
-        broken = tree and tree.test(mutants.own_tests(wanted))
+        broken = tree and tree.sound(wanted)
     except UserError as e:
         tally.note(f"{group}: the list", "FAIL", f": {e}")
         return
