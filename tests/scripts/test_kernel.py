@@ -347,3 +347,24 @@ def test_modules_with_what_they_need() -> None:
          "jbd2.ko", "fs/xfs.ko", "crc32c-intel.ko"))
     with pytest.raises(UserError, match="no module xfs"):
         suite_kernel.needed(dep.replace("xfs", "zfs"))
+
+
+def test_shared_kernel_is_not_built_again(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the shared cache, if it is of the same inputs."""
+    def build(*_: object) -> None:
+        raise AssertionError("built")
+    monkeypatch.setattr(kernel_build, "_build", build)
+    monkeypatch.setattr(kernel_build.packages, "ensure", lambda *_: None)
+    folder = tmp_path / "shared/kernel-streams"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("VSSD_SHARED_CACHE", str(folder.parent))
+    (folder / "bzImage").touch()
+    for key, ready in ((kernel_build._key(Wanted(), None), True),
+                       ("other", False)):
+        (folder / "kernel.json").write_text(json.dumps({"key": key}))
+        if ready:
+            assert kernel_build.ensure(Wanted()).folder == folder
+        else:
+            with pytest.raises(AssertionError, match="built"):
+                kernel_build.ensure(Wanted())

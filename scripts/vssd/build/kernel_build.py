@@ -109,13 +109,16 @@ def default_name(wanted: Wanted) -> str:
 
 def ensure(wanted: Wanted, name: str = "", config: Path | None = None,
            jobs: int = 0) -> Kernel:
-    """The kernel; built when it is not, or not of these inputs."""
+    """The kernel, ours or the shared cache's; built when there is none of these
+    inputs."""
     name = name or default_name(wanted)
     check(wanted, name, config)
     kernel = Kernel(cache_dir() / f"kernel-{name}")
     key = _key(wanted, config)
-    if not kernel_source.in_place(wanted) and _ready(kernel, key):
-        return kernel
+    if not kernel_source.in_place(wanted):
+        for base in (cache_dir(), shared_cache_dir()):
+            if base and _ready(Kernel(base / kernel.folder.name), key):
+                return Kernel(base / kernel.folder.name)
     with locked(f"kernel-{name}"):
         if not kernel_source.in_place(wanted) and _ready(kernel, key):
             return kernel
