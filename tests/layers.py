@@ -21,6 +21,8 @@ LAYERS = {
     "lib": (["vssd.h", "ssd.h", "setup.h"], ["player.h", "nvme.h", "nand.h"]),
     "sim": (["player.h", "ssd.h", "hist.h", "setup.h"], ["nvme.h", "nand.h"]),
     "hw-ssd/nvme": (["nvme.h", "ssd.h"], ["player.h", "nand.h"]),
+    "hw-ssd/vfio-user": (["server.h", "nvme.h", "ssd.h"],
+                         ["player.h", "nand.h"]),
     # Judges the model, so it shares nothing with it.
     "tools/oplog-check": (["check.h"], ["eventq.h", "hist.h", "nand.h",
                                         "ssd.h", "nvme.h", "player.h",

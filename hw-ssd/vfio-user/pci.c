@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pci.c - the PCI function: configuration space, and how an interrupt reaches
+ * the virtual machine.
+ *
+ * The virtual machine keeps the MSI-X table and masks vectors; here is whether
+ * MSI-X is on, and whether the guest lets the drive write to memory at all.
+ * Registers and capabilities as the in-tree device has them
+ * (hw-ssd/qemu/function.c); PCI Express Base Specification 6.0, chapter 7.5.
+ */
+#include <linux/pci_regs.h>
+#include <string.h>
+
+#include "server.h"
+
+#define CAP_MSIX 0x40
+#define CAP_PM   0x60
+#define CAP_EXP  0x80
+
+#define CLASS_NVME 0x010802
+
+static void put16(uint8_t *p, uint16_t v)
+{
+    p[0] = v;
+    p[1] = v >> 8;
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+    put16(p, v);
+    put16(p + 2, v >> 16);
+}
+
+static uint16_t get16(const uint8_t *p)
+{
+    return p[0] | p[1] << 8;
+}
+
+static uint8_t *capability(Server *s, uint8_t at, uint8_t id, uint8_t next)
+{
+    s->config[at] = id;
+    s->config[at + 1] = next;
+    return s->config + at;
+}
+
+/* ---- set-up -------------------------------------------------------------- */
+
+static void set_header(Server *s)
+{
+    uint8_t *c = s->config;
+
+    put16(c + PCI_VENDOR_ID, PCI_VENDOR);
+    put16(c + PCI_DEVICE_ID, PCI_DEVICE);
+    put16(c + PCI_SUBSYSTEM_VENDOR_ID, PCI_VENDOR);
+    put16(c + PCI_SUBSYSTEM_ID, PCI_DEVICE);
+    put16(c + PCI_STATUS, PCI_STATUS_CAP_LIST);
+    put32(c + PCI_CLASS_REVISION, CLASS_NVME << 8 | 1);
+    put32(c + PCI_BASE_ADDRESS_0, PCI_BASE_ADDRESS_MEM_TYPE_64);
+    c[PCI_CAPABILITY_LIST] = CAP_MSIX;
+    c[PCI_INTERRUPT_PIN] = 1;
+
+    put16(s->wmask + PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
+                                      PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
+                                      PCI_COMMAND_INTX_DISABLE);
+    s->wmask[PCI_CACHE_LINE_SIZE] = 0xff;
+    s->wmask[PCI_LATENCY_TIMER] = 0xff;
+    s->wmask[PCI_INTERRUPT_LINE] = 0xff;
+    put32(s->wmask + PCI_BASE_ADDRESS_0, ~(uint32_t)(BAR0_BYTES - 1));
+    put32(s->wmask + PCI_BASE_ADDRESS_1, UINT32_MAX);
+}
+
+static void set_capabilities(Server *s)
+{
+    uint8_t *msix = capability(s, CAP_MSIX, PCI_CAP_ID_MSIX, CAP_PM);
+    uint8_t *pm = capability(s, CAP_PM, PCI_CAP_ID_PM, CAP_EXP);
+    uint8_t *exp = capability(s, CAP_EXP, PCI_CAP_ID_EXP, 0);
+
+    put16(msix + PCI_MSIX_FLAGS, s->nvme_cfg.n_vectors - 1);
+    put32(msix + PCI_MSIX_TABLE, MSIX_TABLE);
+    put32(msix + PCI_MSIX_PBA, MSIX_PBA);
+    put16(s->wmask + CAP_MSIX + PCI_MSIX_FLAGS,
+          PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
+
+    put16(pm + PCI_PM_PMC, 3);
+    put16(pm + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET);
+    put16(s->wmask + CAP_PM + PCI_PM_CTRL, PCI_PM_CTRL_STATE_MASK);
+
+    put16(exp + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_ENDPOINT << 4);
+    put32(exp + PCI_EXP_DEVCAP, PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_FLR);
+    put32(exp + PCI_EXP_LNKCAP, PCI_EXP_LNKCAP_SLS_2_5GB | 1 << 4);
+    put16(exp + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_CLS_2_5GB | 1 << 4);
+    put16(s->wmask + CAP_EXP + PCI_EXP_DEVCTL,
+          PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE |
+              PCI_EXP_DEVCTL_URRE | PCI_EXP_DEVCTL_PAYLOAD |
+              PCI_EXP_DEVCTL_READRQ);
+    put16(s->wmask + CAP_EXP + PCI_EXP_LNKCTL,
+          PCI_EXP_LNKCTL_ASPMC | PCI_EXP_LNKCTL_RCB | PCI_EXP_LNKCTL_CCC);
+}
+
+void vfio_pci_reset(Server *s)
+{
+    memset(s->config, 0, sizeof(s->config));
+    memset(s->wmask, 0, sizeof(s->wmask));
+    memset(s->pending, 0, sizeof(s->pending));
+    s->pin_sent = false;
+    s->pin_masked = false;
+    set_header(s);
+    set_capabilities(s);
+}
+
+/* ---- accesses ------------------------------------------------------------ */
+
+void vfio_pci_read(Server *s, uint64_t offset, uint8_t *buf, size_t n)
+{
+    if (vfio_power_is_absent(s)) {
+        memset(buf, 0xff, n);
+    } else {
+        memcpy(buf, s->config + offset, n);
+    }
+}
+
+static bool touches(uint64_t offset, size_t n, unsigned at)
+{
+    return offset <= at + 1 && offset + n > at;
+}
+
+/* The bit to start a function-level reset reads as 0, and is in no mask. */
+static bool asks_for_reset(uint64_t offset, const uint8_t *buf, size_t n)
+{
+    const unsigned at = CAP_EXP + PCI_EXP_DEVCTL + 1;
+
+    return offset <= at && offset + n > at &&
+           buf[at - offset] & PCI_EXP_DEVCTL_BCR_FLR >> 8;
+}
+
+void vfio_pci_write(Server *s, uint64_t offset, const uint8_t *buf, size_t n)
+{
+    if (vfio_power_is_absent(s)) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint8_t mask = s->wmask[offset + i];
+        uint8_t *c = &s->config[offset + i];
+
+        *c = (*c & ~mask) | (buf[i] & mask);
+    }
+    if (asks_for_reset(offset, buf, n)) {
+        vfio_power_reset(s);
+    } else if (touches(offset, n, PCI_COMMAND) ||
+               touches(offset, n, CAP_MSIX + PCI_MSIX_FLAGS)) {
+        vfio_pci_deliver(s);
+    }
+}
+
+bool vfio_pci_msix_enabled(const Server *s)
+{
+    return get16(s->config + CAP_MSIX + PCI_MSIX_FLAGS) & PCI_MSIX_FLAGS_ENABLE;
+}
+
+bool vfio_pci_is_master(const Server *s)
+{
+    return get16(s->config + PCI_COMMAND) & PCI_COMMAND_MASTER;
+}
+
+/* ---- interrupts ---------------------------------------------------------- */
+
+void vfio_pci_note_msix(Server *s, unsigned vector)
+{
+    s->pending[vector / 64] |= 1ULL << vector % 64;
+}
+
+void vfio_pci_note_pin(Server *s, bool level)
+{
+    s->pin = level;
+}
+
+void vfio_pci_mask_pin(Server *s, bool masked)
+{
+    s->pin_masked = masked;
+    s->pin_sent = false; /* served: the level may raise it once more */
+    vfio_pci_deliver(s);
+}
+
+/*
+ * vfio-user has no message for a pin that falls: the virtual machine takes each
+ * event for a level that is high until the guest has served it, and then
+ * unmasks the pin.
+ */
+static void deliver_pin(Server *s)
+{
+    bool disabled = get16(s->config + PCI_COMMAND) & PCI_COMMAND_INTX_DISABLE;
+
+    if (!s->pin) {
+        s->pin_sent = false;
+    } else if (!s->pin_sent && !s->pin_masked && !disabled &&
+               !vfio_pci_msix_enabled(s)) {
+        s->pin_sent = vfio_client_interrupt(s, 0);
+    }
+}
+
+/* A message is a write of the bus master.  One for which there is no eventfd
+ * waits for it. */
+void vfio_pci_deliver(Server *s)
+{
+    if (!vfio_client_attached(s)) {
+        return;
+    }
+    deliver_pin(s);
+    if (!vfio_pci_msix_enabled(s) || !vfio_pci_is_master(s)) {
+        return;
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(s->pending); i++) {
+        uint64_t left = 0;
+
+        for (uint64_t bits = s->pending[i]; bits; bits &= bits - 1) {
+            unsigned vector = i * 64 + __builtin_ctzll(bits);
+
+            if (!vfio_client_interrupt(s, vector)) {
+                left |= bits & -bits;
+            }
+        }
+        s->pending[i] = left;
+    }
+}

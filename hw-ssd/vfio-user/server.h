@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * server.h - vssd-server: the controller as a PCI device for any virtual
+ * machine that speaks vfio-user.  Shared by its files:
+ *
+ *   main.c     options, signals, life and death
+ *   drive.c    the model and its controller; state file, statistics
+ *   serve.c    who runs the controller, and when: event loop, clock
+ *   client.c   the connection of the virtual machine, by libvfio-user
+ *   guard.c    which messages reach that library
+ *   pci.c      configuration space, interrupts
+ *   memory.c   memory of the guest, for DMA
+ *   image.c    payload in a raw file
+ *   power.c    power cuts, and faults that take the drive away
+ *   control.c  the socket for ./vssd stat, fault, powercut and top
+ *
+ * Threads.  One thread, the main loop's, does all but image I/O.  Threads of
+ * the image's pool know their job and the file, nothing else.  So the
+ * controller needs no lock, and guest memory is unmapped between two runs of
+ * it: no transfer is ever under way then.
+ *
+ * Clients.  Nothing that a client does ends the process, blocks it for longer
+ * than GUARD_WAIT_MS, or makes it grow without bound.  A client that goes is
+ * to the drive a reset of the PCI function: the power stays on.
+ */
+#ifndef VSSD_VFIO_USER_SERVER_H
+#define VSSD_VFIO_USER_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "nvme.h"
+#include "ssd.h"
+
+/* As the in-tree device (hw-ssd/qemu/vssd.h): no ID of the PCI-SIG. */
+#define PCI_VENDOR 0x1234
+#define PCI_DEVICE 0x7653
+
+/* BAR 0: registers and doorbells, the MSI-X table, its pending bits. */
+#define MSIX_TABLE NVME_REG_SIZE
+#define MSIX_PBA   (MSIX_TABLE + 0x1000)
+#define BAR0_BYTES (MSIX_TABLE + 0x2000)
+
+#define MAX_QUEUES  64
+#define MAX_VECTORS (MAX_QUEUES + 1)
+
+/* A PCI Express function has this much configuration space. */
+#define CONFIG_BYTES 4096
+
+/* What a client may keep the process waiting: for the rest of a message, or for
+ * room in a socket that it does not read. */
+#define GUARD_WAIT_MS 1000
+
+/* Most ranges of guest memory that libvfio-user keeps. */
+#define MAX_RANGES 16
+
+typedef struct ServerOptions {
+    char *profile; /* path */
+    char *image;
+    char *socket;
+    char *state;   /* NULL: none */
+    char *control; /* NULL: none */
+    char **set;    /* "key=value", or NULL */
+    char *id;      /* of the drive at the control socket */
+    char *serial;
+    char *model;
+    int block;           /* bytes of a logical block */
+    int queues;          /* I/O queue pairs */
+    int power_return_ms; /* 0: it stays off until a reset */
+} ServerOptions;
+
+/* A range of guest memory; vaddr is NULL if the client did not share it. */
+typedef struct MemoryRange {
+    uint64_t start;
+    uint64_t bytes;
+    uint8_t *vaddr;
+    bool readable, writable;
+} MemoryRange;
+
+typedef struct Image Image;     /* image.c */
+typedef struct Client Client;   /* client.c */
+typedef struct Control Control; /* control.c */
+
+typedef struct Server {
+    const ServerOptions *opt;
+    GMainLoop *loop;
+
+    /* drive.c */
+    SsdConfig *cfg;
+    Ssd *ssd;
+    NvmeCtrl *ctrl;
+    NvmeConfig nvme_cfg;
+    uint64_t state_end; /* where the drive ends in the file that was loaded */
+    char *faults;
+
+    /* serve.c */
+    uint64_t epoch_ns; /* CLOCK_MONOTONIC at the drive's time 0 */
+    uint64_t now_ns;
+    int timer_fd;
+    uint64_t timer_ns;      /* its instant; SSD_TIME_NEVER: none */
+    uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
+    uint64_t lead_ns;
+    guint more; /* source: the rest of a run; 0: none */
+    bool stopped;
+
+    /* image.c */
+    Image *image;
+
+    /* memory.c */
+    MemoryRange range[MAX_RANGES];
+    unsigned n_ranges;
+    unsigned last_range;
+    uint64_t dma_refused; /* transfers to memory that is not there */
+
+    /* pci.c */
+    uint8_t config[CONFIG_BYTES];
+    uint8_t wmask[CONFIG_BYTES]; /* bits that the guest may write */
+    uint64_t pending[(MAX_VECTORS + 63) / 64]; /* MSI-X vectors to send */
+    bool pin, pin_sent, pin_masked;
+
+    /* client.c */
+    Client *client;
+    uint64_t clients;  /* that have been attached */
+    uint64_t messages; /* of all clients */
+    uint64_t refused;  /* messages, by guard.c */
+
+    /* power.c */
+    bool power_off;
+    bool link_down;
+    guint power_timer, link_timer; /* sources; 0: none */
+
+    /* control.c */
+    Control *control;
+} Server;
+
+/* ---- drive.c ------------------------------------------------------------- */
+
+/* Make the drive, or load it from the state file; the image is open.  false:
+ * *error is one line. */
+bool vfio_drive_create(Server *s, GError **error);
+void vfio_drive_destroy(Server *s);
+
+/* The loop has ended: commands in flight and image I/O end, the drive loses its
+ * power, and is saved.  false: *error says why it was not. */
+bool vfio_drive_finish(Server *s, GError **error);
+
+/* Append the statistics as three JSON objects, to be joined in this order. */
+void vfio_drive_stats(Server *s, GString *part[3]);
+
+/* ---- serve.c ------------------------------------------------------------- */
+
+bool vfio_serve_init(Server *s, GError **error);
+void vfio_serve_free(Server *s);
+
+/* The drive's clock. */
+uint64_t vfio_serve_now(Server *s);
+
+/* Run the controller until it has nothing to do now, within limits; the rest
+ * follows from the main loop.  Sends interrupts. */
+void vfio_serve_run(Server *s);
+
+/* No further command is fetched; and again. */
+void vfio_serve_hold(Server *s, bool on);
+
+/* ---- client.c ------------------------------------------------------------ */
+
+/* Listen on opt->socket.  false: *error is one line. */
+bool vfio_client_init(Server *s, GError **error);
+void vfio_client_free(Server *s);
+
+/* Is a virtual machine attached? */
+bool vfio_client_attached(const Server *s);
+
+/* Send MSI-X message `vector`, or the pin's (0).  false: there is no eventfd
+ * for it now. */
+bool vfio_client_interrupt(Server *s, unsigned vector);
+
+/* ---- guard.c ------------------------------------------------------------- */
+
+typedef enum Guard {
+    GUARD_READY,   /* a whole message that the library may have */
+    GUARD_NOTHING, /* wait for the socket */
+    GUARD_PART,    /* the rest of a message is yet to come */
+    GUARD_REFUSED, /* a message was answered with an error; look again */
+    GUARD_BROKEN,  /* no message: end the connection */
+} Guard;
+
+/* What is to be done with the connection now. */
+Guard vfio_guard_look(Server *s, int fd);
+
+/* No more data from the client, none that came before: the library finds the
+ * connection closed. */
+void vfio_guard_shut(int fd);
+
+/* ---- pci.c --------------------------------------------------------------- */
+
+/* A function as after a reset; vectors: of its MSI-X table. */
+void vfio_pci_reset(Server *s);
+void vfio_pci_read(Server *s, uint64_t offset, uint8_t *buf, size_t n);
+void vfio_pci_write(Server *s, uint64_t offset, const uint8_t *buf, size_t n);
+
+bool vfio_pci_msix_enabled(const Server *s);
+bool vfio_pci_is_master(const Server *s);
+
+/* Noted by the controller; send what may be sent. */
+void vfio_pci_note_msix(Server *s, unsigned vector);
+void vfio_pci_note_pin(Server *s, bool level);
+void vfio_pci_deliver(Server *s);
+
+/* The client masks or unmasks the pin, as it does until the guest has served an
+ * interrupt. */
+void vfio_pci_mask_pin(Server *s, bool masked);
+
+/* ---- memory.c ------------------------------------------------------------ */
+
+/* Once for the process: a client that makes its shared file shorter does not
+ * end it. */
+void vfio_memory_init(void);
+
+/* Guest memory that the client gives, and takes back. */
+void vfio_memory_map(Server *s, const MemoryRange *range);
+void vfio_memory_unmap(Server *s, uint64_t start, uint64_t bytes);
+bool vfio_memory_is_mapped(const Server *s, uint64_t start, uint64_t bytes);
+
+/* NvmeMachine: 0, or -EFAULT if a byte is not in shared memory. */
+int vfio_memory_read(void *server, uint64_t addr, void *buf, size_t len);
+int vfio_memory_write(void *server, uint64_t addr, const void *buf, size_t len);
+
+/* ---- image.c ------------------------------------------------------------- */
+
+/* Open a raw file or a block device.  NULL: *error is one line. */
+bool vfio_image_open(Server *s, GError **error);
+void vfio_image_close(Server *s);
+uint64_t vfio_image_bytes(const Server *s);
+
+/* Hand requests that have ended to the controller.  true: there were some. */
+bool vfio_image_reap(Server *s);
+/* Wait until a request has ended, or at most so long. */
+void vfio_image_wait(Server *s, int most_ms);
+
+/* The next range from *at on that holds data: *at and *bytes; false: there is
+ * none before the end.  *error: the file cannot be asked. */
+bool vfio_image_next_data(Server *s, uint64_t *at, uint64_t *bytes,
+                          GError **error);
+
+extern const NvmeStore vfio_image_store;
+
+/* ---- power.c ------------------------------------------------------------- */
+
+/* Does the guest find no device: no power, no link? */
+bool vfio_power_is_absent(const Server *s);
+
+/* NvmeMachine. */
+void vfio_power_lost(void *server);
+void vfio_power_unplug(void *server, bool removed, uint64_t for_ns);
+
+/* Of the control socket. */
+void vfio_power_cut(Server *s);
+void vfio_power_set(Server *s, bool on);
+
+/* A reset of the function finds the power off, and switches it on; else it
+ * resets the controller. */
+void vfio_power_reset(Server *s);
+void vfio_power_stop(Server *s);
+
+/* ---- control.c ----------------------------------------------------------- */
+
+bool vfio_control_init(Server *s, GError **error);
+void vfio_control_free(Server *s);
+
+/* A UNIX socket at path, to listen on; -1: *error is one line that names
+ * `option`.  A socket that a dead process has left there is removed. */
+int listen_at(const char *option, const char *path, GError **error);
+
+/* The same without binding: may a socket be made there? */
+bool free_path(const char *option, const char *path, GError **error);
+
+#endif
