@@ -18,7 +18,7 @@ from ..paths import PROJECT, cache_dir, key_of, locked, need_space
 from ..proc import ninja_step, run_logged
 from ..ui import Stage
 from . import packages, programs, venv
-from .qemu_source import Origin, obtain
+from .qemu_source import Origin, obtain, version_of
 
 CONFIGURE = (
     "--target-list=x86_64-softmmu", "--without-default-features",
@@ -39,6 +39,7 @@ TSAN_CONFIGURE = (
     "--disable-install-blobs", "--disable-werror")
 TSAN_TARGETS = ("qemu-system-x86_64",)
 BUILD_BYTES = 1500 << 20
+WITH_PYCOTAP = (10, 2)
 FIRMWARE_DIRS = ("/usr/share/seabios", "/usr/share/qemu")
 
 
@@ -81,7 +82,7 @@ def remembered_origin() -> Origin:
     """The origin that the last ./vssd setup was given."""
     try:
         lines = origin_file().read_text(encoding="utf-8").split("\n")
-        return Origin(*lines[:3])
+        return Origin(*lines[:4])
     except (OSError, TypeError):
         return Origin()
 
@@ -89,7 +90,8 @@ def remembered_origin() -> Origin:
 def remember_origin(origin: Origin) -> None:
     """So that ./vssd run builds from the same source."""
     origin_file().write_text(
-        "\n".join((origin.source, origin.sha256, origin.mirror)),
+        "\n".join((origin.source, origin.sha256, origin.mirror,
+                   origin.suite)),
         encoding="utf-8")
 
 
@@ -115,7 +117,8 @@ def _programs_key(origin: Origin) -> str:
     """Of the programs that ensure() makes; a source that is a directory of the
     user's has no other name than its path."""
     return programs.key("qemu", programs.DEVICE, CONFIGURE, TARGETS,
-                        origin.source, origin.sha256)
+                        origin.source, origin.sha256,
+                        *([origin.suite] if origin.suite else []))
 
 
 def _ensure_build(origin: Origin, flags: tuple[str, ...],
@@ -155,6 +158,8 @@ def configure(tree: Path, build: Path,
               flags: tuple[str, ...] = CONFIGURE) -> None:
     """Make the build directory of a prepared tree afresh."""
     need_space(cache_dir(), BUILD_BYTES, "building QEMU")
+    if version_of(tree) >= WITH_PYCOTAP:
+        venv.extra("qemu")
     shutil.rmtree(build, ignore_errors=True)
     build.mkdir()
     with Stage("configuring QEMU") as stage:

@@ -20,6 +20,9 @@ from ..ui import Stage, say
 from . import aptsrc, packages
 
 SUITE = "trixie"
+# Where newer versions than that suite's may be, for --qemu-suite newest.
+NEWER = ("trixie-backports", "forky", "sid", "experimental")
+NEWEST = "newest"
 OLDEST = (10, 0)
 SOURCE_BYTES = 900 << 20
 
@@ -31,32 +34,40 @@ class Origin:
     source: str = ""
     sha256: str = ""
     mirror: str = ""
+    suite: str = ""  # of Debian; NEWEST: the newest version of NEWER
 
 
-def version_of(tree: Path) -> str:
-    """The version of a QEMU source tree."""
+def version_of(tree: Path) -> tuple[int, ...]:
+    """The first two numbers of the version of a QEMU source tree."""
     try:
-        return (tree / "VERSION").read_text(encoding="ascii").strip()
+        text = (tree / "VERSION").read_text(encoding="ascii").strip()
     except OSError as e:
         raise UserError(f"{tree} is no QEMU source: it has no file VERSION") \
             from e
+    try:
+        return tuple(int(x) for x in text.split(".")[:2])
+    except ValueError as e:
+        raise UserError(f"{tree}: cannot read version {text!r}") from e
 
 
 def check_version(tree: Path) -> None:
     """Refuse versions that the device does not support."""
-    text = version_of(tree)
-    try:
-        number = tuple(int(x) for x in text.split(".")[:2])
-    except ValueError as e:
-        raise UserError(f"{tree}: cannot read version {text!r}") from e
+    number = version_of(tree)
     if number < OLDEST:
+        text = ".".join(map(str, number))
         raise UserError(f"{tree} is QEMU {text}: 10.0 or later is needed")
+
+
+def tree_of(origin: Origin) -> Path:
+    """Where obtain() puts the tree."""
+    return cache_dir() / ("qemu-" + key_of(
+        PROJECT, origin.source, origin.sha256, "source-1",
+        *([origin.suite] if origin.suite else [])))
 
 
 def obtain(origin: Origin) -> Path:
     """A prepared source tree in the cache."""
-    tree = cache_dir() / ("qemu-" + key_of(PROJECT, origin.source,
-                                           origin.sha256, "source-1"))
+    tree = tree_of(origin)
     if (tree / "vssd-prepared").exists():
         return tree
     with locked("qemu-source"):
@@ -83,7 +94,7 @@ def obtain(origin: Origin) -> Path:
 
 def _unpack(origin: Origin, work: Path) -> Path:
     if not origin.source:
-        return _from_debian(origin.mirror, work)
+        return _from_debian(origin.mirror, origin.suite, work)
     if origin.source.startswith(("http://", "https://")):
         return _untar(_download(origin, work), work)
     path = Path(origin.source).expanduser()
@@ -158,12 +169,26 @@ def _untar(path: Path, work: Path) -> Path:
     return found[0]
 
 
-def _from_debian(mirror: str, work: Path) -> Path:
-    sources = aptsrc.require(SUITE, mirror, "QEMU's source")
+def _sources(mirror: str, suite: str) -> list[aptsrc.Source]:
+    if not suite or suite == SUITE:
+        return aptsrc.require(SUITE, mirror, "QEMU's source")
+    # Suites of development have no pocket for security.
+    return [source for name in (NEWER if suite == NEWEST else (suite,))
+            for source in aptsrc.require(name, mirror, "QEMU's source")
+            if source.suite == name]
+
+
+def fetch_package(mirror: str, work: Path, suite: str = "") -> str:
+    """Debian's source package, in the folder work; its version."""
+    sources = _sources(mirror, suite)
     with Stage("fetching QEMU's source package by apt") as stage:
-        stage.note("index of " + sources[0].suite)
+        stage.note("index of " + ", ".join(s.suite for s in sources))
         apt = aptsrc.PrivateApt.updated(work / "apt", sources)
-        version = _fetch_newest(apt, work, stage)
+        return _fetch_newest(apt, work, stage)
+
+
+def _from_debian(mirror: str, suite: str, work: Path) -> Path:
+    version = fetch_package(mirror, work, suite)
     with Stage(f"unpacking QEMU's source package, {version}"):
         dsc = next(work.glob("*.dsc"))
         run_logged(["dpkg-source", "--no-check", "-x", dsc, work / "tree"],

@@ -33,6 +33,10 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " address of one (default: Debian's source package)")
     p.add_argument("--sha256", default="", metavar="SUM",
                    help="the checksum of --qemu-source; needed for an address")
+    p.add_argument("--qemu-suite", default="", metavar="SUITE",
+                   help="QEMU's source package is that of this suite of Debian,"
+                   " as trixie-backports; newest: the newest that the mirror has"
+                   f" (default: {qemu_suite()})")
     p.add_argument("--mirror", default="", metavar="URI",
                    help="the Debian mirror (default: as this machine's apt)")
     p.add_argument("--dry-run", action="store_true",
@@ -42,6 +46,13 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.set_defaults(call=main)
 
 
+def qemu_suite() -> str:
+    """The suite that is meant without --qemu-suite."""
+    from ..build.qemu_source import SUITE
+
+    return SUITE
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd setup"""
     from ..build import qemu_build
@@ -49,12 +60,17 @@ def main(args: argparse.Namespace) -> int:
 
     if args.qemu_source:
         installed.needs_sources("--qemu-source")
+    if args.qemu_suite:
+        installed.needs_sources("--qemu-suite")
+        if args.qemu_source:
+            raise UserError("--qemu-source and --qemu-suite exclude each other")
     if args.sha256 and not args.qemu_source:
         raise UserError("--sha256 is the checksum of --qemu-source: give both")
     if args.dry_run:
         return _dry_run(args)
     packages.ensure(*_groups())
-    origin = Origin(args.qemu_source, args.sha256, args.mirror)
+    origin = Origin(args.qemu_source, args.sha256, args.mirror,
+                    args.qemu_suite)
     if origin == Origin():
         origin = qemu_build.remembered_origin()
     qemu = qemu_build.ensure(origin)

@@ -14,6 +14,8 @@ Groups, in the order in which they run:
   qemu         the device, through QEMU's test interface
   guest        Linux guests, through firmware and directly, kernels of other
                versions and one with our patches; libvirt
+  qemu-new     the tests of group qemu with the newest QEMU of which the mirror
+               has the source; only when it is named, or with --long
   mutants      small errors made on purpose, each of which a test of the model
                has to find; only when it is named, or with --long
 """
@@ -35,6 +37,7 @@ from pathlib import Path
 
 from ..build import kernel_build, model, packages, qemu_build, venv
 from ..build.kernel_source import Wanted
+from ..build.qemu_source import NEWEST, Origin
 from ..errors import UserError, one_line
 from ..guest import image, suite_kernel
 from ..paths import PROJECT, cache_dir
@@ -47,6 +50,7 @@ MESON_LINE = re.compile(
 PYTEST_LINE = "\x1evssd "  # tests/vssd_lines.py
 WORKER_GROUP = re.compile(r"@[^@\]]*$")  # pytest-xdist puts it behind the name
 NAME_MAX = 100
+NEW = "qemu-new"
 WORKERS_MAX = 4  # each may have a guest with 1 GiB
 GOOD = ("OK", "EXPECTEDFAIL", "PASSED", "XFAIL")
 SANITIZERS = {
@@ -204,15 +208,16 @@ def run_pytest(group: str, parts: list[str], tally: Tally, long: bool) -> None:
            "COLUMNS": "200", "PYTEST_ADDOPTS": "", **venv.path_env()}
     try:
         if group != "scripts":
-            qemu = qemu_build.ensure()
+            qemu = qemu_build.ensure(Origin(suite=NEWEST)
+                                     if group == NEW else None)
             env["VSSD_QEMU"] = str(qemu.emulator)
             env["VSSD_QEMU_IMG"] = str(qemu.img)
-        if group == "qemu":
+        if group in ("qemu", NEW):
             env["VSSD_OPLOG_CHECK"] = str(model.oplog_check())
         if group == "qemu" and long:
             env["VSSD_QEMU_TSAN"] = str(qemu_build.ensure_tsan().emulator)
     except UserError as e:
-        tally.note(f"{group}: build of QEMU", "FAIL", f": {e}")
+        tally.note(f"{group}: build", "FAIL", f": {e}")
         return
     if group == "guest" and not parts:
         _make_guests(tally, long)
@@ -241,7 +246,7 @@ def _pytest_args(group: str, parts: list[str]) -> list[str]:
     args = [str(venv.tool("python")), "-m", "pytest", "-q", "--tb=short",
             "-p", "no:cacheprovider", "-p", "vssd_lines", "--durations=8",
             "-o", f"cache_dir={cache_dir() / 'pytest'}",
-            str(PROJECT / "tests" / group)]
+            str(PROJECT / "tests" / ("qemu" if group == NEW else group))]
     workers = min(len(os.sched_getaffinity(0)), WORKERS_MAX)
     if workers > 1:
         args += ["-n", str(workers), "--dist", "loadgroup",
@@ -331,9 +336,10 @@ GROUPS = {
     "scripts": run_pytest,
     "qemu": run_pytest,
     "guest": run_pytest,
+    NEW: run_pytest,
     "mutants": run_mutants,
 }
-LONG_GROUPS = {"mutants"}  # of --long, or when they are named
+LONG_GROUPS = {"mutants", NEW}  # of --long, or when they are named
 
 
 def _cpu_s() -> float:
