@@ -20,6 +20,7 @@ VARIABLES = {
 TEST_VARIABLES = {
     "VSSD_BENCH_NAND": "path of vssd-bench-nand",
     "VSSD_BUILD": "build directory of meson",
+    "VSSD_CASE": "seed of the one broken client of a test",
     "VSSD_CUTS": "number of power cuts of a test",
     "VSSD_FUZZ_INPUTS": "number of damaged inputs of a test",
     "VSSD_KEEP": "where tests of saved states write new ones",
@@ -37,6 +38,7 @@ TEST_VARIABLES = {
     "VSSD_RESULTS_ROWS": "path of the program that lists all results",
     "VSSD_ROOT": "directory of the sources",
     "VSSD_SANITIZE": "sanitizers of the build",
+    "VSSD_SERVER": "path of vssd-server",
     "VSSD_SEED": "seed of the damaged inputs of a test",
     "VSSD_SEEDS": "number of seeds of a test",
     "VSSD_SIM": "path of vssd-sim",

@@ -70,6 +70,9 @@ BUILD = Group("building the model and QEMU", (
     "libglib2.0-dev", "libpixman-1-dev", "libslirp-dev", "liburing-dev",
     "libaio-dev", "libcap-ng-dev", "libattr1-dev", "libnuma-dev",
     "libfdt-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"))
+SERVER = Group("building vssd-server", (
+    "gcc", "libc6-dev", "pkg-config", "ninja-build", "libglib2.0-dev",
+    "libjson-c-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"))
 SOURCE = Group("unpacking QEMU's source", ("dpkg-dev", "xz-utils", "patch"))
 FIRMWARE = Group("firmware that boots guests",
                  ("seabios", "ovmf", "qemu-system-data"))

@@ -12,6 +12,7 @@ Groups, in the order in which they run:
                data sheets and the operation log; drives of up to 256 TiB
   scripts      the vssd command, the sources' rules
   qemu         the device, through QEMU's test interface
+  server       vssd-server, by a client of vfio-user; with the address sanitizer
   guest        Linux guests, through firmware and directly, kernels of other
                versions and one with our patches; libvirt
   qemu-new     the tests of group qemu with the newest QEMU of which the mirror
@@ -35,7 +36,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from ..build import kernel_build, model, packages, qemu_build, venv
+from ..build import (
+    kernel_build,
+    model,
+    packages,
+    qemu_build,
+    venv,
+    vfio_server,
+)
 from ..build.kernel_source import Wanted
 from ..build.qemu_source import NEWEST, Origin
 from ..errors import UserError, one_line
@@ -212,6 +220,9 @@ def run_pytest(group: str, parts: list[str], tally: Tally, long: bool) -> None:
                                      if group == NEW else None)
             env["VSSD_QEMU"] = str(qemu.emulator)
             env["VSSD_QEMU_IMG"] = str(qemu.img)
+        if group == "server":
+            env["VSSD_SERVER"] = str(vfio_server.build("gcc"))
+            env.update(SANITIZERS)
         if group in ("qemu", NEW):
             env["VSSD_OPLOG_CHECK"] = str(model.oplog_check())
         if group == "qemu" and long:
@@ -335,6 +346,7 @@ GROUPS = {
     "release": run_release,
     "scripts": run_pytest,
     "qemu": run_pytest,
+    "server": run_pytest,
     "guest": run_pytest,
     NEW: run_pytest,
     "mutants": run_mutants,
