@@ -29,6 +29,7 @@ from .paths import cache_dir, locked
 
 # In the directory of a guest:
 MONITOR = "qmp.sock"
+VMM = "vmm.sock"  # QEMU's, where MONITOR is vssd-server's
 CONSOLE = "console.sock"
 AGENT = "agent.sock"
 FACTS = "run.json"
@@ -57,8 +58,15 @@ class Run:
 
     @property
     def monitor(self) -> Path:
-        """The socket of QEMU's monitor."""
+        """The socket at which the drives are asked: QEMU's, or
+        vssd-server's."""
         return self.folder / MONITOR
+
+    @property
+    def machine_monitor(self) -> Path | None:
+        """QEMU's, if that is another one."""
+        path = self.folder / VMM
+        return path if path.exists() else None
 
     @property
     def alive(self) -> bool:

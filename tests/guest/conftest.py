@@ -33,7 +33,7 @@ HOT_PLUG_CPUS = 1
 # Tests run at the same time but for these, which look at the guests that ./vssd
 # run has started: one worker has them all.
 OF_RUN = ("test_run", "test_command_line", "test_machines", "test_powercut",
-          "test_trace", "test_rocksdb", "test_cassandra")
+          "test_trace", "test_rocksdb", "test_cassandra", "test_vfio_user")
 # Fixtures that start a guest; its tests are one worker's, too.
 GUESTS = ("patched", "old", "new", "cut_guest")
 # What takes longest begins first; then come the others.

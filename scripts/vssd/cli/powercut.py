@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from pathlib import Path
 from typing import Any
 
 from .. import rundir
@@ -78,6 +79,34 @@ def cut(qmp: Any, mode: str, drives: list[str]) -> None:
             qmp.cmd("cont")
 
 
+def cut_served(qmp: Any, mode: str, drives: list[str], vmm: Path) -> None:
+    """The drive is in vssd-server: it loses its power, and then the machine is
+    reset or ended, which is another process."""
+    from qemu.qmp import ExecInterruptedError, QMPError
+    from qemu.qmp.legacy import QEMUMonitorProtocol
+
+    if mode == "running":
+        cut(qmp, mode, drives)
+        return
+    machine = QEMUMonitorProtocol(str(vmm))
+    machine.connect()
+    try:
+        machine.cmd("stop")
+        # It is back before the machine looks: QEMU complains of a device that
+        # it cannot wake up for its reset.
+        for powered in (False, True):
+            qmp.cmd("qom-set", path=f"/machine/peripheral/{drives[0]}",
+                    property="powered", value=powered)
+        with contextlib.suppress(ExecInterruptedError):
+            machine.cmd("system_reset" if mode == "reset" else "quit")
+        if mode == "reset":
+            with contextlib.suppress(EOFError, OSError, QMPError):
+                machine.cmd("cont")
+    finally:
+        with contextlib.suppress(EOFError, OSError, QMPError):
+            machine.close()
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd powercut"""
     from qemu.qmp import QMPError
@@ -91,7 +120,10 @@ def main(args: argparse.Namespace) -> int:
     try:
         qmp.connect()
         drives = find_drives(qmp, args.drive)
-        cut(qmp, args.mode, drives)
+        if vmm := run.machine_monitor:
+            cut_served(qmp, args.mode, drives, vmm)
+        else:
+            cut(qmp, args.mode, drives)
     except (OSError, QMPError) as e:
         raise UserError(f"the guest {run.name} does not answer: {e}") \
             from e

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from .. import detach, ending, paths, rundir
 from ..errors import UserError
-from ..guest import drives, image, links
+from ..guest import drives, image, links, served
 from ..proc import log_file
 from ..ui import Stage, say
 
@@ -144,6 +144,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--keep", action="store_true",
                    help="keep the guest's writes: in IMAGE itself, or for"
                    " the built-in guest in a file of the cache")
+    p.add_argument("--server", action="store_true",
+                   help="the drive is in vssd-server, the guest in Debian's own"
+                   " QEMU: none is built (docs/vfio-user.md)")
     p.add_argument("--device", choices=("vssd", "nvme"), default="vssd",
                    help="nvme: QEMU's own device, to compare with")
     p.add_argument("--timeout", type=float, metavar="SECONDS",
@@ -205,6 +208,7 @@ def check(args: argparse.Namespace) -> None:
     if args.name is not None:
         rundir.check_name(args.name)
     links.check(args)
+    _check_server(args)
     args.further = drives.check_all(args.drive, args.controllers)
     _check_ends(args)
     if args.smp is None:
@@ -225,6 +229,23 @@ def check(args: argparse.Namespace) -> None:
     paths.find_profile(args.profile)
     for name in OUTPUTS:
         paths.check_output("--" + name.replace("_", "-"), getattr(args, name))
+
+
+def _check_server(args: argparse.Namespace) -> None:
+    """What only the device in QEMU has."""
+    if not args.server:
+        return
+    for option, given in (
+            ("--icount", args.icount), ("--drive", args.drive),
+            ("--controllers", args.controllers > 1),
+            ("--sriov-vfs", args.sriov_vfs), ("--oplog", args.oplog),
+            ("--timeline", args.timeline), ("--trace", args.trace),
+            ("--device nvme", args.device != "vssd"),
+            ("--print-command", args.print_command)):
+        if given:
+            raise UserError(f"{option}: not with --server (docs/vfio-user.md)")
+    if args.disk:
+        served.need_raw(args.disk, image_format(args.disk), "--disk")
 
 
 def _timeline_options(args: argparse.Namespace) -> dict[str, str]:
@@ -277,40 +298,23 @@ def image_format(path: Path, option: str = "--disk") -> str:
 @contextlib.contextmanager
 def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
     """The machine's description; its files live as long as the context."""
-    from ..build import qemu_build
+    from ..build import qemu_build, qemu_package
     from ..guest import kvm, machine
 
-    qemu = qemu_build.ensure()
+    qemu = qemu_package.ensure() if args.server else qemu_build.ensure()
     built_in = None if args.disk \
         else image.ensure(suite=args.suite or image.SUITE,
                           more=image.check_packages(args.packages))
-    with rundir.rundir() as folder:
+    with rundir.rundir() as folder, contextlib.ExitStack() as ends:
         if args.disk:
             backing, fmt = args.disk, image_format(args.disk)
         else:
             assert built_in
             backing, fmt = built_in.disk, "raw"
-        path = folder / "drive.qcow2"
         held = claim_files(args, built_in)
         args.folder = folder
-        if args.keep:
-            path, fmt = _kept(args, qemu, built_in, backing, fmt)
-        elif args.print_command:
-            path = backing.resolve()
-        else:
-            image.overlay(qemu.img, backing, path, fmt)
-            fmt = "qcow2"
-        sets = list(args.set)
-        if not any(s.startswith("seed=") for s in sets):
-            sets.append(f"seed={args.seed}")
-        drive = machine.Drive(path, fmt, args.device,
-                              paths.find_profile(args.profile), sets,
-                              state=args.state, oplog=args.oplog,
-                              timeline=args.timeline,
-                              timeline_options=_timeline_options(args),
-                              trace=args.trace, controllers=args.controllers,
-                              sriov_vfs=args.sriov_vfs,
-                              forget=args.print_command and not args.keep)
+        first = _served if args.server else _first
+        drive = ends.enter_context(first(args, qemu, built_in, backing, fmt))
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive, *further(args, qemu, folder)], mebibytes(args.mem),
@@ -320,7 +324,9 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
             ports=links.with_ports(args),
             reboot_ends=args.command is not None,
             pause_at_end=not args.print_command,
-            extra=([] if args.print_command else monitor(folder))
+            extra=([] if args.print_command
+                   else monitor(folder, rundir.VMM if args.server
+                                 else rundir.MONITOR))
             + links.share_arguments(args.shares) + args.qemu)
         _boot(args, spec, built_in, folder)
         args.setup = links.setup_script(args.shares, args.ssh is not None)
@@ -331,6 +337,63 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
         finally:
             for fd in held:
                 os.close(fd)
+
+
+def _sets(args: argparse.Namespace) -> list[str]:
+    """Options of the model, with the seed."""
+    sets = list(args.set)
+    if not any(s.startswith("seed=") for s in sets):
+        sets.append(f"seed={args.seed}")
+    return sets
+
+
+@contextlib.contextmanager
+def _first(args: argparse.Namespace, qemu: qemu_build.Qemu,
+           built_in: image.Image | None, backing: Path, fmt: str) \
+        -> Iterator[machine.Drive]:
+    """The first drive, a device of QEMU."""
+    from ..guest import machine
+
+    path = args.folder / "drive.qcow2"
+    if args.keep:
+        path, fmt = _kept(args, qemu, built_in, backing, fmt)
+    elif args.print_command:
+        path = backing.resolve()
+    else:
+        image.overlay(qemu.img, backing, path, fmt)
+        fmt = "qcow2"
+    yield machine.Drive(path, fmt, args.device,
+                        paths.find_profile(args.profile), _sets(args),
+                        state=args.state, oplog=args.oplog,
+                        timeline=args.timeline,
+                        timeline_options=_timeline_options(args),
+                        trace=args.trace, controllers=args.controllers,
+                        sriov_vfs=args.sriov_vfs,
+                        forget=args.print_command and not args.keep)
+
+
+@contextlib.contextmanager
+def _served(args: argparse.Namespace, _qemu: qemu_build.Qemu,
+            built_in: image.Image | None, backing: Path, _fmt: str) \
+        -> Iterator[machine.Drive]:
+    """The first drive, in a process of its own."""
+    from ..build import vfio_server
+    from ..guest import machine
+
+    program = vfio_server.ensure()
+    if not args.keep:
+        served.need_space(args.folder, backing)
+        path = served.copy_image(backing, args.folder / "drive.raw")
+    elif built_in:
+        path = served.kept_image(_kept_file(built_in).with_suffix(".raw"),
+                                 backing)
+    else:
+        path = args.disk.resolve()
+    profile = paths.find_profile(args.profile)
+    with served.serving(program, served.Options(
+            profile, path, _sets(args), args.state), args.folder) as found:
+        yield machine.Drive(path, "raw", "vfio-user-pci", profile,
+                            server=found)
 
 
 def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
@@ -380,13 +443,13 @@ def _kept_file(built_in: image.Image) -> Path:
     return paths.cache_dir() / f"kept-{built_in.key}.qcow2"
 
 
-def monitor(folder: Path) -> list[str]:
+def monitor(folder: Path, name: str = rundir.MONITOR) -> list[str]:
     """A monitor for ./vssd powercut, where a socket's name is not too long."""
-    path = str(folder / rundir.MONITOR)
+    path = str(folder / name)
     if len(path) > 100:
         return []
     return ["-chardev", "socket,id=control,server=on,wait=off,path="
-            + path.replace(",", ",,"), "-mon", "chardev=control,mode=control"]
+            + path.replace(",", ",,"), "-qmp", "chardev:control"]
 
 
 def _kept(args: argparse.Namespace, qemu: qemu_build.Qemu,

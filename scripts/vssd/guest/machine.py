@@ -37,6 +37,9 @@ KERNEL_ARGS = "console=ttyS0 no_timer_check"
 ICOUNT_SHIFT = 3  # an instruction takes 2^this ns
 PR_SET_PDEATHSIG = 1
 FOLLOW_S = 0.2
+# QEMU ends when a server does not answer for so long (default 5 s): on a busy
+# machine that is no reason.
+MSG_TIMEOUT_MS = 120_000
 UNSEEN_BYTES = 16 << 20
 HPET = 0xfed00000
 HPET_REGISTERS = (0x10, 0x20, 0xf0, 0x100, 0x108)  # with comparator 0
@@ -63,6 +66,9 @@ class Drive:
     sriov_vfs: int = 0  # virtual functions; vssd only
     slot: bool = False  # in a hot-plug slot: it can go and come back
     forget: bool = False  # writes are lost when QEMU ends (snapshot=on)
+    # Sockets of a vssd-server that has the drive: of the device, of the drive's
+    # properties.  The image and what follows are that process's then.
+    server: tuple[Path, Path] | None = None
 
 
 @dataclass
@@ -105,8 +111,20 @@ def check_text(text: str) -> str:
     return one_line(line).removeprefix("vssd: ")
 
 
+def _server_args(i: int, path: Path, boot: bool) -> list[str]:
+    device: dict[str, Any] = {
+        "driver": "vfio-user-pci", "id": f"ssd{i}",
+        "socket": {"type": "unix", "path": str(path)},
+        "x-msg-timeout": MSG_TIMEOUT_MS}
+    if boot:
+        device["bootindex"] = i
+    return ["-device", json.dumps(device)]
+
+
 def drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
     """QEMU's arguments for the drive ssd<i>; boot: firmware may boot from it."""
+    if drive.server:
+        return _server_args(i, drive.server[0], boot)
     node = drive.node or {
         "driver": drive.fmt, "discard": "unmap",
         "file": {"driver": "file", "filename": str(drive.image)}}
@@ -188,10 +206,18 @@ def _end_action(spec: Spec) -> list[str]:
     return ["-action", ",".join(actions)] if actions else []
 
 
+def _memory_args(spec: Spec) -> list[str]:
+    """A server reads and writes guest memory, so it is shared then."""
+    if not any(drive.server for drive in spec.drives):
+        return ["-machine", "q35"]
+    return ["-machine", "q35,memory-backend=mem", "-object",
+            f"memory-backend-memfd,id=mem,size={spec.mem_mib}M,share=on"]
+
+
 def command_line(spec: Spec) -> list[str]:
     """QEMU's arguments, all but those of the channels."""
     args = [str(spec.emulator), "-nodefaults", "-no-user-config",
-            "-display", "none", "-machine", "q35", "-accel", spec.accel,
+            "-display", "none", *_memory_args(spec), "-accel", spec.accel,
             "-cpu", "host" if spec.accel == "kvm" else "max,svm=off",
             "-m", str(spec.mem_mib),
             "-smp", str(1 if spec.icount else spec.smp),
@@ -301,7 +327,7 @@ class Machine:
         fds = [end.fileno() for end in theirs]
         if self._to_files():
             fds += self._make_files(args)
-        args += ["-mon", "chardev=qmp,mode=control",
+        args += ["-qmp", "chardev:qmp",
                  "-serial", "chardev:console", "-serial", "chardev:agent"]
         with self._command_file() as (more, more_fds):
             try:
@@ -605,6 +631,8 @@ class Machine:
 
     async def stats(self, drive: int = 0) -> dict[str, Any] | None:
         """The statistics of a vssd drive; None for another kind."""
+        if server := self.spec.drives[drive].server:
+            return await _ask_server(server[1], f"ssd{drive}")
         if self.spec.drives[drive].device != "vssd":
             return None
         found = await self.qmp.execute(
@@ -629,7 +657,28 @@ class Machine:
                             "property": "stats"})
             assert isinstance(stats, dict)
             found[name] = stats
+        for i, drive in enumerate(self.spec.drives):
+            if drive.server:
+                found[f"ssd{i}"] = await _ask_server(drive.server[1], f"ssd{i}")
         return found
+
+
+async def _ask_server(control: Path, drive: str) -> dict[str, Any]:
+    """The statistics of a drive that a vssd-server has."""
+    from qemu.qmp import QMPClient, QMPError
+
+    client = QMPClient("vssd")
+    try:
+        await client.connect(str(control))
+        found = await client.execute(
+            "qom-get", {"path": f"/machine/peripheral/{drive}",
+                        "property": "stats"})
+        await client.disconnect()
+    except (OSError, EOFError, QMPError) as e:
+        raise UserError(f"vssd-server does not answer: {one_line(str(e))}") \
+            from e
+    assert isinstance(found, dict)
+    return found
 
 
 def _die_with_parent() -> None:

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real guest in Debian's own QEMU, with its drive in vssd-server: Linux boots
+from it and checks its data; the machine dies and another one takes over; the
+power goes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from qemu.qmp.legacy import QEMUMonitorProtocol
+
+from conftest import Env, refused, vssd
+from vssd import paths
+from vssd.build import qemu_package, vfio_server
+from vssd.errors import UserError
+from vssd.guest import machine, served
+from vssd.guest.guest import Guest
+
+VERIFY = ("fio --name=v --filename=/root/v --size=32m --rw=randwrite --bs=4k"
+          " --iodepth=8 --ioengine=libaio --direct=1 --verify=crc32c"
+          " --randseed=3 --output=/dev/null")
+PATH = "/machine/peripheral/ssd0"
+
+
+def ask(control: Path, command: str, **arguments: object) -> Any:
+    """A command on the server's socket."""
+    qmp = QEMUMonitorProtocol(str(control))
+    qmp.connect()
+    try:
+        return qmp.cmd(command, **arguments)
+    finally:
+        qmp.close()
+
+
+def wait_boots(guest: Guest, count: int, limit_s: float = 1500) -> None:
+    """Until the console has shown so many login prompts."""
+    end = time.monotonic() + limit_s
+    while guest.console.count("vssd login: ") < count:
+        assert time.monotonic() < end, guest.console[-500:]
+        time.sleep(0.5)
+
+
+def test_real_guest(env: Env, tmp_path: Path) -> None:
+    """See above; three boots."""
+    program = vfio_server.ensure()
+    image = served.copy_image(env.image.disk, tmp_path / "drive.raw")
+    options = served.Options(paths.find_profile("tlc-generic"), image)
+    with served.serving(program, options, tmp_path) as found:
+        drive = machine.Drive(image, "raw", "vfio-user-pci", server=found)
+        spec = replace(env.spec([drive]),
+                       emulator=qemu_package.ensure().emulator)
+        with contextlib.suppress(UserError), Guest(spec) as guest:
+            assert "VSSD0000" in guest.run("nvme list")
+            assert "Non-Volatile memory controller" in guest.run("lspci")
+            guest.run(VERIFY)
+            assert refused(guest) == {"nvme0": 0}
+            guest.run("echo kept > /root/note; sync")
+            assert guest.live.proc
+            os.kill(guest.live.proc.pid, signal.SIGKILL)
+        before = ask(found[1], "qom-get", path=PATH, property="stats")
+        assert before["host_bytes_written"] > 32 << 20
+        with Guest(spec) as guest:
+            assert guest.run("cat /root/note") == "kept\n"
+            guest.run(VERIFY + " --verify_only")
+            guest.run("echo again > /root/note; sync")
+            wait_boots(guest, 1)
+            ask(found[1], "qom-set", path=PATH, property="powered", value=False)
+            guest.qmp("system_reset")
+            wait_boots(guest, 2)
+            assert ask(found[1], "qom-get", path=PATH, property="powered")
+        counts = ask(found[1], "qom-get", path=PATH, property="server")
+        assert counts["clients"] == 2 and counts["dma_refused"] == 0
+
+
+def test_run_with_a_server(env: Env, tmp_path: Path) -> None:
+    """./vssd run --server: a command, statistics, state, stat of the run."""
+    stats, state = tmp_path / "stats.json", tmp_path / "drive.state"
+    done = vssd("run", "--server", "--name", "served", "--profile",
+                "zero-latency", "--state", str(state), "--stats", str(stats),
+                "--exec", "cat /sys/block/nvme0n1/device/model; exit 7")
+    assert done.returncode == 7, done.stderr
+    assert "vssd virtual SSD" in done.stdout
+    found = json.loads(stats.read_text())
+    assert found["profile"] == "zero-latency" and found["requests"] > 100
+    assert state.stat().st_size > 0
+    for option in (["--icount"], ["--drive", "tiny"], ["--controllers", "2"],
+                   ["--oplog", str(tmp_path / "o")], ["--device", "nvme"],
+                   ["--print-command"]):
+        done = vssd("run", "--server", *option)
+        assert done.returncode != 0
+        assert "not with --server" in done.stderr.splitlines()[-1]
