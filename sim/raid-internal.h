@@ -109,7 +109,8 @@ struct Raid {
 Op *raid_new_op(Raid *r, OpKind kind, uint32_t tag);
 void raid_free_op(gpointer op);
 
-/* It goes on when raid_run_ready() comes to it: no operation runs inside another. */
+/* It goes on when raid_run_ready() comes to it: no operation runs inside
+ * another. */
 void raid_make_runnable(Raid *r, Op *op);
 void raid_run_ready(Raid *r);
 

@@ -40,7 +40,8 @@ Op *raid_new_op(Raid *r, OpKind kind, uint32_t tag)
     return op;
 }
 
-/* It goes on when raid_run_ready() comes to it: no operation runs inside another. */
+/* It goes on when raid_run_ready() comes to it: no operation runs inside
+ * another. */
 void raid_make_runnable(Raid *r, Op *op)
 {
     op->next = NULL;

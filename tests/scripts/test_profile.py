@@ -111,7 +111,7 @@ def test_device_stacks() -> None:
 
 
 def test_flame_graph() -> None:
-    """Widths are shares; names are escaped; a box lies on its caller."""
+    """Widths are shares; names are escaped; a box is above its caller."""
     stacks = {(("a<b", "x"), ("c", "y")): 3, (("a<b", "x"),): 1}
     text = flame.svg("t & u", stacks, lambda share: f"{share:.2f}")
     root = ET.fromstring(text)
