@@ -144,6 +144,8 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(kv_ready, kv_ready),
     KEPT_AS(kv_ops, kv_ops),
     KEPT_AS(kv_after, kv_after),
+    KEPT_AS(durable_log, durable_log), /* of this process */
+    KEPT_AS(told_read_only, told_read_only),
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
     KEPT_AS(upkeep.retry_ns, retry_ns),
     KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),

@@ -762,7 +762,11 @@ class Listed(unittest.TestCase):
         "time-scale": "2", "retime": "D2", "iodepth": "2", "runtime": "1",
         "stream-map": "0", "timeline": OUT, "histograms": OUT, "timeline-from": "1us",
         "timeline-for": "1ms", "timeline-size": "1MiB",
-        "to": "msr"}
+        "to": "msr", "raid": "1", "spares": "1", "fail": "0@1",
+        "rebuild-depth": "2", "rebuild-rate": "1m"}
+    # Options of an array need these.
+    RAID = {"raid": [], "spares": ["--raid", "1"], "fail": ["--raid", "1"],
+            "rebuild-depth": ["--raid", "1"], "rebuild-rate": ["--raid", "1"]}
     # Options that take no value.
     FLAGS = {"precondition", "describe", "json", "explain", "skip-bad", "wrap",
              "check", "help"}
@@ -805,6 +809,8 @@ class Listed(unittest.TestCase):
             given += ["--timeline", self.tmp / "out"]
         elif option == "stripe" and needs:
             given += ["--drives", "2"]
+        elif option in self.RAID and needs:
+            given += ["--drives", "2", *self.RAID[option]]
         if command[0] == "run" and option not in ("workload", "job",
                                                   "section"):
             given += ["--workload", "number_ios=20"]
