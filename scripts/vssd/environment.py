@@ -16,6 +16,10 @@ VARIABLES = {
     "VSSD_DEBUG": "if set, an error of the system shows its Python traceback",
 }
 
+# Of the commands of ./vssd powercut campaign (docs/powercut-campaign.md), which
+# get them.
+CAMPAIGN_VARIABLES = ("VSSD_DEVICE", "VSSD_FILES", "VSSD_NOTES")
+
 # Of people who run single tests; ./vssd test sets most of them.
 TEST_VARIABLES = {
     "VSSD_BENCH_NAND": "path of vssd-bench-nand",

@@ -66,7 +66,7 @@ def test_fatal_status(image: Path) -> None:
     with Machine(*drive_args("tiny", image)) as machine:
         host = host_of(machine)
         put(machine, "fault-add", "ctrl -> cfs")
-        assert host.reg_read(CSTS) & 2
+        host.wait_csts(2)  # the drive's thread acts on it
         host = host_of(machine)
         assert not host.reg_read(CSTS) & 2
         host.read(0, 4096)

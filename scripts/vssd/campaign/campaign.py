@@ -181,10 +181,10 @@ def copy_sparse(source: Path, to: Path) -> None:
 
 
 async def _check_all(parts: guests.Parts, scratch: Path,
-                     todo: list[tuple[Cut, Path]], stage: Stage) -> None:
+                     left: list[tuple[Cut, Path]], stage: Stage) -> None:
     """In parallel guests of a few drives each."""
-    each = min(DRIVES, -(-len(todo) // parts.plan.jobs))
-    batches = [todo[i:i + each] for i in range(0, len(todo), each)]
+    each = min(DRIVES, -(-len(left) // parts.plan.jobs))
+    batches = [left[i:i + each] for i in range(0, len(left), each)]
     free = asyncio.Semaphore(parts.plan.jobs)
 
     async def one(number: int, batch: list[tuple[Cut, Path]]) -> None:
@@ -196,7 +196,7 @@ async def _check_all(parts: guests.Parts, scratch: Path,
                 done = await _check_some(parts, scratch, name, batch)
                 for _, image in batch[:done]:
                     image.unlink()
-                    stage.add(len(todo))
+                    stage.add(len(left))
                 batch = batch[done:]
 
     await asyncio.gather(*(one(i, batch) for i, batch in enumerate(batches)))
