@@ -56,14 +56,18 @@ def test_real_guest(env: Env, tmp_path: Path) -> None:
         drive = machine.Drive(image, "raw", "vfio-user-pci", server=found)
         spec = replace(env.spec([drive]),
                        emulator=qemu_package.ensure().emulator)
-        with contextlib.suppress(UserError), Guest(spec) as guest:
+        with contextlib.ExitStack() as ends:
+            guest = ends.enter_context(Guest(spec))
             assert "VSSD0000" in guest.run("nvme list")
-            assert "Non-Volatile memory controller" in guest.run("lspci")
+            assert guest.run("cat /sys/class/nvme/nvme0/device/class") == \
+                "0x010802\n"
             guest.run(VERIFY)
             assert refused(guest) == {"nvme0": 0}
             guest.run("echo kept > /root/note; sync")
             assert guest.live.proc
             os.kill(guest.live.proc.pid, signal.SIGKILL)
+            with contextlib.suppress(UserError):
+                ends.close()
         before = ask(found[1], "qom-get", path=PATH, property="stats")
         assert before["host_bytes_written"] > 32 << 20
         with Guest(spec) as guest:
