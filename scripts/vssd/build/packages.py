@@ -95,7 +95,7 @@ VNG = Group("booting kernels by virtme-ng", ("busybox-static", "kmod"))
 U_BOOT = Group("the U-Boot test", ("u-boot-qemu",))
 LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients",
-    "virtinst", "apparmor"))
+    "apparmor"))
 
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
 TEST = (*SETUP, CLANG, LINT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +21,7 @@ The drive's statistics of a running domain:
       {"path": "/machine/peripheral/ssd0", "property": "stats"}}'
 The guest's writes are kept: in IMAGE, and for the built-in guest and drives
 without image= in files of the cache.  docs/libvirt.md has snapshots, managed
-save, virt-install, and what AppArmor and SELinux need.
+save, and what AppArmor and SELinux need.
 """
 
 
@@ -50,9 +49,6 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     what.add_argument("--define", action="store_true",
                       help="define the domain with virsh, or update it, instead"
                       " of printing it")
-    what.add_argument("--virt-install", action="store_true",
-                      help="print a virt-install command for such a domain, to"
-                      " add options to")
     what.add_argument("--apparmor", action="store_true",
                       help="print the rules that AppArmor needs for the domain")
     p.set_defaults(call=main)
@@ -141,28 +137,11 @@ def known_uuid(name: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def virt_install(made: domain.Domain) -> str:
-    """A command of virt-install that makes such a domain."""
-    arguments = shlex.join(domain.qemu_arguments(made.disks))
-    return shlex.join([
-        "virt-install", "--name", made.name, "--uuid", made.lasting_uuid,
-        "--virt-type", "kvm" if made.accel == "kvm" else "qemu",
-        "--machine", "q35", "--memory", str(made.mem_mib),
-        "--vcpus", str(made.smp), "--osinfo", "linux2022", "--import",
-        "--boot", f"emulator={made.emulator},loader={domain.SEABIOS},"
-        "loader.readonly=yes,loader.type=rom",
-        "--disk", "none", "--network", "user,model.type=virtio,rom.enabled=no",
-        "--graphics", "none", "--memballoon", "none", "--noautoconsole",
-        f"--qemu-commandline={arguments}"]) + "\n"
-
-
 def main(args: argparse.Namespace) -> int:
     """./vssd libvirt"""
     made, built_in = make(args)
     if args.apparmor:
         sys.stdout.write(domain.apparmor_rules(made, built_in))
-    elif args.virt_install:
-        sys.stdout.write(virt_install(made))
     elif not args.define:
         sys.stdout.write(domain.xml(made))
     else:
