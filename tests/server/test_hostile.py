@@ -22,7 +22,7 @@ from test_server import BLOCK, host_of, pattern
 
 from nvme_host import ACQ, AQA, ASQ, CC, DOORBELLS, NvmeHost
 
-CASES = 20000 if os.environ.get("VSSD_LONG") else 1000
+CASES = 20000 if os.environ.get("VSSD_LONG") else 300
 ROUND = 100  # cases before the server is looked at
 KEPT = 64    # block with data that no case may touch
 EDGES = (0, 1, 2, 7, 8, 15, 16, 17, 24, 31, 32, 64, 255, 256, 4095, 4096, 4097,
