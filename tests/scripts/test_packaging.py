@@ -95,7 +95,8 @@ def test_meson_install(tmp_path: Path, tool_path: str) -> None:
                 "--destdir", tmp_path], **venv.path_env())
     assert done.returncode == 0, done.stdout + done.stderr
     root = tmp_path / "usr/local"
-    assert {p.name for p in (root / "bin").iterdir()} == {
+    # vssd-server is there if the build has libvfio-user.
+    assert {p.name for p in (root / "bin").iterdir()} - {"vssd-server"} == {
         "vssd", "vssd-sim", "vssd-oplog-check"}
     installed_works(root, tool_path)
     left = [p for p in root.rglob("*") if p.name == "__pycache__"]
