@@ -20,6 +20,7 @@ static const StateRow payload_rows[] = {
     KEPT(store_opaque),
     KEPT(client),
     KEPT(client_opaque),
+    KEPT(watched), /* of this process */
     KEPT(ssd),
     KEPT(nblocks),
     KEPT(block_bytes),
