@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clients that do not keep to the protocol: thousands of seeded cases, each a
-connection.  The server survives them with the descriptors and the memory that
+"""Clients that do not keep to the protocol: 300 seeded cases (--long 20,000), each
+a connection.  The server survives them with the descriptors and the memory that
 it had, and a client that keeps to the protocol finds its data.
 
 A failing case: VSSD_CASE=SEED runs that one alone.
