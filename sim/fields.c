@@ -47,6 +47,17 @@ const char *field_fraction(const char *p, uint64_t unit_ns, uint64_t *ns)
     return p;
 }
 
+/* `word` is of lower-case letters, which differ from capitals in one bit. */
+static inline bool is_word(const char *text, const char *word, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if ((text[i] | 0x20) != word[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool op_from_text(const char *text, size_t len, SsdOp *op)
 {
 #define WORD(text, op)                                                         \
@@ -67,8 +78,7 @@ bool op_from_text(const char *text, size_t len, SsdOp *op)
 #undef WORD
 
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-        if (words[i].len == len && (*text | 0x20) == *words[i].word &&
-            g_ascii_strncasecmp(words[i].word, text, len) == 0) {
+        if (words[i].len == len && is_word(text, words[i].word, len)) {
             *op = words[i].op;
             return true;
         }

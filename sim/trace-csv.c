@@ -68,6 +68,7 @@ typedef struct CsvState {
     struct {
         uint8_t role; /* meaning of the column */
         uint64_t unit;
+        uint64_t most; /* that a number of this unit may be */
     } column[CSV_FIELDS];
 } CsvState;
 
@@ -84,31 +85,35 @@ static inline bool is_separator(char c)
     return c == ',' || c == ';' || c == '\t';
 }
 
-/* The next field; NULL: there is none left. */
-static const char *take_field(const char **s, size_t *len)
+/* Behind a field: a space, a separator, or the end of the line. */
+static inline bool is_end(char c)
 {
-    const char *p = *s;
-    const char *end;
+    static const bool ends[256] = {
+        ['\0'] = true, [' '] = true, [','] = true, [';'] = true, ['\t'] = true,
+    };
 
-    if (!p) {
-        return NULL;
-    }
-    while (*p == ' ') {
+    return ends[(unsigned char)c];
+}
+
+/* The end of the field at `p`. */
+static inline const char *end_of(const char *p)
+{
+    while (!is_end(*p)) {
         p++;
     }
-    for (end = p; *end && *end != ' ' && !is_separator(*end); end++) {
-    }
-    *len = (size_t)(end - p);
+    return p;
+}
+
+/* The field after that which ends here; NULL: there is none left. */
+static inline const char *after(const char *end)
+{
     while (*end == ' ') {
         end++;
     }
     if (is_separator(*end)) {
-        end++;
-        *s = end;
-    } else {
-        *s = *end ? end : NULL;
+        return end + 1;
     }
-    return p;
+    return *end ? end : NULL;
 }
 
 static void set_column(CsvState *state, unsigned i, const char *name,
@@ -119,6 +124,7 @@ static void set_column(CsvState *state, unsigned i, const char *name,
             g_ascii_strncasecmp(names[k].name, name, len) == 0) {
             state->column[i].role = names[k].role;
             state->column[i].unit = names[k].unit;
+            state->column[i].most = UINT64_MAX / names[k].unit;
         }
     }
 }
@@ -126,13 +132,14 @@ static void set_column(CsvState *state, unsigned i, const char *name,
 /* NULL: the columns are known, and all that is needed is there. */
 static const char *read_columns(CsvState *state, const char *line)
 {
-    const char *s = line;
-    const char *name;
-    size_t len;
     bool has[CSV_N_ROLES] = {false};
+    const char *end;
 
-    while (state->n_columns < CSV_FIELDS && (name = take_field(&s, &len))) {
-        set_column(state, state->n_columns, name, len);
+    for (const char *s = line; s && state->n_columns < CSV_FIELDS;
+         s = after(end)) {
+        s += strspn(s, " ");
+        end = end_of(s);
+        set_column(state, state->n_columns, s, (size_t)(end - s));
         has[state->column[state->n_columns].role] = true;
         state->n_columns++;
     }
@@ -162,43 +169,43 @@ static const char *take_op(unsigned role, const char *text, size_t len,
     return one || zero ? NULL : "is_read or is_write is not 0 or 1";
 }
 
-static const char *take_number(CsvState *state, unsigned i, const char *text,
-                               size_t len, uint64_t *out)
+static const char *take_number(const CsvState *state, unsigned i,
+                               const char **s, uint64_t *out)
 {
-    const char *s = text;
-
-    if (!field_u64(&s, out) || s != text + len ||
-        *out > UINT64_MAX / state->column[i].unit) {
+    if (!field_u64(s, out) || !is_end(**s) || *out > state->column[i].most) {
         return "an offset, a size, a device or a stream is not a number";
     }
     *out *= state->column[i].unit;
     return NULL;
 }
 
-static const char *take_column(CsvState *state, unsigned i, const char *text,
-                               size_t len, TraceRecord *out)
+/* The field at *s, which is moved to the field's end. */
+static const char *take_column(const CsvState *state, unsigned i,
+                               const char **s, TraceRecord *out)
 {
-    const char *s = text;
+    const char *text = *s;
 
     switch (state->column[i].role) {
     case CSV_TIME:
-        return field_time(&s, state->column[i].unit, &out->at_ns) &&
-                       s == text + len
+        return field_time(s, state->column[i].unit, &out->at_ns) && is_end(**s)
                    ? NULL
                    : "the time is not a number";
     case CSV_OP:
     case CSV_READ:
     case CSV_WRITE:
-        return take_op(state->column[i].role, text, len, &out->op);
+        *s = end_of(text);
+        return take_op(state->column[i].role, text, (size_t)(*s - text),
+                       &out->op);
     case CSV_OFFSET:
-        return take_number(state, i, text, len, &out->offset);
+        return take_number(state, i, s, &out->offset);
     case CSV_SIZE:
-        return take_number(state, i, text, len, &out->nbytes);
+        return take_number(state, i, s, &out->nbytes);
     case CSV_DEVICE:
-        return take_number(state, i, text, len, &out->device);
+        return take_number(state, i, s, &out->device);
     case CSV_STREAM:
-        return take_number(state, i, text, len, &out->stream);
+        return take_number(state, i, s, &out->stream);
     default:
+        *s = end_of(text);
         return NULL;
     }
 }
@@ -207,8 +214,6 @@ static const char *csv_parse(void *opaque, const char *line, TraceRecord *out)
 {
     CsvState *state = opaque;
     const char *s = line;
-    const char *text;
-    size_t len;
 
     if (!state->headed) {
         const char *reason =
@@ -221,14 +226,17 @@ static const char *csv_parse(void *opaque, const char *line, TraceRecord *out)
     for (unsigned i = 0; i < state->n_columns; i++) {
         const char *reason;
 
-        text = take_field(&s, &len);
-        if (!text) {
+        if (!s) {
             return "fewer fields than columns";
         }
-        reason = take_column(state, i, text, len, out);
+        while (*s == ' ') {
+            s++;
+        }
+        reason = take_column(state, i, &s, out);
         if (reason) {
             return reason;
         }
+        s = after(s);
     }
     return NULL;
 }
