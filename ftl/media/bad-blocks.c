@@ -12,7 +12,7 @@
 #include "ssd-internal.h"
 
 /*
- * As layout_gc() in ssd-config.c, for the spare blocks that are left.
+ * As layout_gc() in ssd-layout.c, for the spare blocks that are left.
  * Where a block in SLC mode may be emptied and a program may fail meanwhile,
  * the host leaves two blocks more than the layout knows of (plane_reserve()):
  * they come out of the slack, and the marks of GC are above them.
