@@ -159,7 +159,7 @@ def test_killed_process(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run whose process is killed is run again, with the same result."""
     sim = killer(file.parent)
     assert run(file, "--out", file.parent / "a.csv") == 0
-    monkeypatch.setattr(command.model, "sim", lambda: sim)
+    monkeypatch.setattr(command.points.model, "sim", lambda: sim)
     assert run(file, "--out", file.parent / "b.csv") == 0
     assert len(list((file.parent / "killed").iterdir())) == 3
     assert (file.parent / "a.csv").read_bytes() == \
@@ -169,7 +169,7 @@ def test_killed_process(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_killed_always(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three times is enough: the row says so."""
     sim = killer(file.parent, "os.kill(os.getpid(), signal.SIGKILL)")
-    monkeypatch.setattr(command.model, "sim", lambda: sim)
+    monkeypatch.setattr(command.points.model, "sim", lambda: sim)
     out = file.with_suffix(".csv")
     file.write_text(FILE.replace("drives = 12", "drives = 2").replace(
         '"options.media.start_cycles"', '"iops"'))

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import ending
-from ..build import model, venv
 from ..errors import UserError, one_line
-from ..sim import cluster, fleet, sweep
+from ..sim import cluster, fleet
 from ..sim.run import Point, Result, Runner, flat
 from ..sim.store import Store
 from ..ui import Stage, say
+from . import points
 
 TRIES = 3  # of a run whose process was killed
 ERROR = "error"
@@ -30,20 +30,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         " runs each, and writes one table with a row for each drive.  Results"
         " are kept beside the table; a fleet that was interrupted goes on where"
         " it was.  The exit status is 1 if a drive has no result.")
-    p.add_argument("file", metavar="FILE.toml")
-    p.add_argument("--out", default="", metavar="TABLE",
-                   help="the table, .parquet or .csv (default: FILE.parquet)")
+    points.add_options(p, "drives", ".parquet")
     p.add_argument("--drives", type=int, default=0, metavar="N",
                    help="the first N drives only, or more than FILE says")
-    p.add_argument("--jobs", type=int, default=0, metavar="N",
-                   help="runs at a time on this machine (default: its cores)")
-    p.add_argument("--scheduler", default="", metavar="ADDRESS",
-                   help="run on the Dask cluster whose scheduler is there, as"
-                   " in tcp://host:8786")
-    p.add_argument("--again", action="store_true",
-                   help="run drives with a result again")
-    p.add_argument("--list", action="store_true",
-                   help="print the drives, and end")
     p.set_defaults(call=main)
 
 
@@ -63,13 +52,13 @@ def _outcome(answer: cluster.Answer) -> Result:
     return result
 
 
-def _once(args: argparse.Namespace, sim: Path, points: list[Point],
+def _once(args: argparse.Namespace, sim: Path, runs: list[Point],
           done: Callable[[Point, cluster.Answer], None]) -> None:
     if args.scheduler:
-        cluster.answers(args.scheduler, sim, points, done)
+        cluster.answers(args.scheduler, sim, runs, done)
         return
     runner = Runner(sim, args.jobs)
-    runner.each(lambda p: runner.output(p.command(str(sim))), points, done)
+    runner.each(lambda p: runner.output(p.command(str(sim))), runs, done)
 
 
 def _run(args: argparse.Namespace, sim: Path, missing: list[Point],
@@ -115,16 +104,6 @@ def _table(plan: fleet.Fleet, results: list[Result]) \
     return [*about, *columns, ERROR], rows
 
 
-def _prepare(args: argparse.Namespace, out: Path) -> None:
-    if args.jobs < 0:
-        raise UserError("--jobs: 1 or more")
-    if not 0 <= args.drives <= fleet.MAX_DRIVES:
-        raise UserError(f"--drives {args.drives}: allowed 1..{fleet.MAX_DRIVES}")
-    if out.suffix not in (".csv", ".parquet"):
-        raise UserError(f"--out {out}: allowed names that end in .csv or"
-                        " .parquet")
-
-
 def _list(plan: fleet.Fleet) -> None:
     for member in plan.members:
         print(" ".join(f"{k}={v}" for k, v in member.about.items()))
@@ -134,38 +113,32 @@ def main(args: argparse.Namespace) -> int:
     """./vssd fleet"""
     file = Path(args.file)
     out = Path(args.out) if args.out else file.with_suffix(".parquet")
-    _prepare(args, out)
+    points.check(args, out)
+    if not 0 <= args.drives <= fleet.MAX_DRIVES:
+        raise UserError(f"--drives {args.drives}: allowed 1..{fleet.MAX_DRIVES}")
     plan = fleet.read(file, args.drives)
     if args.list:
         _list(plan)
         return 0
-    if out.suffix == ".parquet":
-        venv.extra("parquet")
-    if args.scheduler:
-        venv.extra("sweep")
-    sim = model.portable_sim() if args.scheduler else model.sim()
+    sim = points.simulator(args, out)
     store = Store(out.with_name(out.name + ".results"), sim.read_bytes())
-    points = [m.point for m in plan.members]
+    runs = [m.point for m in plan.members]
     have = set() if args.again else {
-        p for p in points if _has_result(store.get(p))}
-    missing = list(dict.fromkeys(p for p in points if p not in have))
+        p for p in runs if _has_result(store.get(p))}
+    missing = list(dict.fromkeys(p for p in runs if p not in have))
     if have:
-        say(f"{len(have)} of {len(points)} drives are there already")
+        say(f"{len(have)} of {len(runs)} drives are there already")
     if missing:
         _run(args, sim, missing, store)
-    results = [store.get(p) or {} for p in points]
+    results = [store.get(p) or {} for p in runs]
     head, rows = _table(plan, results)
-    try:
-        sweep.write(head, rows, out)
-    except OSError as e:
-        raise UserError(f"--out {out}: {e.strerror}") from e
-    return _report(out, results)
+    points.write(head, rows, out)
+    return _report(results)
 
 
-def _report(out: Path, results: list[Result]) -> int:
+def _report(results: list[Result]) -> int:
     errors = [r[ERROR] for r in results if r.get(ERROR)]
     without = sum(not _has_result(r) for r in results)
-    say(f"{len(results)} rows in {out}")
     if errors:
         say(f"{len(errors)} drives ended with an error, {without} of them"
             f" without a result; the first: {errors[0]}")

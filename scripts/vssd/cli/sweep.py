@@ -6,13 +6,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..build import model, venv
 from ..errors import UserError, one_line
 from ..sim import cluster, sweep
 from ..sim import run as simrun
 from ..sim.run import Point, Result
 from ..sim.store import Store
 from ..ui import Stage, say
+from . import points
 
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
@@ -24,18 +24,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         description="Runs every combination that FILE describes"
         " (docs/sweeps.md) and writes one table.  Results are kept beside the"
         " table; a sweep that was interrupted goes on where it was.")
-    p.add_argument("file", metavar="FILE.toml")
-    p.add_argument("--out", default="", metavar="TABLE",
-                   help="the table, .csv or .parquet (default: FILE.csv)")
-    p.add_argument("--jobs", type=int, default=0, metavar="N",
-                   help="runs at a time on this machine (default: its cores)")
-    p.add_argument("--scheduler", default="", metavar="ADDRESS",
-                   help="run on the Dask cluster whose scheduler is there, as"
-                   " in tcp://host:8786")
-    p.add_argument("--again", action="store_true",
-                   help="run points with a result again")
-    p.add_argument("--list", action="store_true",
-                   help="print the points, and end")
+    points.add_options(p, "points", ".csv")
     p.set_defaults(call=main)
 
 
@@ -66,18 +55,6 @@ def _run(args: argparse.Namespace, sim: Path, missing: list[Point],
             simrun.Runner(sim, args.jobs).points(missing, done)
 
 
-def _prepare(args: argparse.Namespace, out: Path) -> None:
-    if args.jobs < 0:
-        raise UserError("--jobs: 1 or more")
-    if out.suffix not in (".csv", ".parquet"):
-        raise UserError(f"--out {out}: allowed names that end in .csv or"
-                        " .parquet")
-    if out.suffix == ".parquet":
-        venv.extra("parquet")
-    if args.scheduler:
-        venv.extra("sweep")
-
-
 def main(args: argparse.Namespace) -> int:
     """./vssd sweep"""
     file = Path(args.file)
@@ -87,8 +64,8 @@ def main(args: argparse.Namespace) -> int:
         for job in plan.jobs:
             print(_label(job.point))
         return 0
-    _prepare(args, out)
-    sim = model.portable_sim() if args.scheduler else model.sim()
+    points.check(args, out)
+    sim = points.simulator(args, out)
     store = Store(out.with_name(out.name + ".results"), sim.read_bytes())
     have = {} if args.again else {
         job.point: r for job in plan.jobs if (r := store.get(job.point))}
@@ -100,9 +77,5 @@ def main(args: argparse.Namespace) -> int:
         _run(args, sim, missing, store)
     results = [store.get(job.point) or {} for job in plan.jobs]
     head, rows = sweep.table(plan, results)
-    try:
-        sweep.write(head, rows, out)
-    except OSError as e:
-        raise UserError(f"--out {out}: {e.strerror}") from e
-    say(f"{len(rows)} rows in {out}")
+    points.write(head, rows, out)
     return 0
