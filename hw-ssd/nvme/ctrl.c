@@ -170,10 +170,7 @@ static bool drain_drive(NvmeCtrl *ctrl)
         }
         any |= n > 0;
     } while (n == DONE_BATCH);
-    NVME_FOR_EACH_CTRL(ctrl->sub, c)
-    {
-        nvme_look_at_health(c);
-    }
+    nvme_look_at_health(ctrl->sub);
     nvme_telemetry_look(ctrl);
     nvme_pel_look(ctrl);
     return any;
@@ -194,21 +191,27 @@ static bool end_run(NvmeCtrl *ctrl)
     return fresh;
 }
 
+static unsigned after(const NvmeSubsys *sub, unsigned at)
+{
+    return at + 1 < sub->n_ctrls ? at + 1 : 0;
+}
+
 /* The controllers take turns: the next run begins behind the one that began
  * this run. */
 static bool fetch_all(NvmeSubsys *sub, unsigned *budget)
 {
-    unsigned first = sub->next_ctrl;
+    unsigned at = sub->next_ctrl;
     bool again = false;
 
+    sub->next_ctrl = after(sub, at);
     for (unsigned k = 0; k < sub->n_ctrls && *budget; k++) {
-        NvmeCtrl *c = sub->ctrl[(first + k) % sub->n_ctrls];
+        NvmeCtrl *c = sub->ctrl[at];
 
         if (c && nvme_running(c)) {
             again |= nvme_fetch(c, budget);
         }
+        at = after(sub, at);
     }
-    sub->next_ctrl = (first + 1) % sub->n_ctrls;
     return again;
 }
 
@@ -618,7 +621,7 @@ bool nvme_durable_log_close(NvmeCtrl *ctrl, GError **error)
 
 void nvme_free(NvmeCtrl *ctrl)
 {
-    g_assert(ctrl == &ctrl->sub->first && !nvme_next_ctrl(ctrl->sub, ctrl));
+    g_assert(ctrl == &ctrl->sub->first && !ctrl->next);
     ctrl->sub->powered = false;
     if (ctrl->ssd) {
         nvme_queues_close(ctrl);

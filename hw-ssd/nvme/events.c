@@ -217,22 +217,28 @@ void nvme_check_health(NvmeCtrl *ctrl)
     }
 }
 
-void nvme_look_at_health(NvmeCtrl *ctrl)
+static void health_changed(NvmeCtrl *ctrl, uint64_t health)
 {
-    PayloadStats stats;
-    uint64_t health;
+    ctrl->events.health = health;
+    nvme_check_health(ctrl);
+    if (ssd_read_only(ctrl->ssd) && !ctrl->sub->told_read_only) {
+        ctrl->sub->told_read_only = true;
+        nvme_notify(ctrl, NVME_TELL_READ_ONLY, 0, 1);
+    }
+}
 
-    payload_get_stats(ctrl->payload, &stats);
-    health = ssd_health(ctrl->ssd) << 1 | (stats.units_failed != 0) |
-             (uint64_t)(ctrl->sub->fault_kelvin ? ctrl->sub->fault_kelvin
-                                                : ssd_kelvin(ctrl->ssd))
-                 << 48;
-    if (health != ctrl->events.health) {
-        ctrl->events.health = health;
-        nvme_check_health(ctrl);
-        if (ssd_read_only(ctrl->ssd) && !ctrl->sub->told_read_only) {
-            ctrl->sub->told_read_only = true;
-            nvme_notify(ctrl, NVME_TELL_READ_ONLY, 0, 1);
+void nvme_look_at_health(NvmeSubsys *sub)
+{
+    uint64_t kelvin =
+        sub->fault_kelvin ? sub->fault_kelvin : ssd_kelvin(sub->first.ssd);
+    uint64_t health = ssd_health(sub->first.ssd) << 1 |
+                      (payload_units_failed(sub->first.payload) != 0) |
+                      kelvin << 48;
+
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (health != c->events.health) {
+            health_changed(c, health);
         }
     }
 }

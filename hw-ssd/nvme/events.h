@@ -29,7 +29,8 @@ void nvme_event_clear(NvmeCtrl *ctrl, unsigned type);
 
 /* Compare the critical warnings with those that were reported. */
 void nvme_check_health(NvmeCtrl *ctrl);
-/* The same if the drive's health or that of the payload has changed. */
-void nvme_look_at_health(NvmeCtrl *ctrl);
+/* The same of all controllers, if the health of the drive or that of the
+ * payload has changed. */
+void nvme_look_at_health(NvmeSubsys *sub);
 
 #endif

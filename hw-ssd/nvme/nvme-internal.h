@@ -371,6 +371,7 @@ typedef struct NvmeUpkeep {
     /* Nothing but the store was at work when upkeep.c looked, and nothing has
      * begun since: nvme_upkeep_wake(). */
     bool idle;
+    bool quiet; /* and the store has nothing to do later either */
 } NvmeUpkeep;
 
 /* Power, busy time and SMART counters. */
@@ -395,6 +396,7 @@ typedef struct NvmeCounts {
 
 struct NvmeCtrl {
     NvmeSubsys *sub;
+    NvmeCtrl *next;           /* of the subsystem, by index; NULL: none */
     unsigned index;           /* of NvmeSubsys.ctrl */
     NvmeSecondary *secondary; /* NULL: it is none */
     const NvmeMachine *machine;
@@ -505,38 +507,28 @@ struct NvmeSubsys {
     NvmeCtrl first;
 };
 
-/* The controllers of a subsystem, one after the other, from NULL on; NULL:
- * there are no more. */
-static inline NvmeCtrl *nvme_next_ctrl(const NvmeSubsys *sub,
-                                       const NvmeCtrl *last)
-{
-    for (unsigned i = last ? last->index + 1 : 0; i < sub->n_ctrls; i++) {
-        if (sub->ctrl[i]) {
-            return sub->ctrl[i];
-        }
-    }
-    return NULL;
-}
+/* All controllers of a subsystem, by index.  Most have one, in every run: the
+ * list is linked, so that the step to the next one is a load. */
+#define NVME_FOR_EACH_CTRL(sub, c)                                             \
+    for (NvmeCtrl *c = (sub)->ctrl[0]; c; c = c->next)
 
 /* NULL: there is none. */
 static inline NvmeCtrl *nvme_find_ctrl(const NvmeSubsys *sub, uint16_t cntlid)
 {
-    NvmeCtrl *c = nvme_next_ctrl(sub, NULL);
+    NvmeCtrl *c = sub->ctrl[0];
 
     while (c && c->cfg.cntlid != cntlid) {
-        c = nvme_next_ctrl(sub, c);
+        c = c->next;
     }
     return c;
 }
-
-#define NVME_FOR_EACH_CTRL(sub, c)                                             \
-    for (NvmeCtrl *c = nvme_next_ctrl(sub, NULL); c; c = nvme_next_ctrl(sub, c))
 
 /* A part that upkeep.c looks at begins: each that makes others_work() true
  * calls this. */
 static inline void nvme_upkeep_wake(NvmeSubsys *sub)
 {
     sub->upkeep.idle = false;
+    sub->upkeep.quiet = false;
 }
 
 static inline bool nvme_running(const NvmeCtrl *ctrl)

@@ -149,7 +149,8 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
     KEPT_AS(upkeep.retry_ns, retry_ns),
     KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
-    KEPT_AS(upkeep.idle, upkeep_idle), /* found out again */
+    KEPT_AS(upkeep.idle, upkeep_idle), /* these two: found out again */
+    KEPT_AS(upkeep.quiet, upkeep_quiet),
     VALUE_AS(life.busy_since_ns, busy_since_ns),
     VALUE_AS(life.busy_ns, busy_ns),
     KEPT_AS(life.n_io, nio_requests),
@@ -187,6 +188,7 @@ static const StateRow ctrl_rows[] = {
     NVME_STATS(COUNTER, NO_COUNTER)
     /* the first controller */
     KEPT_AS(first.sub, sub),
+    KEPT_AS(first.next, next), /* by nvme_add_controller() */
     KEPT_AS(first.index, index),
     KEPT_AS(first.secondary, secondary), /* NULL */
     KEPT_AS(first.machine, machine),

@@ -71,16 +71,33 @@ uint16_t nvme_free_cntlid(const NvmeCtrl *first, uint32_t from, uint16_t most)
     return id;
 }
 
-/* The first place without a controller. */
-static unsigned free_place(NvmeSubsys *sub)
+/* To the first place without a controller: the places before it are taken. */
+static void link_ctrl(NvmeSubsys *sub, NvmeCtrl *ctrl)
 {
     unsigned i = 0;
 
     while (sub->ctrl[i]) {
         i++;
     }
+    ctrl->index = i;
+    ctrl->next = sub->ctrl[i - 1]->next;
+    sub->ctrl[i - 1]->next = ctrl;
+    sub->ctrl[i] = ctrl;
     sub->n_ctrls = MAX(sub->n_ctrls, i + 1);
-    return i;
+}
+
+static void unlink_ctrl(NvmeSubsys *sub, NvmeCtrl *ctrl)
+{
+    NvmeCtrl *before = &sub->first;
+
+    while (before->next != ctrl) {
+        before = before->next;
+    }
+    before->next = ctrl->next;
+    sub->ctrl[ctrl->index] = NULL;
+    while (!sub->ctrl[sub->n_ctrls - 1]) {
+        sub->n_ctrls--;
+    }
 }
 
 static void take_over(NvmeCtrl *ctrl, const NvmeCtrl *first)
@@ -119,11 +136,10 @@ static NvmeCtrl *add(NvmeSubsys *sub, const NvmeMachine *machine, void *opaque,
     NvmeCtrl *ctrl = g_new0(NvmeCtrl, 1);
 
     ctrl->sub = sub;
-    ctrl->index = free_place(sub);
     nvme_ctrl_init(ctrl, machine, opaque);
     take_over(ctrl, &sub->first);
     ctrl->cfg.cntlid = cntlid;
-    sub->ctrl[ctrl->index] = ctrl;
+    link_ctrl(sub, ctrl);
     nvme_clear_changed_zones(ctrl); /* those of one that had its place */
     attach_all(ctrl);
     nvme_reset(ctrl, sub->now_ns);
@@ -195,10 +211,7 @@ void nvme_remove_controller(NvmeCtrl *ctrl)
     for (uint32_t i = 0; i < sub->namespaces.n; i++) {
         nvme_ns_attach(ctrl, &sub->namespaces.table[i], false);
     }
-    sub->ctrl[ctrl->index] = NULL;
-    while (!sub->ctrl[sub->n_ctrls - 1]) {
-        sub->n_ctrls--;
-    }
+    unlink_ctrl(sub, ctrl);
     sub->next_ctrl %= sub->n_ctrls;
     sub->more = true;
     if (ctrl->secondary) {

@@ -111,15 +111,21 @@ static uint64_t others_ns(const NvmeCtrl *ctrl)
     return next_ns;
 }
 
-bool nvme_upkeep(NvmeCtrl *ctrl)
+bool nvme_upkeep_work(NvmeCtrl *ctrl)
 {
-    if (is_time(ctrl, ctrl->sub->upkeep.housekeep_ns)) {
-        ctrl->sub->upkeep.housekeep_ns = payload_housekeep(ctrl->payload)
-                                             ? ctrl->sub->now_ns + HOUSEKEEP_NS
-                                             : SSD_TIME_NEVER;
+    NvmeUpkeep *u = &ctrl->sub->upkeep;
+    bool any;
+
+    if (is_time(ctrl, u->housekeep_ns)) {
+        u->housekeep_ns = payload_housekeep(ctrl->payload)
+                              ? ctrl->sub->now_ns + HOUSEKEEP_NS
+                              : SSD_TIME_NEVER;
     }
     retry(ctrl);
-    return G_UNLIKELY(!ctrl->sub->upkeep.idle) && look_at_others(ctrl);
+    any = !u->idle && look_at_others(ctrl);
+    u->quiet = u->idle && u->housekeep_ns == SSD_TIME_NEVER &&
+               u->retry_ns == SSD_TIME_NEVER && !u->retry_wait_ns;
+    return any;
 }
 
 uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)

@@ -7,7 +7,15 @@
 
 /* If it is time for it; true: the drive has got work, or a command has ended.
  * And when it will be. */
-bool nvme_upkeep(NvmeCtrl *ctrl);
+bool nvme_upkeep_work(NvmeCtrl *ctrl);
 uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl);
+
+/* The same.  With most hosts nothing waits, most of the time. */
+static inline bool nvme_upkeep(NvmeCtrl *ctrl)
+{
+    return G_UNLIKELY(!ctrl->sub->upkeep.quiet ||
+                      payload_wants_upkeep(ctrl->payload)) &&
+           nvme_upkeep_work(ctrl);
+}
 
 #endif

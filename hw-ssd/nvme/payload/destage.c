@@ -577,7 +577,8 @@ bool payload_housekeep(Payload *p)
     unsigned in_flight =
         MIN(1 + p->nzeroes / RANGES_PER_LAZY, MAX_ZEROES_IN_FLIGHT);
 
-    if (p->held || p->failed_zeroes.head) { /* it would fail again */
+    if (!p->nzeroes || p->held ||
+        p->failed_zeroes.head) { /* it would fail again */
         return false;
     }
     for (unsigned i = 0; i < in_flight && p->nlazy < in_flight; i++) {
@@ -692,6 +693,11 @@ bool payload_kick(Payload *p)
         run_barriers(p);
     }
     return p->trims_done;
+}
+
+bool payload_wants_upkeep(const Payload *p)
+{
+    return p->nzeroes || payload_has_failed(p);
 }
 
 bool payload_has_lazy(const Payload *p)

@@ -396,6 +396,11 @@ void payload_free(Payload *p)
     g_free(p);
 }
 
+uint64_t payload_units_failed(const Payload *p)
+{
+    return p->stats.units_failed;
+}
+
 void payload_get_stats(const Payload *p, PayloadStats *stats)
 {
     *stats = p->stats;

@@ -168,6 +168,8 @@ bool payload_kick(Payload *p);
  */
 bool payload_housekeep(Payload *p);
 bool payload_has_lazy(const Payload *p); /* is any left, or at the store? */
+/* Is there a range, or anything that the store has refused? */
+bool payload_wants_upkeep(const Payload *p);
 void payload_hold(Payload *p, bool on);
 
 void payload_store_done(Payload *p, NvmeStoreReq *req, int ret);
@@ -192,6 +194,9 @@ void payload_power_cut(Payload *p);
 uint64_t payload_marked_blocks(const Payload *p);
 
 void payload_get_stats(const Payload *p, PayloadStats *stats);
+
+/* Units that are programmed, and that the store has refused. */
+uint64_t payload_units_failed(const Payload *p);
 
 /* Nothing is on its way to or from the store, and nobody waits for it. */
 bool payload_at_rest(const Payload *p);
