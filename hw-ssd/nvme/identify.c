@@ -222,18 +222,19 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                   : nvme_ns_find(ctrl, sqe->dw[1]);
     NvmeIdNamespace *id = data;
 
-    if (sqe->dw[1] == NVME_NSID_ALL && ctrl->sub->namespaces.managed) {
+    if (sqe->dw[1] == NVME_NSID_ALL && ctrl->sub->namespaces.managed &&
+        (sqe->dw[10] & 0xff) == 0x00) {
         NvmeNamespace any = {0}; /* what all namespaces have */
 
         nvme_ns_set_format(ctrl, &any, 0);
         put_formats(ctrl, &any, id);
         return 0;
     }
-    if (!ns) { /* all zeroes, if there could be one */
-        return nvme_ns_valid(ctrl, sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
+    if (!ns) {
+        return nvme_ns_identify_missing(ctrl, sqe);
     }
     if (ns->kv) { /* it has no logical blocks */
-        return NVME_SC_INVALID_FIELD;
+        return NVME_SC_WRONG_COMMAND_SET;
     }
     id->nsze = nvme_le64(ns->nblocks);
     id->ncap =
@@ -311,7 +312,7 @@ static uint16_t fill_ns_descriptors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     NvmeNsDescriptor *d = data;
 
     if (!ns) {
-        return nvme_ns_missing(ctrl, sqe->dw[1]);
+        return nvme_ns_identify_missing(ctrl, sqe);
     }
     if (ns->eui64) {
         d->nidt = NVME_NIDT_EUI64;
@@ -452,7 +453,7 @@ static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     NvmeIdNvmNamespace *id = data;
 
     if (!ns) {
-        return nvme_ns_missing(ctrl, sqe->dw[1]);
+        return nvme_ns_identify_missing(ctrl, sqe);
     }
     if (ns->kv) {
         return NVME_SC_INVALID_FIELD;
@@ -508,9 +509,7 @@ static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     NvmeIdIndependent *id = data;
 
     if (!ns) {
-        return allocated && nvme_ns_valid(ctrl, sqe->dw[1])
-                   ? 0
-                   : nvme_ns_missing(ctrl, sqe->dw[1]);
+        return nvme_ns_identify_missing(ctrl, sqe);
     }
     id->nmic = ns->shared;
     id->rescap = nvme_has_reservations(ctrl) ? RESCAP_ALL : 0;

@@ -630,7 +630,7 @@ uint16_t nvme_identify_kv_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     NvmeIdKvNamespace *id = data;
 
     if (!ns) {
-        return nvme_ns_missing(ctrl, sqe->dw[1]);
+        return nvme_ns_identify_missing(ctrl, sqe);
     }
     if (!ns->kv) {
         return NVME_SC_INVALID_FIELD;

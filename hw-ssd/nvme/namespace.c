@@ -72,8 +72,26 @@ void nvme_namespaces_free(NvmeCtrl *ctrl)
 /* Base 1.4, 6.1.5: an NSID that is not active is an invalid field. */
 uint16_t nvme_ns_missing(const NvmeCtrl *ctrl, uint32_t nsid)
 {
-    return nvme_ns_valid(ctrl, nsid) ? NVME_SC_INVALID_FIELD
-                                     : NVME_SC_INVALID_NSID;
+    return nvme_ns_valid(ctrl, nsid) || nsid == NVME_NSID_ALL
+               ? NVME_SC_INVALID_FIELD
+               : NVME_SC_INVALID_NSID;
+}
+
+uint16_t nvme_ns_identify_missing(const NvmeCtrl *ctrl, const NvmeSqe *sqe)
+{
+    /* Zeroes where there could be a namespace.  FFFFFFFFh is an invalid
+     * namespace for these, and not an invalid field. */
+    static const uint8_t zeroes[] = {0x00, 0x05, 0x11, 0x1b, 0x1f};
+    static const uint8_t invalid[] = {0x00, 0x03, 0x11, 0x1b, 0x1f};
+    uint8_t cns = sqe->dw[10] & 0xff;
+
+    if (memchr(zeroes, cns, sizeof(zeroes)) &&
+        nvme_ns_valid(ctrl, sqe->dw[1])) {
+        return 0;
+    }
+    return sqe->dw[1] == NVME_NSID_ALL && memchr(invalid, cns, sizeof(invalid))
+               ? NVME_SC_INVALID_NSID
+               : nvme_ns_missing(ctrl, sqe->dw[1]);
 }
 
 NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid)
@@ -282,9 +300,10 @@ uint16_t nvme_ns_check_protection(const NvmeCtrl *ctrl, unsigned format,
         (extended && !f.protection.meta_bytes)) {
         return NVME_SC_INVALID_FORMAT;
     }
-    return type > 3 || dps >> 4 || (dps && !f.protection.meta_bytes)
-               ? NVME_SC_INVALID_FIELD
-               : 0;
+    if (type > 3 || dps >> 4) { /* reserved */
+        return NVME_SC_INVALID_FIELD;
+    }
+    return dps && !f.protection.meta_bytes ? NVME_SC_INVALID_FORMAT : 0;
 }
 
 void nvme_ns_set_protection(NvmeNamespace *ns, bool extended, uint8_t dps)

@@ -9,8 +9,12 @@
 void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n);
 void nvme_namespaces_free(NvmeCtrl *ctrl);
 
-/* The status of a command for a namespace that is not attached. */
+/* The status of a command for a namespace that is not attached, or for all of
+ * them if it takes one (Base 2.1, Common Command Format, NSID). */
 uint16_t nvme_ns_missing(const NvmeCtrl *ctrl, uint32_t nsid);
+
+/* The same of Identify, by its CNS; 0: the structure is all zeroes. */
+uint16_t nvme_ns_identify_missing(const NvmeCtrl *ctrl, const NvmeSqe *sqe);
 
 /* Is there one, attached or not?  NULL: there is none. */
 NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid);

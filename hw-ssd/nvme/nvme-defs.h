@@ -225,7 +225,8 @@ enum {
     NVME_SC_RESOURCE_COUNT = 0x121, /* Invalid Number of Controller Resources */
     NVME_SC_RESOURCE_ID = 0x122,
     NVME_SC_COMMAND_SET = 0x129,
-    NVME_SC_COMMAND_SETS = 0x12b, /* Combination Rejected */
+    NVME_SC_COMMAND_SETS = 0x12b,      /* Combination Rejected */
+    NVME_SC_WRONG_COMMAND_SET = 0x12c, /* Invalid I/O Command Set */
     NVME_SC_INVALID_PI = 0x181,
     NVME_SC_READ_ONLY = 0x182,
     NVME_SC_COMMAND_SIZE = 0x183,

@@ -157,7 +157,7 @@ uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                   : nvme_ns_find(ctrl, sqe->dw[1]);
 
     if (!ns) {
-        return nvme_ns_missing(ctrl, sqe->dw[1]);
+        return nvme_ns_identify_missing(ctrl, sqe);
     }
     if (!ns->zone_size) {
         return NVME_SC_INVALID_FIELD;

@@ -39,7 +39,7 @@ static void test_bad_fields(void)
         sqe.dw[1] = 2;
         g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_INVALID_NSID);
         sqe.dw[1] = NVME_NSID_ALL;
-        g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_INVALID_NSID);
+        g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_INVALID_FIELD);
         sqe = good;
         sqe.dw[10] = 9993; /* one block too far */
         g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_LBA_RANGE);

@@ -275,8 +275,8 @@ static void test_identify(void)
     g_assert_cmpuint(id->nuse, ==, (1 + 1 + 2) * KV_UNIT);
     g_assert_cmphex(identify(h, 0x05, 2, 1), ==, NVME_SC_INVALID_FIELD);
     g_assert_cmphex(identify(h, 0x05, 1, 0), ==, NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(identify(h, 0x00, 1, 0), ==, NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(identify(h, 0x05, 3, 1), ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(identify(h, 0x00, 1, 0), ==, NVME_SC_WRONG_COMMAND_SET);
+    g_assert_cmphex(identify(h, 0x05, 3, 1), ==, 0); /* zeroes */
     g_assert_cmphex(identify(h, 0x06, 0, 1), ==, 0);
     g_assert_cmphex(identify(h, 0x06, 0, 2), ==, NVME_SC_INVALID_FIELD);
     for (unsigned cns = 0x07; cns <= 0x1a; cns += 0x13) {

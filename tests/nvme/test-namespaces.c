@@ -371,7 +371,7 @@ static void test_create(void)
     } bad[] = {
         {{.nsze = 8, .ncap = 8, .flbas = 2}, NVME_SC_INVALID_FORMAT},
         {{.nsze = 8, .ncap = 8, .flbas = 0x20}, NVME_SC_INVALID_FORMAT},
-        {{.nsze = 8, .ncap = 8, .dps = 1}, NVME_SC_INVALID_FIELD},
+        {{.nsze = 8, .ncap = 8, .dps = 1}, NVME_SC_INVALID_FORMAT},
         {{.nsze = 8, .ncap = 8, .nmic = 2}, NVME_SC_INVALID_FIELD},
         {{.nsze = 8, .ncap = 8, .anagrpid = 1}, NVME_SC_INVALID_FIELD},
         {{.nsze = 8, .ncap = 8, .nvmsetid = 2}, NVME_SC_INVALID_FIELD},
@@ -450,7 +450,7 @@ static void test_attach(void)
     g_assert_cmphex(attach(h, 1, 2), ==, NVME_SC_INVALID_FIELD);
     g_assert_cmphex(attach(h, 2, 0), ==, NVME_SC_INVALID_FIELD);
     g_assert_cmphex(attach(h, 0, 0), ==, NVME_SC_INVALID_NSID);
-    g_assert_cmphex(attach(h, ALL, 0), ==, NVME_SC_INVALID_NSID);
+    g_assert_cmphex(attach(h, ALL, 0), ==, NVME_SC_INVALID_FIELD);
     g_assert_cmphex(attach_list(h, 0, 1, 0), ==, NVME_SC_CONTROLLER_LIST);
     g_assert_cmphex(attach_list(h, 1, 2, 0), ==, NVME_SC_CONTROLLER_LIST);
     g_assert_cmphex(attach_list(h, 2, 1, 2), ==, NVME_SC_CONTROLLER_LIST);
