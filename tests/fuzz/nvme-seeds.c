@@ -655,6 +655,51 @@ static void write_tables(const char *dir, unsigned first)
     }
 }
 
+/* Features 19h and 84h: each value and some that are reserved, each NSID, what
+ * is read, and what the host does with its namespaces in between. */
+static void values(Life *l, uint8_t fid)
+{
+    static const uint32_t value[] = {1, 2,     3,     4,         7,
+                                     8, 0x1ff, 0x200, UINT32_MAX};
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(value); i++) {
+        unsigned of = below(l, 3) ? 0 : below(l, 4);
+        uint32_t save = below(l, 8) ? 0 : 1U << 31;
+
+        raw_admin(l, NVME_ADM_SET_FEATURES, of, fid | save, value[i]);
+        raw_admin(l, NVME_ADM_GET_FEATURES, of, fid | below(l, 8) << 8, 0);
+        some_io(l, 2);
+        if (below(l, 2)) {
+            add(l, FUZZ_ADMIN, below(l, 256), below(l, 8), below(l, 64));
+            add(l, FUZZ_STEPS, 16, 0, 0);
+        }
+    }
+    raw_admin(l, NVME_ADM_SET_FEATURES, 0, fid, 0);
+}
+
+static void write_features(const char *dir, unsigned first, unsigned n)
+{
+    static const struct {
+        uint8_t drive, content, fid;
+    } of[] = {{250, 8, 0x19}, {249, 8, 0x84}, {0, 8, 0x84}, {250, 8, 0x84}};
+
+    for (unsigned i = 0; i < n; i++) {
+        Life l = {.bytes = g_byte_array_new()};
+        unsigned k = i % G_N_ELEMENTS(of);
+
+        prng_seed(&l.rng, i, 0xfea7);
+        add_head(&l, of[k].drive, 0);
+        l.bytes->data[HEAD_CONTENT] = of[k].content;
+        l.bytes->data[HEAD_SHAPE] = 2 << 4;
+        values(&l, of[k].fid);
+        power_and_resets(&l);
+        values(&l, of[k].fid);
+        look(&l);
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
 /* ADMIN of nvme-act-vf.c: what, which secondary, and its values. */
 static void secondary(Life *l, unsigned what, unsigned a, uint32_t b)
 {
@@ -744,5 +789,6 @@ int main(int argc, char **argv)
     write_secondaries(argv[1], 2 * n + n / 4 + n / 8, n / 12);
     write_keys(argv[1], 2 * n + n / 4 + n / 8 + n / 12, n / 12);
     write_tables(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12);
+    write_features(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12 + 16, 8);
     return 0;
 }
