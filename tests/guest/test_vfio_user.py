@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+from qemu.qmp import ExecuteError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
 from conftest import Env, refused, vssd
@@ -63,6 +65,10 @@ def test_real_guest(env: Env, tmp_path: Path) -> None:
                 "0x010802\n"
             guest.run(VERIFY)
             assert refused(guest) == {"nvme0": 0}
+            with pytest.raises(ExecuteError, match="drive-in-vssd-server"):
+                guest.qmp("migrate", uri=f"file:{tmp_path}/moved")
+            assert "drive-in-vssd-server" in guest.qmp(
+                "human-monitor-command", **{"command-line": "savevm a"})
             guest.run("echo kept > /root/note; sync")
             assert guest.live.proc
             os.kill(guest.live.proc.pid, signal.SIGKILL)
@@ -96,7 +102,7 @@ def test_run_with_a_server(env: Env, tmp_path: Path) -> None:
     assert state.stat().st_size > 0
     for option in (["--icount"], ["--drive", "tiny"], ["--controllers", "2"],
                    ["--oplog", str(tmp_path / "o")], ["--device", "nvme"],
-                   ["--print-command"]):
+                   ["--print-command"], ["--", "-incoming", "defer"]):
         done = vssd("run", "--server", *option)
         assert done.returncode != 0
         assert "not with --server" in done.stderr.splitlines()[-1]

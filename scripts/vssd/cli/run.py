@@ -241,7 +241,8 @@ def _check_server(args: argparse.Namespace) -> None:
             ("--sriov-vfs", args.sriov_vfs), ("--oplog", args.oplog),
             ("--timeline", args.timeline), ("--trace", args.trace),
             ("--device nvme", args.device != "vssd"),
-            ("--print-command", args.print_command)):
+            ("--print-command", args.print_command),
+            ("-incoming", "-incoming" in args.qemu)):
         if given:
             raise UserError(f"{option}: not with --server (docs/vfio-user.md)")
     if args.disk:

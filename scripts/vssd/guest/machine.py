@@ -40,6 +40,9 @@ FOLLOW_S = 0.2
 # QEMU ends when a server does not answer for so long (default 5 s): on a busy
 # machine that is no reason.
 MSG_TIMEOUT_MS = 120_000
+# vfio-user-pci neither carries the state of its drive nor refuses to migrate
+# without.  A node of this format does refuse, and so does savevm then.
+NO_MIGRATION = "drive-in-vssd-server"
 UNSEEN_BYTES = 16 << 20
 HPET = 0xfed00000
 HPET_REGISTERS = (0x10, 0x20, 0xf0, 0x100, 0x108)  # with comparator 0
@@ -67,7 +70,8 @@ class Drive:
     slot: bool = False  # in a hot-plug slot: it can go and come back
     forget: bool = False  # writes are lost when QEMU ends (snapshot=on)
     # Sockets of a vssd-server that has the drive: of the device, of the drive's
-    # properties.  The image and what follows are that process's then.
+    # properties; the file NO_MIGRATION is beside them.  The image and what follows
+    # are that process's then.
     server: tuple[Path, Path] | None = None
 
 
@@ -119,6 +123,25 @@ def _server_args(i: int, path: Path, boot: bool) -> list[str]:
     if boot:
         device["bootindex"] = i
     return ["-device", json.dumps(device)]
+
+
+def has_format(emulator: Path, name: str) -> bool:
+    """Does this QEMU know a format of images?"""
+    said = subprocess.run([str(emulator), "-drive", "format=help"], check=False,
+                          capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    return name in said.stdout.split()
+
+
+def no_migration(spec: Spec) -> list[str]:
+    """A node that has QEMU refuse to migrate without the drive of a server."""
+    files = [drive.server[0].with_name(NO_MIGRATION)
+             for drive in spec.drives if drive.server]
+    if not files or not has_format(spec.emulator, "qcow"):
+        return []
+    return ["-blockdev", json.dumps({
+        "driver": "qcow", "node-name": NO_MIGRATION,
+        "file": {"driver": "file", "filename": str(files[0])}})]
 
 
 def drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
@@ -230,6 +253,7 @@ def command_line(spec: Spec) -> list[str]:
                  "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
     for i, drive in enumerate(spec.drives):
         args += drive_args(i, drive, spec.kernel is None)
+    args += no_migration(spec)
     if spec.kernel:
         args += ["-kernel", str(spec.kernel), "-append", spec.append]
         if spec.initrd:

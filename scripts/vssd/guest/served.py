@@ -12,6 +12,8 @@ import ctypes
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,11 +22,15 @@ from pathlib import Path
 from .. import rundir
 from ..errors import UserError, one_line
 from ..ui import Stage, say
-from .machine import PR_SET_PDEATHSIG
+from .machine import NO_MIGRATION, PR_SET_PDEATHSIG
 
 SOCKET = "drive.sock"
 SOCKET_MAX = 107  # bytes of the path of a socket
 END_S = 60
+# An empty image of QEMU's old format qcow: 512 bytes in a cluster of 512, a map
+# at 512.
+QCOW = struct.pack(">4sIQIIQBBHIQ", b"QFI\xfb", 1, 0, 0, 0, 512, 9, 6, 0, 0, 512)
+CREDENTIALS = struct.Struct("iII")  # struct ucred of the kernel
 
 
 @dataclass
@@ -63,6 +69,7 @@ def serving(program: Path, options: Options, folder: Path) \
         -> Iterator[tuple[Path, Path]]:
     """The server, as long as the context lasts; then the drive is saved."""
     device, control = sockets(folder)
+    (folder / NO_MIGRATION).write_bytes(QCOW.ljust(1024, b"\0"))
     command = [str(program), "--profile", str(options.profile), "--image",
                str(options.image), "--socket", str(device), "--qmp",
                str(control), "--serial", options.serial]
@@ -80,6 +87,16 @@ def serving(program: Path, options: Options, folder: Path) \
         yield device, control
     finally:
         _end(proc)
+
+
+def process_of(control: Path) -> int:
+    """The process that listens at this socket."""
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.connect(str(control))
+        said = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED,
+                               CREDENTIALS.size)
+    pid: int = CREDENTIALS.unpack(said)[0]
+    return pid
 
 
 def _die_with_parent() -> None:

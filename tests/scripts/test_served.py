@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A drive in a process of its own, as the vssd command starts it: its files, its
+messages, QEMU's arguments."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from vssd import paths
+from vssd.errors import UserError
+from vssd.guest import machine, served
+
+
+def server(folder: Path, text: str) -> Path:
+    """A program in the server's place."""
+    path = folder / "server"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def options(folder: Path) -> served.Options:
+    """Of a drive that no program reads."""
+    return served.Options(paths.find_profile("tiny"), folder / "drive.raw")
+
+
+@pytest.mark.parametrize("formats", ["qcow raw", "qcow2 raw"])
+def test_what_refuses_to_migrate(tmp_path: Path, formats: str) -> None:
+    """QEMU gets a node of a format that it does not migrate, if it knows it."""
+    program = server(tmp_path, "echo ready; exec sleep 60")
+    with served.serving(program, options(tmp_path), tmp_path) as found:
+        emulator = server(tmp_path, f"echo Supported formats: {formats}")
+        spec = machine.Spec(emulator, "tcg",
+                            [machine.Drive(tmp_path, server=found)])
+        args = machine.no_migration(spec)
+        image = (tmp_path / machine.NO_MIGRATION).read_bytes()
+    assert image[:8] == b"QFI\xfb\0\0\0\1" and len(image) % 512 == 0
+    if "qcow" not in formats.split():
+        assert args == []
+        return
+    node = json.loads(args[args.index("-blockdev") + 1])
+    assert node["driver"] == "qcow" and "vssd-server" in node["node-name"]
+    assert node["file"]["filename"] == str(tmp_path / machine.NO_MIGRATION)
+
+
+def test_server_that_refuses(tmp_path: Path) -> None:
+    """Its last line is the error."""
+    program = server(tmp_path, "echo 'vssd-server: --block 5: no' >&2; exit 1")
+    with pytest.raises(UserError, match="^--block 5: no$"), \
+            served.serving(program, options(tmp_path), tmp_path):
+        pass
+
+
+def test_process_of_a_socket(tmp_path: Path) -> None:
+    """The one that listens, not the one that asks."""
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.bind(str(path))
+        sock.listen()
+        assert served.process_of(path) == os.getpid()
