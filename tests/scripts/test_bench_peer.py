@@ -57,6 +57,17 @@ def test_peer_goes_with_fio_only(tmp_path: Path) -> None:
         bench.main(arguments("nand", "--peer", str(tmp_path)))
 
 
+@pytest.mark.parametrize("names", [[], ["nand"], ["fio", "watch"]])
+def test_server_goes_with_its_rows_only(names: list[str]) -> None:
+    with pytest.raises(UserError, match="--server: only with fio, idle, warm"):
+        bench.main(arguments(*names, "--server"))
+
+
+def test_server_has_no_peer(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--peer: only with fio, and not"):
+        bench.main(arguments("fio", "--server", "--peer", str(tmp_path)))
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_finished_rows_are_kept(monkeypatch: pytest.MonkeyPatch,
                                 capsys: pytest.CaptureFixture[str],

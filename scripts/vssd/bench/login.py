@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from .rows import row
 LOGIN_S = 1800
 
 
-def _seconds_to_login(command: Path, env: dict[str, str]) -> float:
+def _seconds_to_login(command: Path, env: dict[str, str],
+                      more: Sequence[str] = ()) -> float:
     begin = time.monotonic()
     proc = subprocess.Popen(
-        [str(command), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        [str(command), "run", *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, env=dict(os.environ, **env))
     assert proc.stdin and proc.stdout
     try:
@@ -40,17 +42,22 @@ def _seconds_to_login(command: Path, env: dict[str, str]) -> float:
         proc.wait()
 
 
-def warm(rounds: int) -> list[dict[str, Any]]:
-    """Seconds from ./vssd run to the login prompt, with all of it built."""
-    _seconds_to_login(PROJECT / "vssd", {})
+def _name(kind: str, more: Sequence[str]) -> str:
+    return "_".join(["login", kind, *(x.lstrip("-") for x in more)])
+
+
+def warm(rounds: int, more: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Seconds from ./vssd run, with these options, to the login prompt; all of
+    it is built."""
+    _seconds_to_login(PROJECT / "vssd", {}, more)
     with Stage("./vssd run to the login prompt"):
-        runs = [_seconds_to_login(PROJECT / "vssd", {})
+        runs = [_seconds_to_login(PROJECT / "vssd", {}, more)
                 for _ in range(rounds)]
-    return [row("login_warm", statistics.median(runs), None,
+    return [row(_name("warm", more), statistics.median(runs), None,
                 "s", "median of " + ", ".join(f"{r:.1f}" for r in runs))]
 
 
-def cold() -> list[dict[str, Any]]:
+def cold(more: Sequence[str] = ()) -> list[dict[str, Any]]:
     """The same in a fresh clone with an empty cache."""
     with tempfile.TemporaryDirectory(prefix="vssd-cold-") as name:
         clone, cache = Path(name) / "clone", Path(name) / "cache"
@@ -61,6 +68,6 @@ def cold() -> list[dict[str, Any]]:
             raise UserError("git clone: " + one_line(done.stderr))
         with Stage("./vssd run in a fresh clone, empty cache"):
             took = _seconds_to_login(clone / "vssd",
-                                     {"VSSD_CACHE": str(cache)})
-    return [row("login_cold", took, None, "s",
+                                     {"VSSD_CACHE": str(cache)}, more)
+    return [row(_name("cold", more), took, None, "s",
                 "Debian packages that were there already are not counted")]

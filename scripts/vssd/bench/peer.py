@@ -56,6 +56,22 @@ def only(running: Guest, resting: Guest) -> Iterator[None]:
         os.kill(procs[1].pid, signal.SIGCONT)
 
 
+def in_turns(ours: Guest, peer: Guest, devices: dict[Guest, str], rounds: int,
+             seconds: float) -> Iterator[tuple[int, str, float, float]]:
+    """For each depth and workload the median IOPS of both guests, each on its
+    device."""
+    for depth, workload in WORKLOADS:
+        found: dict[Guest, list[float]] = {ours: [], peer: []}
+        for _ in range(rounds):
+            for running, resting in ((peer, ours), (ours, peer)):
+                with only(running, resting):
+                    found[running].append(
+                        fio(running, devices[running], workload, depth,
+                            seconds).iops)
+        mine, other = (statistics.median(found[g]) for g in (ours, peer))
+        yield depth, workload, mine, other
+
+
 def measure(path: Path, rounds: int, seconds: float) -> Iterator[dict[str, Any]]:
     """Rows for each workload and queue depth; the program was checked."""
     theirs = ["-device", f"{DEVICE},devsz_mb={MIB},femu_mode=2,id=peer"]
@@ -63,15 +79,8 @@ def measure(path: Path, rounds: int, seconds: float) -> Iterator[dict[str, Any]]
             booted(emulator=path, extra=theirs) as peer, \
             Stage("fio: vssd and the peer in turns"):
         device = {ours: device_of(ours, OURS), peer: "/dev/nvme0n1"}
-        for depth, workload in WORKLOADS:
-            found: dict[Guest, list[float]] = {ours: [], peer: []}
-            for _ in range(rounds):
-                for running, resting in ((peer, ours), (ours, peer)):
-                    with only(running, resting):
-                        found[running].append(
-                            fio(running, device[running], workload, depth,
-                                seconds).iops)
-            mine, other = (statistics.median(found[g]) for g in (ours, peer))
+        for depth, workload, mine, other in in_turns(ours, peer, device, rounds,
+                                                     seconds):
             yield row(f"guest_{workload}_4k_qd{depth}_femu", mine, other, "IOPS",
                       "zero-latency on null-co, against FEMU without delays"
                       + AIM.get(depth, ""))

@@ -42,6 +42,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--peer", type=Path, metavar="PATH",
                    help="of fio: FEMU's emulator (a qemu-system-x86_64 with the"
                    " device femu), for rows against it in the same run")
+    p.add_argument("--server", action="store_true",
+                   help="of fio, idle, warm, cold: measure vssd-server, in fio"
+                   " against the device in QEMU (docs/vfio-user.md)")
     p.add_argument("--suite", action="append", default=[],
                    metavar="NAME[=CHECKOUT]",
                    help="of conformance: this suite, of Debian's source package"
@@ -55,8 +58,11 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 def _fio(args: argparse.Namespace) -> Iterable[Row]:
     """I/O in a guest, against QEMU's nvme, null_blk and FEMU (--peer)"""
-    from ..bench import fio, peer
+    from ..bench import fio, peer, server
 
+    if args.server:
+        yield from server.speed(args.repeat, args.runtime)
+        return
     yield from fio.measure(args.repeat, args.runtime)
     if args.peer:
         yield from peer.measure(args.peer, args.repeat, args.runtime)
@@ -71,8 +77,10 @@ def _lateness(args: argparse.Namespace) -> Rows:
 
 def _idle(args: argparse.Namespace) -> Rows:
     """CPU time while the guest idles"""
-    from ..bench import idle
+    from ..bench import idle, server
 
+    if args.server:
+        return server.idle(args.repeat)
     return idle.measure(args.repeat)
 
 
@@ -129,14 +137,19 @@ def _warm(args: argparse.Namespace) -> Rows:
     """seconds from ./vssd run to the login prompt"""
     from ..bench import login
 
-    return login.warm(args.repeat)
+    return login.warm(args.repeat, _served(args))
 
 
-def _cold(_args: argparse.Namespace) -> Rows:
+def _cold(args: argparse.Namespace) -> Rows:
     """slow: the same in a fresh clone with an empty cache"""
     from ..bench import login
 
-    return login.cold()
+    return login.cold(_served(args))
+
+
+def _served(args: argparse.Namespace) -> list[str]:
+    """The option for ./vssd run."""
+    return ["--server"] if args.server else []
 
 
 def _conformance(args: argparse.Namespace) -> Rows:
@@ -161,6 +174,7 @@ BENCHES: dict[str, Callable[[argparse.Namespace], Iterable[Row]]] = {
     "cold": _cold,
     "conformance": _conformance,
 }
+SERVED = ("fio", "idle", "warm", "cold")
 SLOW = ("cold", "conformance")
 PROFILE = "profile"
 PROFILES = ("read", "write", "gc", "read_trace", "write_trace", "gc_trace",
@@ -218,8 +232,10 @@ def main(args: argparse.Namespace) -> int:
     if args.suite and "conformance" not in args.names:
         raise UserError("--suite: only with conformance")
     names = args.names or [n for n in BENCHES if n not in SLOW]
-    if args.peer and "fio" not in names:
-        raise UserError("--peer: only with fio")
+    if args.peer and ("fio" not in names or args.server):
+        raise UserError("--peer: only with fio, and not with --server")
+    if args.server and not set(names) <= set(SERVED):
+        raise UserError("--server: only with " + ", ".join(SERVED))
     if args.peer:
         from ..bench import peer
 
