@@ -17,7 +17,7 @@ from pathlib import Path
 
 # Of the sources; all of a folder, or one file.
 PARTS = ("vssd", "meson.build", "LICENSE", "profiles", "scripts/vssd",
-         "guest-tools", "hw-ssd/nvme/vendor-log.h")
+         "guest-tools", "hw-ssd/nvme/vendor-log.h", "lib/examples/policies")
 COMPLETIONS = {"bash": "bash-completion/completions/vssd",
                "zsh": "zsh/site-functions/_vssd",
                "fish": "fish/vendor_completions.d/vssd.fish"}

@@ -29,7 +29,7 @@ def _folder(kind: str) -> Path:
 
 
 def program(name: str) -> Path:
-    """A program for users: vssd-sim, vssd-oplog-check."""
+    """A program for users: vssd-sim, vssd-oplog-check, vssd-server."""
     return _there(_folder("bin") / name, "vssd")
 
 

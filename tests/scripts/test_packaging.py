@@ -19,8 +19,9 @@ from typing import Any
 
 import pytest
 
+from bare_root import bare_root, describe, why_not
 from vssd import origin
-from vssd.build import guest_tools, model, packages, venv
+from vssd.build import guest_tools, model, packages, venv, vfio_server
 from vssd.cli import completion, parsing
 from vssd.cli.main import parser
 from vssd.paths import PROJECT
@@ -45,14 +46,15 @@ def _tool_path(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder)
 
 
-def run(args: list[Any], **more: str) -> subprocess.CompletedProcess[str]:
+def run(args: list[Any], cwd: Path | None = None, **more: str) \
+        -> subprocess.CompletedProcess[str]:
     """A program's end; its environment has no PYTHONPATH."""
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     return subprocess.run([str(a) for a in args], capture_output=True,
-                          text=True, check=False, env=dict(env, **more))
+                          text=True, check=False, cwd=cwd, env=dict(env, **more))
 
 
-def installed_works(root: Path, tool_path: str) -> None:
+def installed_works(root: Path, tool_path: str, folder: Path) -> None:
     """The command of an installed tree, without a compiler."""
     vssd = root / "bin/vssd"
     said = run([vssd, "--version"], PATH=tool_path)
@@ -67,6 +69,10 @@ def installed_works(root: Path, tool_path: str) -> None:
         done = run([vssd, word], PATH=tool_path)
         assert done.returncode == 1 and text in done.stderr
         assert done.stderr.count("\n") == 1
+    done = run([vssd, "policy", "new", "gc", "mine"], PATH=tool_path, cwd=folder)
+    assert (folder / "mine.c").is_file(), done.stderr
+    done = run([vssd, "policy", "test", "mine.c"], PATH=tool_path, cwd=folder)
+    assert "needs the sources of vssd" in done.stderr
     pages = {p.name.removesuffix(".gz").removesuffix(".1")
              for p in (root / "share/man/man1").iterdir()}
     names = {f"vssd-{name}" for name, _, _ in parsing.children(parser())}
@@ -87,6 +93,27 @@ def installed_works(root: Path, tool_path: str) -> None:
         assert "not a dynamic executable" in said.stderr + said.stdout
 
 
+def served(root: Path, folder: Path) -> None:
+    """The server of an installed tree: the one that `vssd run --server` takes;
+    it serves a drive, and saves it at its end."""
+    found = run([sys.executable, "-c", "from vssd.build import vfio_server\n"
+                 "print(vfio_server.ensure())"],
+                PYTHONPATH=str(root / "share/vssd/scripts"))
+    server = Path(found.stdout.strip())
+    assert server == root / "bin/vssd-server", found.stderr
+    image, state = folder / "served.raw", folder / "served.state"
+    with image.open("wb") as file:
+        file.truncate(8 << 20)
+    with subprocess.Popen(
+            [server, "--profile", root / "share/vssd/profiles/tiny.ini",
+             "--image", image, "--socket", folder / "served.sock", "--state",
+             state], stdout=subprocess.PIPE, text=True) as proc:
+        assert proc.stdout and "served.sock" in proc.stdout.readline()
+        proc.terminate()
+        assert proc.wait(60) == 0
+    assert state.stat().st_size > 0
+
+
 def test_meson_install(tmp_path: Path, tool_path: str) -> None:
     """Into DESTDIR; the tree works where it is."""
     build = model.ensure("release", model.SIM, OPLOG_CHECK,
@@ -98,7 +125,7 @@ def test_meson_install(tmp_path: Path, tool_path: str) -> None:
     # vssd-server is there if the build has libvfio-user.
     assert {p.name for p in (root / "bin").iterdir()} - {"vssd-server"} == {
         "vssd", "vssd-sim", "vssd-oplog-check"}
-    installed_works(root, tool_path)
+    installed_works(root, tool_path, tmp_path)
     left = [p for p in root.rglob("*") if p.name == "__pycache__"]
     assert left == []
 
@@ -141,17 +168,28 @@ def sources(to: Path) -> Path:
     return to
 
 
+def shared_library(folder: Path) -> Path:
+    """A cache to read that has libvfio-user's source: no build fetches it."""
+    made = folder / vfio_server.library_name()
+    (made / vfio_server.LIBRARY).parent.mkdir(parents=True)
+    (made / vfio_server.LIBRARY).symlink_to(vfio_server.library())
+    (made / vfio_server.DONE).touch()
+    return folder
+
+
 def built_packages(folder: Path, profiles: str, options: str) \
         -> dict[str, Path]:
     """dpkg-buildpackage's packages by name.  Meson and the libraries of man
     pages are the environment's: the suite's may be older."""
-    packages.ensure(packages.BUILD, packages.PACKAGING)
+    packages.ensure(packages.BUILD, packages.PACKAGING, packages.SERVER)
     tree = sources(folder / "vssd")
+    shared = shared_library(folder / "shared")
     done = subprocess.run(
         ["dpkg-buildpackage", "-b", "-us", "-uc", "-d"], cwd=tree,
         capture_output=True, text=True, check=False,
         env=dict({k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
                  DEB_BUILD_PROFILES=profiles, DEB_BUILD_OPTIONS=options,
+                 VSSD_SHARED_CACHE=str(shared),
                  **venv.path_env()))
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
     return {p.name.split("_")[0]: p for p in folder.glob("*.deb")}
@@ -168,12 +206,14 @@ def test_debian_package(tmp_path: Path, tool_path: str) -> None:
                       ("libvssd-dev", "/libvssd.so -> libvssd.so.1")):
         assert has in run(["dpkg-deb", "-c", made[name]]).stdout, has
     depends = run(["dpkg-deb", "-f", made["vssd"], "Depends"]).stdout
-    for name in ("python3 (>= 3.10)", "python3-venv", "libglib2.0-0", "libzstd1"):
+    for name in ("python3 (>= 3.10)", "python3-venv", "libglib2.0-0", "libzstd1",
+                 "libjson-c5"):
         assert name in depends
     assert "gcc" not in depends and "meson" not in depends
     root = tmp_path / "root"
     assert run(["dpkg-deb", "-x", made["vssd"], root]).returncode == 0
-    installed_works(root / "usr", tool_path)
+    installed_works(root / "usr", tool_path, tmp_path)
+    served(root / "usr", tmp_path)
 
 
 @pytest.mark.skipif(not LONG, reason="builds QEMU; with --long")
@@ -184,6 +224,29 @@ def test_debian_package_of_qemu(tmp_path: Path) -> None:
     assert run(["dpkg-deb", "-x", made["vssd-qemu"], tmp_path]).returncode == 0
     emulator = tmp_path / "usr/libexec/vssd/qemu/qemu-system-x86_64"
     assert "profile=" in run([emulator, "-device", "vssd,help"]).stdout
+
+
+@pytest.mark.skipif(not LONG, reason="makes a Debian system; with --long")
+@pytest.mark.parametrize("suite", ["bookworm", "trixie"])
+def test_served_guest_in_a_bare_root(tmp_path: Path, suite: str) -> None:
+    """On a bare Debian, with the package alone: a guest whose drive is in
+    vssd-server.  No compiler is there at the end."""
+    if why := why_not():
+        pytest.skip(why)
+    made = built_packages(tmp_path, "pkg.vssd.noqemu", "noopt parallel=2")
+    with bare_root(suite) as root:
+        root.copy(made["vssd"], "/root/vssd.deb")
+        for command, seconds in (
+                (("apt-get", "update"), 600),
+                (("apt-get", "install", "-y", "--no-install-recommends",
+                  "ca-certificates", "/root/vssd.deb"), 900),
+                (("vssd", "run", "--server", "--exec",
+                  "cat /sys/block/nvme0n1/device/model"), 3600)):
+            done = root.run(*command, timeout_s=seconds)
+            assert done.returncode == 0, describe(done)
+        assert "vssd virtual SSD" in done.stdout
+        print(done.stderr)
+        assert root.run("which", "gcc", timeout_s=60).returncode == 1
 
 
 def test_recommended_packages_are_those_of_images() -> None:

@@ -32,7 +32,7 @@ def library() -> Path:
     tree = qemu_source.tree_of(origin)
     if (tree / "vssd-prepared").exists() and _is_library(tree / LIBRARY):
         return tree / LIBRARY
-    name = "libvfio-user-" + key_of("1")
+    name = library_name()
     if found := find_made(name, DONE):
         return found / LIBRARY
     folder = cache_dir() / name
@@ -40,6 +40,11 @@ def library() -> Path:
         if not (folder / DONE).exists():
             _make(folder, origin.mirror)
     return folder / LIBRARY
+
+
+def library_name() -> str:
+    """The folder of the cache that has that source alone."""
+    return "libvfio-user-" + key_of("1")
 
 
 def _is_library(path: Path) -> bool:
@@ -73,8 +78,9 @@ def _make(folder: Path, mirror: str) -> None:
 
 
 def ensure() -> Path:
-    """The program, up to date."""
-    installed.needs_sources("vssd-server")
+    """The program, up to date; a package brings its own."""
+    if installed.here():
+        return installed.program("vssd-server")
     folder = programs.ensure(
         lambda: programs.key(TARGET, programs.SIM, model.KINDS["release"]),
         lambda: ([build("release")], []))

@@ -7,6 +7,7 @@ import argparse
 import re
 from pathlib import Path
 
+from .. import installed
 from ..errors import UserError
 from ..paths import PROJECT
 
@@ -66,6 +67,7 @@ def check(args: argparse.Namespace) -> int:
     """./vssd policy test"""
     from ..sim import policytest
 
+    installed.needs_sources("policy test")
     if args.runs < 1:
         raise UserError(f"--runs={args.runs}: at least 1")
     failed = 0
