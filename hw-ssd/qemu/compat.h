@@ -21,6 +21,12 @@ typedef void *VssdClassData;
 #include "system/cpu-timers.h"
 #endif
 
+#if __has_include("exec/address-spaces.h")
+#include "exec/address-spaces.h"
+#else
+#include "system/address-spaces.h"
+#endif
+
 #if __has_include("hw/core/qdev-properties.h")
 #include "hw/core/qdev-properties.h"
 #include "hw/core/qdev-properties-system.h"

@@ -20,9 +20,9 @@
 #include "hw/core/cpu.h"
 #include "qemu/defer-call.h"
 #include "qemu/error-report.h"
-#include "exec/address-spaces.h"
 #include "system/qtest.h"
 #include "system/system.h"
+#include "compat.h"
 #include "trace.h"
 
 #include "simtime.h"
