@@ -42,10 +42,13 @@ def ask(control: Path, command: str, **arguments: object) -> Any:
 
 
 def wait_boots(guest: Guest, count: int, limit_s: float = 1500) -> None:
-    """Until the console has shown so many login prompts."""
+    """Until the console has shown so many login prompts: a message of the kernel
+    may be in the middle of a prompt, or of the line before it."""
     end = time.monotonic() + limit_s
-    while guest.console.count("vssd login: ") < count:
+    while max(guest.console.count(text)
+              for text in ("vssd login: ", " vssd ttyS0")) < count:
         assert time.monotonic() < end, guest.console[-500:]
+        assert not guest.live.ended.is_set(), guest.live.end_reason
         time.sleep(0.5)
 
 
