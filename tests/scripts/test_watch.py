@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from typing import Any
 
 import pytest
@@ -118,3 +119,21 @@ def test_counters_grow() -> None:
     assert [p for p in counts if long[p] < short[p]] == []
     grown = {p for p in long if long[p] > 1.7 * short[p] > 0}
     assert len(grown) > 30 and grown - counts == set()
+
+
+class Slow:
+    """A drive whose statistics take longer than the interval."""
+
+    name = "ssd0"
+
+    def read(self) -> dict[str, Any]:
+        """Nothing, late."""
+        time.sleep(0.002)
+        return {}
+
+
+def test_readings_that_take_too_long() -> None:
+    """They follow each other at once."""
+    found = list(stat.readings(Slow(), [], 0.001, 20))  # type: ignore[arg-type]
+    assert len(found) == 20
+    assert all(a.time_s <= b.time_s for a, b in zip(found, found[1:]))

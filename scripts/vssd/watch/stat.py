@@ -68,8 +68,9 @@ def readings(drive: Drive, patterns: list[str], interval_s: float,
         if count and made == count:
             return
         # A reading that took too long is not made up for.
-        due = max(due + interval_s, time.monotonic())
-        time.sleep(due - time.monotonic())
+        now = time.monotonic()
+        due = max(due + interval_s, now)
+        time.sleep(due - now)
 
 
 def only_main(found: Iterator[Reading]) -> Iterator[Reading]:
