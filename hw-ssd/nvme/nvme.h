@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/uio.h>
 #include <glib.h>
 
 #include "json.h"
@@ -147,7 +148,10 @@ typedef struct NvmeStoreReq {
     uint64_t offset; /* bytes from the start of the namespace */
     uint64_t bytes;  /* READ, WRITE, ZERO */
     bool lazy;       /* ZERO: nobody waits for it, and no data depends on it */
-    void *buf;       /* READ, WRITE: bytes long */
+    /* READ, WRITE: memory, bytes long in all, in niov pieces; the pieces are as
+     * they were when submit() returned until the request has ended. */
+    const struct iovec *iov;
+    unsigned niov;
     void *opaque;    /* the store's, free to use while it has the request */
 } NvmeStoreReq;
 

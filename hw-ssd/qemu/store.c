@@ -17,6 +17,7 @@
 #include "qapi/error.h"
 #include "qemu/error-report.h"
 #include "qemu/coroutine.h"
+#include "qemu/iov.h"
 #include "qemu/lockable.h"
 #include "system/block-backend.h"
 #include "trace.h"
@@ -83,15 +84,17 @@ static int coroutine_fn store_co_free(VssdDev *s, NvmeStoreReq *req,
                                 BDRV_REQ_MAY_UNMAP);
 }
 
-/* The part of a request that is in one node. */
+/* The part of a request that is in one node; its memory begins `at` bytes
+ * behind the beginning of mem. */
 static int coroutine_fn store_co_piece(const NvmeStoreReq *req,
-                                       const VssdPiece *p, uint8_t *buf)
+                                       const VssdPiece *p, QEMUIOVector *mem,
+                                       size_t at)
 {
     switch (req->op) {
     case NVME_STORE_READ:
-        return blk_co_pread(p->blk, p->offset, p->there, buf, 0);
+        return blk_co_preadv_part(p->blk, p->offset, p->there, mem, at, 0);
     case NVME_STORE_WRITE:
-        return blk_co_pwrite(p->blk, p->offset, p->there, buf, 0);
+        return blk_co_pwritev_part(p->blk, p->offset, p->there, mem, at, 0);
     case NVME_STORE_ZERO:
         return blk_co_pwrite_zeroes(p->blk, p->offset, p->there,
                                     BDRV_REQ_MAY_UNMAP);
@@ -116,12 +119,14 @@ static int coroutine_fn store_co_do(VssdJob *job)
 {
     VssdDev *s = job->dev;
     NvmeStoreReq *req = job->req;
+    QEMUIOVector mem;
     VssdPiece p;
     int ret = 0;
 
     if (req->op == NVME_STORE_FLUSH) {
         return store_co_flush(job);
     }
+    qemu_iovec_init_external(&mem, (struct iovec *)req->iov, req->niov);
     for (uint64_t at = 0; at < req->bytes && ret >= 0; at += p.bytes) {
         p = vssd_nodes_find(s, req->offset + at, req->bytes - at);
         job->blk = p.blk;
@@ -129,10 +134,10 @@ static int coroutine_fn store_co_do(VssdJob *job)
             return store_co_free(s, req, &p);
         }
         if (req->op == NVME_STORE_READ && p.there < p.bytes) {
-            memset((uint8_t *)req->buf + at + p.there, 0, p.bytes - p.there);
+            qemu_iovec_memset(&mem, at + p.there, 0, p.bytes - p.there);
         }
         if (p.there) {
-            ret = store_co_piece(req, &p, (uint8_t *)req->buf + at);
+            ret = store_co_piece(req, &p, &mem, at);
         }
     }
     return ret;
@@ -204,7 +209,7 @@ static bool job_refused(VssdJob *job)
     }
     if (action == BLOCK_ERROR_ACTION_IGNORE) {
         if (is_read) {
-            memset(req->buf, 0, req->bytes);
+            iov_memset(req->iov, req->niov, 0, 0, req->bytes);
         }
         job->ret = 0;
     }

@@ -151,13 +151,38 @@ static int do_zero(Image *image, NvmeStoreReq *req)
                               : ret;
 }
 
+/* Piece by piece, when one call for all has not moved all. */
+static int move_all(Image *image, const NvmeStoreReq *req)
+{
+    uint64_t at = req->offset;
+    int ret = 0;
+
+    for (unsigned i = 0; i < req->niov && ret == 0; i++) {
+        const struct iovec *v = &req->iov[i];
+
+        ret = req->op == NVME_STORE_READ
+                  ? read_all(image->fd, v->iov_base, v->iov_len, at)
+                  : write_all(image->fd, v->iov_base, v->iov_len, at);
+        at += v->iov_len;
+    }
+    return ret;
+}
+
+static int do_move(Image *image, const NvmeStoreReq *req)
+{
+    ssize_t ret = req->op == NVME_STORE_READ
+                      ? preadv(image->fd, req->iov, req->niov, req->offset)
+                      : pwritev(image->fd, req->iov, req->niov, req->offset);
+
+    return ret >= 0 && (uint64_t)ret == req->bytes ? 0 : move_all(image, req);
+}
+
 static int do_request(Image *image, NvmeStoreReq *req)
 {
     switch (req->op) {
     case NVME_STORE_READ:
-        return read_all(image->fd, req->buf, req->bytes, req->offset);
     case NVME_STORE_WRITE:
-        return write_all(image->fd, req->buf, req->bytes, req->offset);
+        return do_move(image, req);
     case NVME_STORE_ZERO:
         return do_zero(image, req);
     case NVME_STORE_FLUSH:
@@ -187,7 +212,6 @@ static void work(gpointer data, gpointer opaque)
 /* true: all of it was done without waiting. */
 static bool did_at_once(Image *image, NvmeStoreReq *req)
 {
-    struct iovec iov = {.iov_base = req->buf, .iov_len = req->bytes};
     bool is_read = req->op == NVME_STORE_READ;
     bool *can = is_read ? &image->read_nowait : &image->write_nowait;
     ssize_t ret;
@@ -195,8 +219,10 @@ static bool did_at_once(Image *image, NvmeStoreReq *req)
     if ((!is_read && req->op != NVME_STORE_WRITE) || !*can) {
         return false;
     }
-    ret = is_read ? preadv2(image->fd, &iov, 1, req->offset, RWF_NOWAIT)
-                  : pwritev2(image->fd, &iov, 1, req->offset, RWF_NOWAIT);
+    ret =
+        is_read
+            ? preadv2(image->fd, req->iov, req->niov, req->offset, RWF_NOWAIT)
+            : pwritev2(image->fd, req->iov, req->niov, req->offset, RWF_NOWAIT);
     if (ret < 0 &&
         (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)) {
         *can = false;

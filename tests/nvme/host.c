@@ -201,6 +201,22 @@ static uint64_t zero_part(Host *h, const NvmeStoreReq *req)
                : (1 + prng_below(&h->prng, units - 1)) * h->info->unit_bytes;
 }
 
+/* Between the store's memory and that of a request. */
+static void move(const NvmeStoreReq *req, uint8_t *at)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < req->niov; i++) {
+        if (req->op == NVME_STORE_READ) {
+            memcpy(req->iov[i].iov_base, at + bytes, req->iov[i].iov_len);
+        } else {
+            memcpy(at + bytes, req->iov[i].iov_base, req->iov[i].iov_len);
+        }
+        bytes += req->iov[i].iov_len;
+    }
+    g_assert_cmpuint(bytes, ==, req->bytes);
+}
+
 /* Do the work of a request; returns what its end is to say. */
 static int store_do(Host *h, NvmeStoreReq *req)
 {
@@ -211,13 +227,13 @@ static int store_do(Host *h, NvmeStoreReq *req)
         if (h->fail_reads) {
             return -EIO;
         }
-        memcpy(req->buf, h->disk + req->offset, req->bytes);
+        move(req, h->disk + req->offset);
         return 0;
     case NVME_STORE_WRITE:
         if (h->fail_writes) {
             return -EIO;
         }
-        memcpy(host_disk(h, req->offset, req->bytes), req->buf, req->bytes);
+        move(req, host_disk(h, req->offset, req->bytes));
         return 0;
     case NVME_STORE_ZERO:
         if (h->fail_zeroes) {

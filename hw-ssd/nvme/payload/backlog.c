@@ -3,11 +3,11 @@
  * backlog.c - how much host memory may wait for the store.
  *
  * All waiting work ends by itself, soon or late: data of commands that the
- * drive works on, data that it has programmed, copies of it at the store,
- * buffers of reads, barriers, ranges to be zeroed.  While that is more than the
- * limit the controller fetches no I/O command.  Data that the store has refused
- * ends when the store takes it; it counts as well, but nothing can be gained by
- * waiting: when it has filled the limit alone, writes are refused.
+ * drive works on, data that it has programmed, buffers of reads, barriers,
+ * ranges to be zeroed.  While that is more than the limit the controller
+ * fetches no I/O command.  Data that the store has refused ends when the store
+ * takes it; it counts as well, but nothing can be gained by waiting: when it
+ * has filled the limit alone, writes are refused.
  *
  * Data in the drive's buffer is bounded by its size, and does not count.  A
  * unit that is programmed before its command ends counts twice until then.
@@ -19,7 +19,6 @@
 #define READ_COST    (16U << 10)
 #define BARRIER_COST (1U << 10)
 #define RANGE_COST   (2 * sizeof(ZeroRange))
-#define COPIES_SHARE 8 /* of the limit */
 
 static uint64_t units_at_store(const Payload *p)
 {
@@ -46,9 +45,8 @@ static uint64_t entry_bytes(const Payload *p)
 static uint64_t waiting_bytes(const Payload *p)
 {
     return (p->command_units + units_at_store(p)) * entry_bytes(p) +
-           p->copied_bytes + p->kept_bytes + p->read_bytes +
-           p->nreads * READ_COST + barriers(p) * BARRIER_COST +
-           ranges_waiting(p) * RANGE_COST;
+           p->kept_bytes + p->read_bytes + p->nreads * READ_COST +
+           barriers(p) * BARRIER_COST + ranges_waiting(p) * RANGE_COST;
 }
 
 static uint64_t refused_bytes(const Payload *p)
@@ -79,14 +77,6 @@ bool payload_congested(Payload *p)
 bool payload_refuses(const Payload *p)
 {
     return refused_bytes(p) >= p->limit_bytes;
-}
-
-/* Copies make requests larger; they must not take the room of data. */
-uint64_t payload_may_copy(const Payload *p, uint64_t bytes)
-{
-    uint64_t most = p->limit_bytes / COPIES_SHARE;
-
-    return MIN(bytes, most - MIN(most, p->copied_bytes));
 }
 
 bool payload_too_many_ranges(const Payload *p)

@@ -39,7 +39,6 @@ static Job *job_new(Payload *p, NvmeStoreOp op, uint64_t offset, uint64_t bytes)
 
     job->link.data = job;
     job->req = (NvmeStoreReq){.op = op, .offset = offset, .bytes = bytes};
-    job->copied = false;
     job->lazy = false;
     job->meta = false;
     return job;
@@ -50,12 +49,33 @@ static void job_free(Payload *p, Job *job)
     g_queue_push_head_link(&p->free_jobs, &job->link);
 }
 
+/* Memory of a READ or WRITE, behind what it has.  Units that were allocated one
+ * after the other are often one piece. */
+static void job_add(Job *job, uint8_t *at, size_t bytes)
+{
+    struct iovec *last = job->req.niov ? &job->piece[job->req.niov - 1] : NULL;
+
+    if (last && (uint8_t *)last->iov_base + last->iov_len == at) {
+        last->iov_len += bytes;
+        return;
+    }
+    if (job->req.niov == job->room) {
+        job->room = MAX(2 * job->room, 4);
+        job->piece = g_renew(struct iovec, job->piece, job->room);
+    }
+    job->piece[job->req.niov++] = (struct iovec){at, bytes};
+    job->req.iov = job->piece;
+}
+
 void payload_free_jobs(Payload *p)
 {
     GList *l;
 
     while ((l = g_queue_pop_head_link(&p->free_jobs))) {
-        g_free(l->data);
+        Job *job = l->data;
+
+        g_free(job->piece);
+        g_free(job);
     }
 }
 
@@ -151,10 +171,6 @@ static void write_ended(Payload *p, Job *job, int ret)
     p->store_dirty = true;
     p->nwrites--;
     g_queue_unlink(&p->writes, &job->link);
-    if (job->copied) {
-        p->copied_bytes -= job->req.bytes;
-        payload_buf_put(p, job->req.buf, job->req.bytes);
-    }
     for (PayloadEntry *e = job->group; e; e = next) {
         next = e->next;
         e->write_failed |= ret != 0;
@@ -299,7 +315,7 @@ static void read_meta_from_store(Payload *p, PayloadRead *rd, uint32_t first,
     Job *job = job_new(p, NVME_STORE_READ, p->meta_base + meta_of(p, lba),
                        meta_of(p, count));
 
-    job->req.buf = rd->meta + meta_of(p, first);
+    job_add(job, rd->meta + meta_of(p, first), (size_t)job->req.bytes);
     job->rd = rd;
     job->first_lpn = lba / p->unit_blocks;
     job->last_lpn = (lba + count - 1) / p->unit_blocks;
@@ -313,7 +329,8 @@ void payload_read_from_store(Payload *p, PayloadRead *rd, uint32_t first,
     Job *job = job_new(p, NVME_STORE_READ, lba * p->block_bytes,
                        (uint64_t)count * p->block_bytes);
 
-    job->req.buf = rd->buf + (size_t)first * p->block_bytes;
+    job_add(job, rd->buf + (size_t)first * p->block_bytes,
+            (size_t)job->req.bytes);
     job->rd = rd;
     job->first_lpn = lba / p->unit_blocks;
     job->last_lpn = (lba + count - 1) / p->unit_blocks;
@@ -370,21 +387,33 @@ static void entry_leave_ready(Payload *p, PayloadEntry *e)
     e->next = NULL;
 }
 
-/* Blocks of the drive, or their metadata. */
-static void start_write(Payload *p, PayloadEntry *group, uint64_t lba,
-                        uint64_t nblocks, uint8_t *buf, bool copied, bool meta)
+/* Blocks of entries that follow each other, from block `first` of the first one
+ * on; or their metadata. */
+static void start_write(Payload *p, PayloadEntry *group, unsigned first,
+                        uint64_t nblocks, bool meta)
 {
-    uint64_t bytes = meta ? meta_of(p, nblocks) : nblocks * p->block_bytes;
-    uint64_t offset =
-        meta ? p->meta_base + meta_of(p, lba) : lba * p->block_bytes;
-    Job *job = job_new(p, NVME_STORE_WRITE, offset, bytes);
+    uint64_t lba = first_block(p, group->lpn) + first;
+    Job *job =
+        meta ? job_new(p, NVME_STORE_WRITE, p->meta_base + meta_of(p, lba),
+                       meta_of(p, nblocks))
+             : job_new(p, NVME_STORE_WRITE, lba * p->block_bytes,
+                       nblocks * p->block_bytes);
 
-    job->req.buf = buf;
     job->group = group;
-    job->copied = copied;
     job->first_lpn = group->lpn;
     job->last_lpn = (lba + nblocks - 1) / p->unit_blocks;
-    p->copied_bytes += copied ? bytes : 0;
+    for (PayloadEntry *e = group; nblocks; e = e->next) {
+        unsigned n = MIN(nblocks, p->unit_blocks - first);
+
+        if (meta) {
+            job_add(job, e->meta + meta_of(p, first), (size_t)meta_of(p, n));
+        } else {
+            job_add(job, e->data + (size_t)first * p->block_bytes,
+                    (size_t)n * p->block_bytes);
+        }
+        nblocks -= n;
+        first = 0;
+    }
     p->stats.store_writes++;
     p->nwrites++;
     g_queue_push_tail_link(&p->writes, &job->link);
@@ -398,16 +427,13 @@ static unsigned requests_of_run(const Payload *p)
     return p->meta_bytes ? 2 : 1;
 }
 
-/* Blocks first.. of one entry. */
-static void start_run(Payload *p, PayloadEntry *e, unsigned first, unsigned n)
+static void start_run(Payload *p, PayloadEntry *group, unsigned first,
+                      uint64_t nblocks)
 {
-    uint64_t lba = first_block(p, e->lpn) + first;
-
     if (p->meta_bytes) {
-        start_write(p, e, lba, n, e->meta + meta_of(p, first), false, true);
+        start_write(p, group, first, nblocks, true);
     }
-    start_write(p, e, lba, n, e->data + (size_t)first * p->block_bytes, false,
-                false);
+    start_write(p, group, first, nblocks, false);
 }
 
 /* Some blocks of the unit are in the store already: write the runs that are
@@ -442,53 +468,24 @@ static bool may_join(Payload *p, const PayloadEntry *last, PayloadEntry *e)
            entry_may_go(p, e);
 }
 
-/* A group of several, in one piece. */
-static void start_copied(Payload *p, PayloadEntry *head, uint64_t nblocks)
-{
-    uint64_t lba = first_block(p, head->lpn);
-    uint8_t *buf = payload_buf_get(p, nblocks * p->block_bytes);
-    uint8_t *meta =
-        p->meta_bytes ? payload_buf_get(p, meta_of(p, nblocks)) : NULL;
-    unsigned n = 0;
-
-    for (PayloadEntry *e = head; e; e = e->next, n++) {
-        memcpy(buf + (size_t)n * p->unit_bytes, e->data,
-               (size_t)e->nvalid * p->block_bytes);
-        if (meta) {
-            memcpy(meta + meta_of(p, first_block(p, n)), e->meta,
-                   (size_t)meta_of(p, e->nvalid));
-        }
-    }
-    if (meta) {
-        start_write(p, head, lba, nblocks, meta, true, true);
-    }
-    start_write(p, head, lba, nblocks, buf, true, false);
-}
-
 /* Whole units that follow each other go in one request. */
 static void start_group(Payload *p, PayloadEntry *head)
 {
-    uint64_t most = payload_may_copy(p, MAX_GROUP_BYTES);
     PayloadEntry *last = head;
     PayloadEntry *e;
     uint64_t bytes = (uint64_t)head->nvalid * p->block_bytes;
-    unsigned n = 1;
 
     entry_leave_ready(p, head);
     head->writes = requests_of_run(p);
-    while (bytes + p->unit_bytes <= most && may_join(p, last, e = first_ready(p))) {
+    while (bytes + p->unit_bytes <= MAX_GROUP_BYTES &&
+           may_join(p, last, e = first_ready(p))) {
         last->next = e;
         last = e;
         entry_leave_ready(p, last);
         last->writes = requests_of_run(p);
         bytes += (uint64_t)last->nvalid * p->block_bytes;
-        n++;
     }
-    if (n == 1) {
-        start_run(p, head, 0, head->nvalid);
-    } else {
-        start_copied(p, head, bytes / p->block_bytes);
-    }
+    start_run(p, head, 0, bytes / p->block_bytes);
 }
 
 static void start_writes(Payload *p)

@@ -99,9 +99,10 @@ typedef struct Job {
         PayloadEntry *group;
         ZeroRange *zero;
     };
-    bool copied; /* WRITE: req.buf is a transfer buffer */
-    bool lazy;   /* ZERO: of a lazy range */
-    bool meta;   /* ZERO: of the metadata; the blocks follow */
+    bool lazy;           /* ZERO: of a lazy range */
+    bool meta;           /* ZERO: of the metadata; the blocks follow */
+    struct iovec *piece; /* req.iov; kept for the next request */
+    unsigned room;       /* of piece */
 } Job;
 
 typedef struct Slab {
@@ -177,7 +178,6 @@ struct Payload {
 
     uint64_t limit_bytes; /* backlog.c */
     uint64_t command_units; /* of writes that have not ended */
-    uint64_t copied_bytes;  /* in transfer buffers of WRITEs */
     uint64_t kept_bytes;    /* payload_keep_bytes() */
     uint64_t nreads;        /* that wait for the store */
     uint64_t read_bytes;
@@ -255,8 +255,6 @@ static inline PayloadEntry *chain_newest(const Payload *p, uint64_t lpn)
 uint64_t payload_backlog_bytes(const Payload *p);
 void payload_read_waits(Payload *p, const PayloadRead *rd);
 void payload_read_ends(Payload *p, const PayloadRead *rd);
-/* Of so many bytes, how many may be copied for the store. */
-uint64_t payload_may_copy(const Payload *p, uint64_t bytes);
 /* The store takes none, and there are more than may wait. */
 bool payload_too_many_ranges(const Payload *p);
 

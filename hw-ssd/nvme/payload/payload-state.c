@@ -73,7 +73,6 @@ static const StateRow payload_rows[] = {
     VALUE(store_dirty),
     KEPT(limit_bytes),
     KEPT(command_units), /* at rest nothing waits */
-    KEPT(copied_bytes),
     KEPT(kept_bytes),
     KEPT(nreads),
     KEPT(read_bytes),
