@@ -127,7 +127,7 @@ static void wake_work(CPUState *cpu, run_on_cpu_data data)
         }
         vssd_unlock(s);
     }
-    qatomic_set(&s->handed, false);
+    qatomic_store_release(&s->handed, false); /* handed_ns has been read */
     object_unref(OBJECT(s));
 }
 
@@ -136,7 +136,7 @@ static bool hand_over(VssdDev *s)
 {
     CPUState *cpu = vssd_irq_target(s);
 
-    if (!qatomic_read(&cpu->halted) || qatomic_read(&s->handed)) {
+    if (!qatomic_read(&cpu->halted) || qatomic_load_acquire(&s->handed)) {
         return false;
     }
     s->handed_ns = get_clock();
