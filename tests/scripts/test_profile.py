@@ -102,10 +102,13 @@ def test_device_stacks() -> None:
     files = profile.functions()
     assert files["eventq_pop"] == "core/eventq.c"
     text = ("CPU 0/TCG  400010 eventq_pop.lto_priv.0\n"
-            "qemu-system-x86 7f0012345678 [unknown]\n"
+            "CPU 0/TCG  7f0012345678 [unknown]\n"
             "qemu-system-x86 ffffffff81000000 do_syscall_64\nnothing\n")
     found = profile.device_stacks(text, files)
     assert found[(Frame("CPU 0/TCG"), POP)] == 1
+    guest = Frame(profile.GUEST)
+    assert found[(Frame("CPU 0/TCG"), guest)] == 1
+    assert profile.part_of(guest) == profile.GUEST
     assert found[(Frame("qemu-system-x86"), Frame(sampling.KERNEL))] == 1
     assert sum(found.values()) == 3
 

@@ -29,8 +29,9 @@ from .rows import row
 
 REQUESTS = 3_000_000
 TRACE = "_trace"
-DEVICE = "device"
-NAMES = (*(i.name for i in INPUTS), *(i.name + TRACE for i in INPUTS), DEVICE)
+# fio's load: rw=, bs=, iodepth=.
+DEVICES = {"device": ("randread", "4k", 32), "device_128k": ("read", "128k", 8)}
+NAMES = (*(i.name for i in INPUTS), *(i.name + TRACE for i in INPUTS), *DEVICES)
 # Only what is called by this counts: not the filling of the drive.
 RUN = "player_run"
 # A file's part is the first that fits it.
@@ -51,7 +52,7 @@ PARTS = [(name, re.compile(pattern)) for name, pattern in (
     ("QEMU device", r"hw-ssd/qemu/"),
     ("tables", r"core/"),
 )]
-KERNEL, OTHER, GUEST = "kernel", "libraries", "QEMU and guest code"
+KERNEL, OTHER, GUEST = "kernel", "libraries", "guest code"
 DEFINITION = re.compile(r"^[A-Za-z][\w \t]*?[\s*](\w+)\(", re.M)
 
 
@@ -59,6 +60,8 @@ def part_of(frame: sampling.Frame) -> str:
     """The part of the program that a function belongs to."""
     if frame.name == sampling.KERNEL:
         return KERNEL
+    if frame.name == GUEST:
+        return GUEST
     for name, pattern in PARTS:
         if pattern.match(frame.file):
             return name
@@ -148,7 +151,8 @@ def functions() -> dict[str, str]:
 
 
 def device_stacks(text: str, files: dict[str, str]) -> sampling.Stacks:
-    """Of `perf script -F comm,ip,sym`: thread and function."""
+    """Of `perf script -F comm,ip,sym`: thread and function.  What has no name is
+    code of the guest that QEMU has translated."""
     found: sampling.Stacks = Counter()
     for line in text.splitlines():
         words = line.split()
@@ -159,6 +163,8 @@ def device_stacks(text: str, files: dict[str, str]) -> sampling.Stacks:
         name = sampling.plain(words[at + 1])
         if int(words[at], 16) >> 63:
             frame = sampling.Frame(sampling.KERNEL)
+        elif name == sampling.UNKNOWN:
+            frame = sampling.Frame(GUEST)
         else:
             frame = sampling.Frame(name, files.get(name, ""))
         thread = sampling.Frame(" ".join(words[:at]) or "thread")
@@ -166,22 +172,26 @@ def device_stacks(text: str, files: dict[str, str]) -> sampling.Stacks:
     return found
 
 
-def _device(output: Path, seconds: float) -> list[dict[str, Any]]:
+def _device(name: str, output: Path, seconds: float) -> list[dict[str, Any]]:
     from .fio import device_of, fio
     from .idle import cpu_s
     from .vm import OURS, booted, null_drive
 
+    workload, size, depth = DEVICES[name]
     why = sampling.perf_works()
     if why:
-        raise UserError(f"bench profile {DEVICE}: needs perf (linux-perf): {why}")
+        raise UserError(f"bench profile {name}: needs perf (linux-perf): {why}")
     with booted(null_drive("vssd", OURS, "zero-latency")) as guest, \
             tempfile.TemporaryDirectory(prefix="vssd-profile-") as folder:
         assert guest.live.proc
         pid, data = guest.live.proc.pid, Path(folder) / "data"
         device = device_of(guest, OURS)
         result: list[float] = []
+        # Blocks that were never written are not read from the array.
+        guest.run(f"dd if=/dev/zero of={device} bs=128k count=2048 oflag=direct")
         load = threading.Thread(target=lambda: result.append(
-            fio(guest, device, "randread", 32, seconds + 4).iops))
+            fio(guest, device, workload, depth, seconds + 4, "libaio",
+                f"--bs={size}").iops))
         load.start()
         time.sleep(3)
         with Stage("fio: sampling QEMU"):
@@ -193,17 +203,17 @@ def _device(output: Path, seconds: float) -> list[dict[str, Any]]:
             used = (cpu_s(pid) - before) / (time.monotonic() - begin)
         load.join()
         if done.returncode != 0 or not result:
-            raise UserError(f"bench profile {DEVICE}: perf cannot sample QEMU")
+            raise UserError(f"bench profile {name}: perf cannot sample QEMU")
         stacks = device_stacks(sampling.perf_script(data, "comm,ip,sym"),
                                functions())
     ns = 1e9 * used / result[0]
-    write(output, "QEMU with vssd on null-co, fio randread depth 32", stacks, ns,
-          "request")
-    return part_rows(DEVICE, stacks, ns, "request")
+    write(output, f"QEMU with vssd on null-co, fio {workload} {size} depth {depth}",
+          stacks, ns, "request")
+    return part_rows(name, stacks, ns, "request")
 
 
 def measure(name: str, output: Path, seconds: float) -> list[dict[str, Any]]:
     """The rows of one; writes its flame graph."""
-    if name == DEVICE:
-        return _device(output, seconds)
+    if name in DEVICES:
+        return _device(name, output, seconds)
     return _simulator(name, output)

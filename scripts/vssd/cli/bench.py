@@ -178,7 +178,7 @@ SERVED = ("fio", "idle", "warm", "cold")
 SLOW = ("cold", "conformance")
 PROFILE = "profile"
 PROFILES = ("read", "write", "gc", "read_trace", "write_trace", "gc_trace",
-            "device")
+            "device", "device_128k")
 
 
 def _cell(value: float | str | None) -> str:
