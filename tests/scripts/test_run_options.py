@@ -139,7 +139,7 @@ def test_printed_command_is_for_a_shell() -> None:
     assert out.splitlines() == args
     assert "-action" not in args
     assert "if=none,id=disk0,format=raw,discard=unmap,snapshot=on," \
-        "file=/a b,,c.raw" in args
+        "aio=threads,file=/a b,,c.raw" in args
     assert any("nand.read=90us;seed=1" in a for a in args)
 
 

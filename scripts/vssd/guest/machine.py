@@ -27,6 +27,7 @@ from typing import Any
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError, one_line
 from ..proc import log_file
+from . import uring
 
 HELLO = b"\0\0vssd-agent 1\n"
 OVMF_CODE = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
@@ -144,13 +145,15 @@ def no_migration(spec: Spec) -> list[str]:
         "file": {"driver": "file", "filename": str(files[0])}})]
 
 
-def drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
-    """QEMU's arguments for the drive ssd<i>; boot: firmware may boot from it."""
+def drive_args(i: int, drive: Drive, boot: bool, aio: str = "threads"
+               ) -> list[str]:
+    """QEMU's arguments for the drive ssd<i>; boot: firmware may boot from it;
+    aio: how QEMU reads and writes the image."""
     if drive.server:
         return _server_args(i, drive.server[0], boot)
     node = drive.node or {
         "driver": drive.fmt, "discard": "unmap",
-        "file": {"driver": "file", "filename": str(drive.image)}}
+        "file": {"driver": "file", "filename": str(drive.image), "aio": aio}}
     device: dict[str, Any] = {
         "driver": drive.device, "id": f"ssd{i}", "drive": f"disk{i}",
         "serial": drive.serial or f"VSSD{i:04d}"}
@@ -192,7 +195,8 @@ def drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
     block = ["-blockdev", json.dumps({**node, "node-name": f"disk{i}"})]
     if drive.forget:
         block = ["-drive", f"if=none,id=disk{i},format={drive.fmt}"
-                 f",discard=unmap,snapshot=on,file={_no_commas(drive.image)}"]
+                 f",discard=unmap,snapshot=on,aio={aio}"
+                 f",file={_no_commas(drive.image)}"]
     return [*slots, *block, *(arg for one in devices
                               for arg in ("-device", json.dumps(one)))]
 
@@ -237,6 +241,11 @@ def _memory_args(spec: Spec) -> list[str]:
             f"memory-backend-memfd,id=mem,size={spec.mem_mib}M,share=on"]
 
 
+def aio_of(emulator: Path) -> str:
+    """The value of aio= for images of this emulator's drives."""
+    return "io_uring" if uring.works(emulator) else "threads"
+
+
 def command_line(spec: Spec) -> list[str]:
     """QEMU's arguments, all but those of the channels."""
     args = [str(spec.emulator), "-nodefaults", "-no-user-config",
@@ -252,7 +261,8 @@ def command_line(spec: Spec) -> list[str]:
         args += ["-icount", f"shift={spec.icount_shift},sleep=off", "-seed", str(spec.seed),
                  "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
     for i, drive in enumerate(spec.drives):
-        args += drive_args(i, drive, spec.kernel is None)
+        args += drive_args(i, drive, spec.kernel is None,
+                           aio_of(spec.emulator))
     args += no_migration(spec)
     if spec.kernel:
         args += ["-kernel", str(spec.kernel), "-append", spec.append]

@@ -46,7 +46,7 @@ def command(program: Path, emulator: Path, accel: str,
     """virtme-ng's command line; it gives our arguments for QEMU to a shell."""
     qemu = [arg for folder in FIRMWARE_DIRS for arg in ("-L", folder)]
     for i, drive in enumerate(drives):
-        qemu += machine.drive_args(i, drive, boot=False)
+        qemu += machine.drive_args(i, drive, False, aio=machine.aio_of(emulator))
     return [str(program), "--qemu", str(emulator), "--disable-microvm",
             *["--disable-kvm"] * (accel != "kvm"),
             "--qemu-opts=" + shlex.join(qemu + extra), *words]
