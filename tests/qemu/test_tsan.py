@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The storm with the thread sanitizer: data races in our files.
+"""The storm, and tests of threads, with the thread sanitizer: data races in our
+files.
 
 Only with --long: all of QEMU is built once more for it.  Races in QEMU's own
 files are QEMU's; those where the guest's memory is one side are the guest's.
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,10 +66,8 @@ def test_which_races_are_ours() -> None:
     assert not races(theirs)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_storm_without_races(seed: int, tmp_path: Path,
-                             monkeypatch: pytest.MonkeyPatch) -> None:
-    """No thread reads what another writes without a lock or an atomic."""
+def sanitized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """VSSD_QEMU is the program with the sanitizer, which reports to tmp_path."""
     if EMULATOR not in os.environ:
         pytest.skip("QEMU with the thread sanitizer: ./vssd test --long")
     # The sanitizer wants its shadow where Linux may have put something else.
@@ -77,9 +78,36 @@ def test_storm_without_races(seed: int, tmp_path: Path,
     monkeypatch.setenv("VSSD_QEMU", str(program))
     monkeypatch.setenv("TSAN_OPTIONS", f"log_path={tmp_path}/report exitcode=0 "
                        "report_signal_unsafe=0 history_size=4")
+
+
+def check_reports(tmp_path: Path) -> None:
+    """QEMU has races of its own, so a run without any report has not been looked
+    at."""
+    reports = list(tmp_path.glob("report.*"))
+    assert reports, "the sanitizer has written nothing"
+    found = races("".join(p.read_text() for p in reports))
+    assert not found, found[0]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_storm_without_races(seed: int, tmp_path: Path,
+                             monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread reads what another writes without a lock or an atomic."""
+    sanitized(tmp_path, monkeypatch)
     # To name a place in a report takes seconds, for which a thread stands still.
     monkeypatch.setattr(storm_module, "LIMIT_S", 600)
     storm(seed, STEPS, 8 * GIB)
-    text = "".join(p.read_text() for p in tmp_path.glob("report.*"))
-    found = races(text)
-    assert not found, found[0]
+    check_reports(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["hold", "serve", "self_unplug"])
+def test_threads_without_races(name: str, tmp_path: Path,
+                               monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same in tests of threads that need neither TCG nor trace-events."""
+    sanitized(tmp_path, monkeypatch)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+         Path(__file__).with_name(f"test_{name}.py")],
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    check_reports(tmp_path)
