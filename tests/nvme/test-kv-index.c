@@ -7,6 +7,7 @@
  * Reads and writes of pages end later, in any order.
  */
 #include "kv/tree.h"
+#include "bitmap.h"
 #include "prng.h"
 
 #define UNIT    4096
@@ -491,6 +492,38 @@ static void test_cuts(void)
     index_free(&x);
 }
 
+/* Until the next commit has ended, what the durable tree leads to is in use:
+ * values that were replaced or deleted, their lists, and pages. */
+static void test_held(void)
+{
+    size_t n_words = bitmap_words(N_UNITS);
+    g_autofree uint64_t *durable = NULL;
+    KvKey deleted = key_of(0);
+    Index x;
+
+    index_new(&x);
+    for (unsigned i = 0; i < 3 * LEAF; i++) {
+        KvKey key = key_of(i);
+
+        put(&x, &key, 8, i % 2);
+    }
+    commit(&x);
+    durable = g_memdup2(x.space.used, n_words * sizeof(*durable));
+    for (unsigned i = 1; i < 3 * LEAF; i++) {
+        KvKey key = key_of(i);
+
+        put(&x, &key, 5, i % 3 == 0);
+    }
+    g_assert_true(drop(&x, &deleted));
+    for (size_t i = 0; i < n_words; i++) {
+        g_assert_cmphex(x.space.used[i] & durable[i], ==, durable[i]);
+    }
+    commit(&x);
+    g_assert_cmpuint(x.space.n_free, ==,
+                     N_UNITS - 1 - x.tree.value_units - x.tree.n_pages);
+    index_free(&x);
+}
+
 /* A page that cannot be read, and one that is another. */
 static void test_damage(void)
 {
@@ -546,6 +579,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/kv-index/reads", test_reads);
     g_test_add_func("/nvme/kv-index/random", test_random);
     g_test_add_func("/nvme/kv-index/cuts", test_cuts);
+    g_test_add_func("/nvme/kv-index/held", test_held);
     g_test_add_func("/nvme/kv-index/damage", test_damage);
     g_test_add_func("/nvme/kv-index/bounds", test_bounds);
     return g_test_run();
