@@ -5,6 +5,7 @@ survive."""
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,8 @@ def written(root: Path, **more: str) -> Path:
 
 
 def test_list() -> None:
-    """Each mutant's text is in its file once, and Meson has its tests."""
+    """Each mutant's text is in its file once, Meson has its tests, and a test
+    has its part."""
     found = mutants.load()
     assert len(found) >= 100
     assert len({m.name for m in found}) == len(found)
@@ -43,12 +45,18 @@ def test_list() -> None:
                       for p in (paths.PROJECT / "tests").rglob("meson.build"))
     for name in mutants.own_tests(found):
         assert re.search(rf"'{name.removeprefix('nvme-')}'", known), name
+    cases = "\n".join(p.read_text(encoding="utf-8")
+                      for p in (paths.PROJECT / "tests").rglob("*.c"))
+    for m in found:
+        assert f'"{m.part}"' in cases or not m.part, m.name
 
 
 @pytest.mark.parametrize(("more", "said"), [
     ({"old": "= 1"}, "2 times"), ({"old": "z"}, "0 times"),
     ({"new": "x = 1"}, "not once"), ({"file": "b.c"}, "b.c: No such file"),
-    ({"tests": ""}, "needs file")])
+    ({"tests": ""}, "needs file"),
+    ({"tests": '"a", "b"]\npart = "/a"\nmore = ["c"'}, "needs file"),
+    ({"tests": '"a", "b"]\npart = "/a"\n#'}, "part is of one test")])
 def test_refused(tmp_path: Path, more: dict[str, str], said: str) -> None:
     """An entry that does not fit is named."""
     with pytest.raises(UserError, match=said):
@@ -68,16 +76,21 @@ class Fake:
         """The next of the list."""
         return next(self.killers)
 
+    def cost_s(self, _one: mutants.Mutant) -> float:
+        """All are equal."""
+        return 1
+
 
 def test_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A mutant that was tested is not tested again, until the sources or the
+    """A mutant that was tested is not tested again, until its tests or the
     mutant change; a test has ten times what it took, and its own limit at
     least."""
-    def tree(key: str) -> mutants.Tree:
+    def tree(**keys: str) -> mutants.Tree:
         one = object.__new__(mutants.Tree)
-        one.results = mutants.Results(tmp_path / "results.json", key)
+        one.results = mutants.Results(tmp_path / "results.json")
         one.results.load()
         one.limits_s = {"a": 30.0, "b": 30.0}
+        one.keys = {"a": "ka", "b": "kb", **keys}
         return one
     asked: list[str] = []
 
@@ -87,21 +100,47 @@ def test_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     monkeypatch.setattr(mutants.Tree, "_killer", killer)
     one = mutants.Mutant("a.c", "1", "2", "w", ("a",))
-    two = mutants.Mutant("a.c", "1", "2", "v", ("a",))
-    first = tree("k")
+    two = mutants.Mutant("a.c", "1", "2", "v", ("a", "b"))
+    first = tree()
     assert first._factor(("a",)) == "0"
-    first.results.took_s |= {"a": 6.0, "b": 0.1}
+    first.results.took_s |= {"ka": 6.0, "kb": 0.1}
     assert first._factor(("a", "b")) == "2.00"
     assert first._factor(("b",)) == "1.00"
     assert [first.killer(m) for m in (one, two)] == [None, "a"]
-    again = tree("k")
+    again = tree()
     assert [again.killer(m) for m in (one, two)] == [None, "a"]
-    assert again.results.took_s == {"a": 6.0, "b": 0.1}
+    assert again.results.took_s == {"ka": 6.0, "kb": 0.1}
     assert asked == ["w", "v"]
-    tree("other").killer(one)
+    other = tree(b="other")
+    assert [other.killer(m) for m in (one, two)] == [None, "a"]
     mutated = mutants.Mutant("a.c", "1", "3", "w", ("a",))
-    tree("other").killer(mutated)
-    assert asked == ["w", "v", "w", "w"]
+    other.killer(mutated)
+    assert asked == ["w", "v", "v", "w"]
+    (tmp_path / "results.json").write_text("[1]", encoding="utf-8")
+    assert tree().results.killers == {}
+
+
+def test_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What a result depends on, beside programs: files that a test may read,
+    so not what is compiled, the documents or the list."""
+    names = ("ftl/a.c", "profiles/a.ini", "docs/a.md", str(mutants.LIST))
+    root = tmp_path / "root"
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("1", encoding="utf-8")
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    monkeypatch.setattr(mutants, "PROJECT", root)
+    monkeypatch.setattr(mutants, "file_bytes",
+                        lambda n: (root / n).read_bytes())
+    tree = object.__new__(mutants.Tree)
+    tree.source = tmp_path / "source"
+    keys = [tree._copy()]
+    for name in names:
+        (root / name).write_text("2", encoding="utf-8")
+        keys.append(tree._copy())
+        assert (tree.source / name).read_text(encoding="utf-8") == "2"
+    assert [a == b for a, b in zip(keys, keys[1:])] == [True, False, True,
+                                                       True]
 
 
 @pytest.mark.parametrize(("alive", "failed"), [(1, 0), (2, 1)])

@@ -31,7 +31,9 @@ KILLED_MIN = 0.95
 SETUP = ("-Dbuildtype=debugoptimized", "-Db_lto=false", "-Dwerror=false")
 FOLDERS = ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tests", "tools", "profiles",
            "docs", "scripts", "packaging", "guest-tools")
+COMPILED = (".c", ".h")
 LONGER = 10  # times as long as without a mutant a test may take
+RESULTS_MAX = 10000  # that are kept
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Mutant:
     new: str
     wrong: str               # the error, in a few words
     tests: tuple[str, ...]   # of Meson; at least one
+    part: str = ""           # of the test: its path in the program
 
     @property
     def name(self) -> str:
@@ -54,11 +57,14 @@ def load(root: Path = PROJECT) -> list[Mutant]:
     """The list; UserError names the first entry that does not fit."""
     found = []
     for row in tomlfile.load(root / LIST, PAGE).get("mutant", []):
-        if set(row) != KEYS or not row["tests"]:
+        if set(row) - {"part"} != KEYS or not row["tests"]:
             raise UserError(f"{LIST}: {row.get('wrong', row)}: needs"
                             f" {', '.join(sorted(KEYS))} ({PAGE})")
+        if "part" in row and len(row["tests"]) > 1:
+            raise UserError(f"{LIST}: {row['wrong']}: a part is of one test"
+                            f" ({PAGE})")
         one = Mutant(row["file"], row["old"], row["new"], row["wrong"],
-                     tuple(row["tests"]))
+                     tuple(row["tests"]), row.get("part", ""))
         mutated(one, root)
         found.append(one)
     return found
@@ -79,34 +85,30 @@ def mutated(one: Mutant, root: Path) -> str:
 
 @dataclass
 class Results:
-    """What is known of the mutants of these sources: kept in a file, so that a
-    run that was interrupted goes on where it ended."""
+    """What is known of tests and mutants, by their keys: kept in a file, so
+    that a run that was interrupted goes on where it ended."""
 
     path: Path
-    key: str  # of the sources
     took_s: dict[str, float] = field(default_factory=dict)  # without a mutant
     killers: dict[str, str | None] = field(default_factory=dict)
 
     def load(self) -> None:
-        """From the file, if it is of the same sources."""
+        """From the file."""
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            took_s, killers = dict(kept["took_s"]), dict(kept["killers"])
+        except (OSError, ValueError, LookupError, TypeError):
             return
-        if kept.get("key") == self.key:
-            self.took_s, self.killers = kept["took_s"], kept["killers"]
+        if len(killers) <= RESULTS_MAX:
+            self.took_s, self.killers = took_s, killers
 
     def save(self) -> None:
         """To the file."""
         part = self.path.with_suffix(".part")
-        part.write_text(json.dumps(vars(self) | {"path": ""}),
+        part.write_text(json.dumps({"took_s": self.took_s,
+                                    "killers": self.killers}),
                         encoding="utf-8")
         part.replace(self.path)
-
-
-def _of(one: Mutant) -> str:
-    """What a result of a mutant depends on beside the sources."""
-    return key_of(*vars(one).values())
 
 
 class Tree:
@@ -120,22 +122,23 @@ class Tree:
         self.build = self.base / "build"
         self.env = dict(os.environ, **venv.path_env(), CC="gcc",
                         VSSD_PROFILES=str(self.source / "profiles"))
-        self.results = Results(self.base / "results.json", self._copy())
+        self.others = self._copy()
+        self.results = Results(self.base / "results.json")
         self.results.load()
         if not (self.build / "build.ninja").exists():
             shutil.rmtree(self.build, ignore_errors=True)
             run_logged([venv.tool("meson"), "setup", *SETUP, self.build,
                         self.source], "mutants-setup", "configuring the copy",
                        env=self.env)
-        run_logged(["ninja", "-C", self.build], "mutants-build",
-                   "building the copy", env=self.env)
         self.limits_s: dict[str, float] = {}  # of the tests
+        self.keys: dict[str, str] = {}  # of those that sound() has built
         self.targets = self._targets()
 
     def _copy(self) -> str:
         """Bring the copy up to date; files that are the same stay as they
-        are, so that ninja builds what changed.  The key of its contents,
-        without the list."""
+        are, so that ninja builds what changed.  The key of those that are not
+        compiled and that a test may read, so without the list and the
+        documents."""
         names = subprocess.run(
             ["git", "-C", str(PROJECT), "ls-files", "-z", "--cached",
              "--others", "--exclude-standard"], check=True,
@@ -145,7 +148,8 @@ class Tree:
         digest = []
         for name in sorted(wanted):
             data, to = file_bytes(name), self.source / name
-            if Path(name) != LIST:
+            if Path(name) != LIST and not name.endswith(COMPILED) \
+                    and not name.startswith("docs/"):
                 digest += [name, data]
             if not to.is_file() or to.read_bytes() != data:
                 to.parent.mkdir(parents=True, exist_ok=True)
@@ -158,19 +162,17 @@ class Tree:
         return key_of(*digest)
 
     def _targets(self) -> dict[str, list[str]]:
-        """The programs of each test, by the test's name.  A test in Python has
-        them in its environment."""
+        """What each test needs of the build, by the test's name."""
         text = subprocess.run(
-            [str(venv.tool("meson")), "introspect", "--tests",
+            [str(venv.tool("meson")), "introspect", "--tests", "--targets",
              str(self.build)], check=True, capture_output=True, text=True,
             env=self.env).stdout
-        tests: list[dict[str, Any]] = json.loads(text)
+        about: dict[str, list[dict[str, Any]]] = json.loads(text)
+        files = {t["id"]: t["filename"] for t in about["targets"]}
         found = {}
-        for t in tests:
-            paths = [os.path.normpath(p)
-                     for p in (t["cmd"][0], *t["env"].values())]
-            mine = [os.path.relpath(p, self.build) for p in paths
-                    if p.startswith(f"{self.build}/")]
+        for t in about["tests"]:
+            mine = [os.path.relpath(p, self.build)
+                    for i in t["depends"] for p in files[i]]
             if mine:
                 found[t["name"]] = mine
                 self.limits_s[t["name"]] = float(t["timeout"])
@@ -180,21 +182,30 @@ class Tree:
         """Of the tests' own time limits: no limit without a mutant; then
         enough for a busy machine, and an end for a mutant that hangs."""
         took = self.results.took_s
-        if not all(n in took for n in names):
+        if not all(self.keys[n] in took for n in names):
             return "0"
-        return f"{max(1, *(LONGER * took[n] / self.limits_s[n] for n in names)):.2f}"
+        shares = (took[self.keys[n]] / self.limits_s[n] for n in names)
+        return f"{max(1, LONGER * max(shares)):.2f}"
+
+    def _key(self, name: str) -> str:
+        """What a test's results depend on: its programs, and files."""
+        return key_of("mutants-2", name, self.others, *(
+            (self.build / p).read_bytes() for p in self.targets[name]))
 
     def sound(self, mutants: list[Mutant]) -> str | None:
         """The test of these mutants that fails without any."""
-        names = tuple(n for n in own_tests(mutants)
-                      if n not in self.results.took_s)
-        failed = self.test(names) if names else None
-        if names and not failed:
+        names = own_tests(mutants)
+        self._make(names)
+        self.keys = {n: self._key(n) for n in names}
+        new = tuple(n for n in names
+                    if self.keys[n] not in self.results.took_s)
+        failed = self.test(new) if new else None
+        if new and not failed:
             self.results.save()
         return failed
 
-    def test(self, names: tuple[str, ...]) -> str | None:
-        """Build and run these tests; the name of one that fails."""
+    def _make(self, names: tuple[str, ...]) -> None:
+        """Build the programs of these tests."""
         unknown = [n for n in names if n not in self.targets]
         if unknown:
             raise UserError(f"{LIST}: there is no test {unknown[0]}")
@@ -205,12 +216,17 @@ class Tree:
         if built.returncode != 0:
             raise UserError("does not compile: " + telling_line(
                 built.stdout.splitlines()))
+
+    def test(self, names: tuple[str, ...], part: str = "") -> str | None:
+        """Build and run these tests; the name of one that fails."""
+        self._make(names)
         results = self.build / "meson-logs/testlog-quick.json"
         results.unlink(missing_ok=True)
         ran = subprocess.run(
             [str(venv.tool("meson")), "test", "-C", str(self.build),
              "--no-rebuild", "--setup", "quick", "--maxfail", "1",
-             "--timeout-multiplier", self._factor(names), *names],
+             "--timeout-multiplier", self._factor(names),
+             *([f"--test-args=-p {part}"] if part else []), *names],
             capture_output=True, text=True, check=False, env=self.env)
         if not results.is_file():
             raise UserError("meson test: " + telling_line(
@@ -222,23 +238,31 @@ class Tree:
             if row["result"] in ("FAIL", "ERROR", "TIMEOUT"):
                 failed = failed or name
             else:
-                self.results.took_s.setdefault(name, row["duration"])
+                self.results.took_s.setdefault(self.keys[name],
+                                               row["duration"])
         return failed
 
     def killer(self, one: Mutant) -> str | None:
         """The test that fails with the mutant; None: it survives."""
         kept = self.results.killers
-        if _of(one) not in kept:
-            kept[_of(one)] = self._killer(one)
+        key = key_of(*vars(one).values(), *(self.keys[n] for n in one.tests))
+        if key not in kept:
+            kept[key] = self._killer(one)
             self.results.save()
-        return kept[_of(one)]
+        return kept[key]
+
+    def cost_s(self, one: Mutant) -> float:
+        """Of its tests, about."""
+        took = self.results.took_s
+        return 0 if one.part else sum(took.get(self.keys[n], 0)
+                                      for n in one.tests)
 
     def _killer(self, one: Mutant) -> str | None:
         path = self.source / one.file
         before = path.read_text(encoding="utf-8")
         path.write_text(mutated(one, self.source), encoding="utf-8")
         try:
-            return self.test(one.tests)
+            return self.test(one.tests, one.part)
         finally:
             path.write_text(before, encoding="utf-8")
 

@@ -322,7 +322,7 @@ def run_mutants(group: str, parts: list[str], tally: Tally, _long: bool) -> None
         tally.note(f"{group}: {broken} fails without any mutant", "FAIL")
         return
     killed = 0
-    for one in wanted:
+    for one in sorted(wanted, key=tree.cost_s):
         try:
             by = tree.killer(one)
         except UserError as e:
