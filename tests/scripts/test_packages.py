@@ -61,7 +61,7 @@ def test_lists_that_apt_does_not_have(apt: Known,
 
     monkeypatch.setattr(packages, "_run", run)
     packages.ensure(packages.CLANG)
-    assert ran[0] == ["apt-get", "update"]
+    assert ran[0] == ["apt-get", "-o", "DPkg::Lock::Timeout=600", "update"]
     assert ran[1][-3:] == ["clang", "libclang-rt-14-dev", "llvm"]
 
 

@@ -97,6 +97,8 @@ LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients",
     "apparmor"))
 
+LOCK_S = 600  # for another apt that runs
+
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
 TEST = (*SETUP, CLANG, LINT)
 INSTALLED = (PYTHON, FIRMWARE, IMAGE)  # setup without a compiler
@@ -130,7 +132,7 @@ def install_command(names: list[str]) -> list[str]:
 
 
 def _apt_get(*args: str) -> list[str]:
-    command = ["apt-get", *args]
+    command = ["apt-get", "-o", f"DPkg::Lock::Timeout={LOCK_S}", *args]
     return command if os.geteuid() == 0 else ["sudo", *command]
 
 
@@ -191,7 +193,7 @@ def _run(attempts: list[list[str]]) -> None:
                 return
     with open(log, encoding="utf-8", errors="replace") as f:
         why = telling_line(f.readlines())
-    what = attempts[0][attempts[0].index("apt-get") + 1]
+    what = next(x for x in ("install", "update") if x in attempts[0])
     raise UserError(f"apt-get {what} failed: {why} (log: {log})")
 
 
