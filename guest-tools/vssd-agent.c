@@ -2,15 +2,17 @@
 /*
  * vssd-agent.c - runs commands in the guest for ./vssd run --exec and tests.
  *
- * Started once at boot.  Its task is in QEMU's fw_cfg, read through
- * its I/O ports, so that any kernel will do:
+ * Started once at boot.  Its task is in QEMU's fw_cfg.  On x86 it reads that
+ * through I/O ports, so that any kernel will do; elsewhere from sysfs, where
+ * the module qemu_fw_cfg shows it:
  *
  *   opt/vssd/exec   one command: run it, report, power the guest off
  *   opt/vssd/serve  run the commands of the second serial port, until one ends
  * it
  *
  * Neither: it ends at once.  Requests and answers are frames on the second
- * serial port: a byte of type, four of length (little-endian), the payload.
+ * serial port, or that of the first argument: a byte of type, four of length
+ * (little-endian), the payload.
  * While a command runs, frames with its input may come, and one that kills it.
  * The agent answers each frame of input when the command has taken it; only
  * then the next may come, so that a command that reads nothing can still be
@@ -27,7 +29,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
 #include <sys/io.h>
+#endif
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -37,10 +41,6 @@
 #define HELLO "\0\0vssd-agent 1\n"
 
 enum {
-    FW_CFG_SELECT = 0x510,
-    FW_CFG_DATA = 0x511,
-    FW_CFG_FILE_DIR = 0x19,
-    FW_CFG_NAME_BYTES = 56,
     COMMAND_MAX = 1 << 20,
     NETWORK_WAIT_MS = 10000,
     NETWORK_STEP_MS = 100,
@@ -61,6 +61,14 @@ enum {
 };
 
 /* ---- fw_cfg ------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+enum {
+    FW_CFG_SELECT = 0x510,
+    FW_CFG_DATA = 0x511,
+    FW_CFG_FILE_DIR = 0x19,
+    FW_CFG_NAME_BYTES = 56,
+};
 
 static void fw_cfg_read(void *buf, size_t len)
 {
@@ -83,6 +91,9 @@ static bool fw_cfg_there(void)
 {
     char sign[4];
 
+    if (ioperm(FW_CFG_SELECT, 2, 1) < 0) {
+        return false;
+    }
     outw(0, FW_CFG_SELECT);
     fw_cfg_read(sign, sizeof(sign));
     return memcmp(sign, "QEMU", 4) == 0;
@@ -113,16 +124,45 @@ static char *fw_cfg_file(const char *wanted)
     }
     return NULL;
 }
+#else
+#define FW_CFG_FOLDER "/sys/firmware/qemu_fw_cfg/by_name/"
+
+static bool fw_cfg_there(void)
+{
+    return access(FW_CFG_FOLDER, F_OK) == 0;
+}
+
+/* As above. */
+static char *fw_cfg_file(const char *wanted)
+{
+    char path[256];
+    char *text = calloc(1, COMMAND_MAX + 1);
+    FILE *f;
+
+    snprintf(path, sizeof(path), FW_CFG_FOLDER "%s/raw", wanted);
+    f = fopen(path, "r");
+    if (!f || !text) {
+        free(text);
+        text = NULL;
+    } else {
+        text[fread(text, 1, COMMAND_MAX, f)] = '\0';
+    }
+    if (f) {
+        fclose(f);
+    }
+    return text;
+}
+#endif
 
 /* ---- the port ----------------------------------------------------------- */
 
-static int port_open(void)
+static int port_open(const char *path)
 {
     struct termios raw;
-    int fd = open(PORT, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
 
     if (fd < 0 || tcgetattr(fd, &raw) < 0) {
-        perror(PORT);
+        perror(path);
         exit(1);
     }
     cfmakeraw(&raw);
@@ -140,7 +180,7 @@ static void port_write(int fd, const void *buf, size_t len)
         ssize_t n = write(fd, p, len);
 
         if (n < 0 && errno != EINTR) {
-            perror(PORT);
+            perror("serial port");
             exit(1);
         }
         if (n > 0) {
@@ -389,7 +429,9 @@ static void run_and_report(int port, const char *command, char type)
 
 static void power_off(void)
 {
-    execl("/usr/bin/systemctl", "systemctl", "poweroff", (char *)NULL);
+    if (access("/run/systemd/system", F_OK) == 0) {
+        execl("/usr/bin/systemctl", "systemctl", "poweroff", (char *)NULL);
+    }
     execl("/sbin/poweroff", "poweroff", "-f", (char *)NULL);
     exit(1);
 }
@@ -468,13 +510,13 @@ static void mount_all(void)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char *command, *how;
     int port;
 
     mount_all();
-    if (ioperm(FW_CFG_SELECT, 2, 1) < 0 || !fw_cfg_there()) {
+    if (!fw_cfg_there()) {
         return 0;
     }
     command = fw_cfg_file("opt/vssd/exec");
@@ -483,7 +525,7 @@ int main(void)
         return 0;
     }
     signal(SIGPIPE, SIG_IGN);
-    port = port_open();
+    port = port_open(argc > 1 ? argv[1] : PORT);
     if (fw_cfg_file("opt/vssd/network")) {
         wait_for_network();
     }

@@ -247,7 +247,6 @@ class FakeGuest:
         self.prompt.set()
         self.on_console = None
         self.typed: list[bytes] = []
-        self.qmp = self
         self.powered_down = False
 
     first = staticmethod(machine.Machine.first)
@@ -256,9 +255,9 @@ class FakeGuest:
         """A line."""
         self.typed.append(data)
 
-    async def execute(self, command: str) -> None:
-        """QMP."""
-        self.powered_down = command == "system_powerdown"
+    async def press_power_button(self) -> None:
+        """The end."""
+        self.powered_down = True
         self.ended.set()
 
 

@@ -168,6 +168,15 @@ class PrivateApt:
         ]
         self.options += _without_sandbox()
 
+    def only(self, architecture: str) -> None:
+        """Packages of this architecture, whatever the machine's is; none of
+        them counts as installed."""
+        nothing = self.root / "status"
+        nothing.touch()
+        self.options += ["-o", f"Dir::State::status={nothing}",
+                         "-o", f"APT::Architecture={architecture}",
+                         "-o", f"APT::Architectures::={architecture}"]
+
     @classmethod
     def updated(cls, root: Path, sources: list[Source],
                 kind: str = "deb-src") -> PrivateApt:

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from .. import installed
+from ..arch import X86_64, Arch
 from ..paths import PROJECT, file_bytes
 from ..proc import run_logged
 
@@ -32,7 +33,7 @@ def source_bytes() -> bytes:
     return file_bytes(*names, *HEADERS, "scripts/vssd/build/guest_tools.py")
 
 
-def build(folder: Path) -> dict[str, Path]:
+def build(folder: Path, arch: Arch = X86_64) -> dict[str, Path]:
     """Build every tool into a folder; where each is.  A package has them."""
     made = {}
     for name, files in TOOLS.items():
@@ -40,7 +41,7 @@ def build(folder: Path) -> dict[str, Path]:
         if installed.here():
             shutil.copy(installed.guest_tools() / name, folder)
             continue
-        run_logged(["gcc", *FLAGS,
+        run_logged([arch.compiler, *FLAGS,
                     *(PROJECT / "guest-tools" / f for f in files),
                     "-o", made[name]], "guest-tools",
                    f"building the guest's {name}")

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..arch import Arch
 from ..errors import UserError
 from ..proc import log_file, telling_line
 from ..ui import Stage, say
@@ -102,6 +103,11 @@ LOCK_S = 600  # for another apt that runs
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
 TEST = (*SETUP, CLANG, LINT)
 INSTALLED = (PYTHON, FIRMWARE, IMAGE)  # setup without a compiler
+
+
+def foreign(arch: Arch) -> Group:
+    """Packages for guests of another architecture."""
+    return Group(f"guests of {arch.name}", arch.packages)
 
 
 def missing(names: tuple[str, ...]) -> list[str]:

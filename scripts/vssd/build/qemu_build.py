@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import installed
+from ..arch import FOREIGN, X86_64, Arch
 from ..errors import UserError
 from ..paths import PROJECT, cache_dir, key_of, locked, need_space
 from ..proc import ninja_step, run_logged
@@ -28,6 +29,15 @@ CONFIGURE = (
     "--enable-numa", "--enable-trace-backends=log", "--enable-fdt=system",
     "--disable-docs", "--disable-install-blobs", "--disable-werror")
 TARGETS = ("qemu-system-x86_64", "qemu-img", "qemu-io")
+# For guests of other architectures: one build directory, since most of QEMU is
+# the same for all; of it only the emulator that a guest needs is built.
+FOREIGN_CONFIGURE = (
+    "--target-list=" + ",".join(arch.target for arch in FOREIGN.values()),
+    "--without-default-features", "--disable-kvm", "--enable-tcg",
+    "--enable-slirp", "--enable-linux-aio", "--enable-linux-io-uring",
+    "--enable-tools", "--enable-attr", "--enable-cap-ng", "--enable-virtfs",
+    "--enable-pixman", "--enable-trace-backends=log", "--enable-fdt=system",
+    "--disable-docs", "--disable-install-blobs", "--disable-werror")
 # With the thread sanitizer, which all of QEMU must be built with: otherwise it
 # knows neither coroutines nor QEMU's own locks.  For tests without a guest, so
 # without TCG, which is half of it.
@@ -48,11 +58,12 @@ class Qemu:
     """A built QEMU."""
 
     build: Path
+    arch: Arch = X86_64  # of its guests
 
     @property
     def emulator(self) -> Path:
         """The program."""
-        return self.build / "qemu-system-x86_64"
+        return self.build / self.arch.emulator
 
     @property
     def img(self) -> Path:
@@ -113,10 +124,28 @@ def ensure(origin: Origin | None = None,
     return Qemu(programs.ensure(lambda: _programs_key(source), build_all))
 
 
-def _programs_key(origin: Origin) -> str:
+def ensure_for(arch: Arch) -> Qemu:
+    """QEMU for guests of an architecture."""
+    if arch is X86_64:
+        return ensure()
+    installed.needs_sources(f"building QEMU for {arch.name}")
+    packages.ensure(packages.foreign(arch))
+    source = remembered_origin()
+    targets = (arch.emulator, "qemu-img")
+
+    def build_all() -> tuple[list[Path], list[Path]]:
+        build = _ensure_build(source, FOREIGN_CONFIGURE, targets).build
+        return [build / target for target in targets], []
+
+    return Qemu(programs.ensure(lambda: _programs_key(
+        source, FOREIGN_CONFIGURE, targets), build_all), arch)
+
+
+def _programs_key(origin: Origin, flags: tuple[str, ...] = CONFIGURE,
+                  targets: tuple[str, ...] = TARGETS) -> str:
     """Of the programs that ensure() makes; a source that is a directory of the
     user's has no other name than its path."""
-    return programs.key("qemu", programs.DEVICE, CONFIGURE, TARGETS,
+    return programs.key("qemu", programs.DEVICE, flags, targets,
                         origin.source, origin.sha256,
                         *([origin.suite] if origin.suite else []))
 
@@ -126,18 +155,19 @@ def _ensure_build(origin: Origin, flags: tuple[str, ...],
     tree = obtain(origin)
     build = cache_dir() / ("build-" + key_of(tree, flags))
     qemu = Qemu(build)
-    if _built(build) == fingerprint(flags):
+    mark = _mark(build, targets)
+    if _built(mark) == fingerprint(flags):
         return qemu
     with locked("qemu-build" if flags == CONFIGURE else build.name):
         now = fingerprint(flags)
-        if _built(build) == now:
+        if _built(mark) == now:
             return qemu
         packages.ensure(packages.BUILD, packages.FIRMWARE)
         venv.ensure()
         if not (build / "configured").exists():
             configure(tree, build, flags)
-        _ninja(build, targets)
-        (build / "built").write_text(now, encoding="ascii")
+        _ninja(build, targets, first=not mark.exists())
+        mark.write_text(now, encoding="ascii")
     return qemu
 
 
@@ -147,9 +177,15 @@ def ensure_tsan() -> Qemu:
     return ensure(flags=TSAN_CONFIGURE, targets=TSAN_TARGETS)
 
 
-def _built(build: Path) -> str:
+def _mark(build: Path, targets: tuple[str, ...]) -> Path:
+    """Exists once these targets have been built."""
+    other = targets[0].removeprefix(X86_64.emulator)
+    return build / f"built{'-' + other if other else ''}"
+
+
+def _built(mark: Path) -> str:
     try:
-        return (build / "built").read_text(encoding="ascii")
+        return mark.read_text(encoding="ascii")
     except OSError:
         return ""
 
@@ -173,8 +209,7 @@ def configure(tree: Path, build: Path,
     (build / "configured").touch()
 
 
-def _ninja(build: Path, targets: tuple[str, ...]) -> None:
-    first = not (build / "built").exists()
+def _ninja(build: Path, targets: tuple[str, ...], first: bool) -> None:
     title = "building QEMU (once)" if first else "building what changed in QEMU"
     with Stage(title) as stage:
         run_logged(["ninja", "-C", build, *targets], "qemu-build",

@@ -97,12 +97,8 @@ def _download(root: Path, mirror: str) -> list[Path]:
     with Stage(f"fetching the package {PACKAGE} by apt") as stage:
         stage.note("index of " + SUITE)
         apt = aptsrc.PrivateApt(root, _sources(mirror), kind="deb")
-        nothing = root / "status"  # nothing is installed in that root
-        nothing.touch()
-        apt.options += ["-o", f"Dir::State::status={nothing}",
-                        "-o", "APT::Architecture=amd64",
-                        "-o", "APT::Architectures::=amd64",
-                        "-o", "APT::Install-Recommends=false"]
+        apt.only("amd64")
+        apt.options += ["-o", "APT::Install-Recommends=false"]
         apt.get("update", what="reading the mirror's index")
         stage.note(PACKAGE)
         apt.get("install", "--download-only", "-y", "-t", SUITE, PACKAGE,

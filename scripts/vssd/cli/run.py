@@ -18,9 +18,9 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import detach, ending, paths, rundir
+from .. import arch, detach, ending, paths, rundir
 from ..errors import UserError
-from ..guest import drives, image, links, served
+from ..guest import drives, foreign, image, links, served
 from ..proc import log_file
 from ..ui import Stage, say
 
@@ -74,6 +74,10 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--packages", default="", metavar="P,Q",
                    help="make the built-in guest with these packages of Debian"
                    " too")
+    p.add_argument("--arch", choices=arch.ALL, default=arch.X86_64.name,
+                   help="the guest's processor; another than that of the default"
+                   " runs under TCG, without systemd"
+                   " (default: %(default)s; docs/architectures.md)")
     p.add_argument("--disk", type=Path, metavar="IMAGE",
                    help="boot this raw or qcow2 image through firmware")
     p.add_argument("--firmware", choices=("seabios", "ovmf"),
@@ -171,9 +175,13 @@ def mebibytes(text: str) -> int:
 
 def check(args: argparse.Namespace) -> None:
     """Errors that can be found before the run."""
+    args.arch = arch.ALL[args.arch]
     if args.kernel:
         from ..build import kernel_build
         args.kernel = kernel_build.find(args.kernel)
+        foreign.check_kernel(args.kernel, args.arch)
+    if args.arch is not arch.X86_64:
+        foreign.check(args)
     for name in ("disk", "initrd"):
         path = getattr(args, name)
         if path and not path.is_file():
@@ -302,10 +310,9 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
     from ..build import qemu_build, qemu_package
     from ..guest import kvm, machine
 
-    qemu = qemu_package.ensure() if args.server else qemu_build.ensure()
-    built_in = None if args.disk \
-        else image.ensure(suite=args.suite or image.SUITE,
-                          more=image.check_packages(args.packages))
+    qemu = qemu_package.ensure() if args.server \
+        else qemu_build.ensure_for(args.arch)
+    built_in = None if args.disk else _built_in(args)
     with rundir.rundir() as folder, contextlib.ExitStack() as ends:
         if args.disk:
             backing, fmt = args.disk, image_format(args.disk)
@@ -319,7 +326,7 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive, *further(args, qemu, folder)], mebibytes(args.mem),
-            args.smp, network=not args.icount,
+            args.smp, arch=args.arch, network=not args.icount,
             icount=args.icount, seed=args.seed, command=args.command,
             serve=args.command is None and not args.print_command,
             ports=links.with_ports(args),
@@ -330,7 +337,9 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
                                  else rundir.MONITOR))
             + links.share_arguments(args.shares) + args.qemu)
         _boot(args, spec, built_in, folder)
-        args.setup = links.setup_script(args.shares, args.ssh is not None)
+        args.setup = links.setup_script(
+            args.shares, args.ssh is not None,
+            links.START_SSH if args.arch is arch.X86_64 else foreign.START_SSH)
         if args.setup and args.command is not None:
             spec.command = f"{args.setup}\n{args.command}"
         try:
@@ -338,6 +347,14 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
         finally:
             for fd in held:
                 os.close(fd)
+
+
+def _built_in(args: argparse.Namespace) -> image.Image:
+    """The image of the built-in guest."""
+    more = image.check_packages(args.packages)
+    if args.arch is not arch.X86_64:
+        return foreign.ensure(args.arch, more)
+    return image.ensure(suite=args.suite or image.SUITE, more=more)
 
 
 def _sets(args: argparse.Namespace) -> list[str]:
@@ -471,10 +488,8 @@ def _kept(args: argparse.Namespace, qemu: qemu_build.Qemu,
 
 def _boot(args: argparse.Namespace, spec: machine.Spec,
           built_in: image.Image | None, folder: Path) -> None:
-    from ..guest import machine
-
     root = f"root={built_in.root} rw " if built_in else ""
-    default = root + machine.KERNEL_ARGS
+    default = root + args.arch.kernel_command_line
     if args.command is not None:
         default += " panic=-1"
     spec.append = " ".join([default if args.append is None else args.append,
@@ -485,6 +500,8 @@ def _boot(args: argparse.Namespace, spec: machine.Spec,
     elif args.firmware or args.disk:
         spec.firmware = args.firmware or "seabios"
         if spec.firmware == "ovmf" and not args.print_command:
+            from ..guest import machine
+
             spec.ovmf_vars = folder / "vars.fd"
             shutil.copy(machine.find_ovmf_vars(), spec.ovmf_vars)
     else:
@@ -575,6 +592,7 @@ def facts(args: argparse.Namespace, spec: machine.Spec) -> dict[str, object]:
     return {
         "name": args.name or args.folder.name, "pid": os.getpid(),
         "started": int(time.time()), "detached": args.detach,
+        "arch": spec.arch.name,
         "accel": spec.accel, "icount": spec.icount, "smp": spec.smp,
         "mem_mib": spec.mem_mib, "ssh_port": ssh,
         "ports": [list(pair) for pair in spec.ports],

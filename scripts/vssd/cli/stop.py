@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from .. import rundir
+from .. import arch, rundir
 from ..errors import UserError
 from ..ui import say
 
@@ -68,6 +68,19 @@ def press_power_button(run: rundir.Run) -> None:
             qmp.close()
 
 
+def power_off(run: rundir.Run, timeout_s: float) -> None:
+    """By the agent, after the command that runs there."""
+    from ..guest import attach
+
+    def drop(_: object) -> None:
+        return None
+
+    # The guest may be gone before the agent has answered.
+    with contextlib.suppress(UserError):
+        attach.execute(run, "setsid poweroff >/dev/null 2>&1 &",
+                       attach.Streams(drop, drop, drop), timeout_s)
+
+
 def wait(run: rundir.Run, seconds: float) -> bool:
     """Has the run ended by then?"""
     end = time.monotonic() + seconds
@@ -96,8 +109,10 @@ def stop(run: rundir.Run, force: bool, timeout_s: float) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(facts["pid"]), signal.SIGTERM)
         timeout_s = FORCED_S
-    else:
+    elif arch.ALL[facts.get("arch", arch.X86_64.name)].power_button:
         press_power_button(run)
+    else:
+        power_off(run, timeout_s)
     if not wait(run, timeout_s):
         raise UserError(f"the guest {name} has not ended in {timeout_s:g} s"
                         + ("" if force else ": --force ends it as if its power"

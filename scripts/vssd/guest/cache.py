@@ -17,6 +17,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..arch import ALL, FOREIGN, X86_64
 from ..build import programs
 from ..paths import cache_dir
 
@@ -38,7 +39,8 @@ KINDS = {
     "logs": "logs",
     "ssh": "key of --ssh",
 }
-WRITES = re.compile(r"(?:kept|libvirt-.*)-([0-9a-f]{16})\.qcow2")
+WRITES = re.compile(r"(?:kept|libvirt-.*?)-((?:(?:"
+                    + "|".join(FOREIGN) + r")-)?[0-9a-f]{16})\.qcow2")
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def _source_of(build: Path) -> Path | None:
 
 def _images(base: Path, names: set[str]) -> set[str]:
     """Images and their packages of another recipe, without kept writes."""
-    from . import image
+    from . import foreign, image
 
     behind = {f"image-{m[1]}" for m in map(WRITES.fullmatch, names) if m}
     old, roots = set(), {image.root_name(suite) for suite in image.SUITES}
@@ -145,10 +147,17 @@ def _images(base: Path, names: set[str]) -> set[str]:
         try:
             said = json.loads((path / "image.json").read_text())
             suite, more = said["suite"], tuple(said.get("packages", ()))
+            arch = ALL[said.get("arch", X86_64.name)]
         except (OSError, ValueError, KeyError, TypeError):
             continue
-        if path.name == image.image_name(suite, more):
-            roots.add(image.root_name(suite, more))
+        if arch is not X86_64:
+            name = foreign.image_name(arch, more)
+            root = foreign.root_name(arch, more)
+        else:
+            name = image.image_name(suite, more)
+            root = image.root_name(suite, more)
+        if path.name == name:
+            roots.add(root)
         elif path.name not in behind:
             old.add(path.name)
     return old | {p.name for p in base.glob("root-*.tar")

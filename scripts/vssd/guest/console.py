@@ -103,7 +103,7 @@ async def relay_pipe(machine: Machine) -> None:
         await machine.type(line)
     await quiet.wait()
     if not machine.ended.is_set():
-        await machine.qmp.execute("system_powerdown")
+        await machine.press_power_button()
         await machine.first(machine.ended, timeout_s=POWERDOWN_S)
 
 

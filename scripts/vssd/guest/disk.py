@@ -57,29 +57,36 @@ class Layout:
     root_bytes: int
 
 
-def make(path: Path, partuuid: str, work: Path) -> Layout:
-    """Make the disk `path`, all but its root file system."""
+def make(path: Path, partuuid: str, work: Path, loaders: bool = True) \
+        -> Layout:
+    """Make the disk `path`, all but its root file system.
+
+    loaders: with both boot loaders; else for a kernel that QEMU loads.
+    """
     end = DISK_BYTES // SECTOR - TAIL_SECTORS
     with open(path, "wb") as f:
         f.truncate(DISK_BYTES)
-    _partition(path, partuuid, end - ROOT_START, work)
+    layout = Layout(ROOT_START * SECTOR, (end - ROOT_START) * SECTOR)
+    _partition(path, partuuid, end - ROOT_START, work, loaders)
+    if not loaders:
+        return layout
     early = work / "early.cfg"
     early.write_text(EARLY_CONFIG, encoding="ascii")
     _install_bios(path, early, work)
     _install_efi(path, early, work)
     early.unlink()
-    return Layout(ROOT_START * SECTOR, (end - ROOT_START) * SECTOR)
+    return layout
 
 
 def _partition(path: Path, partuuid: str, root_sectors: int,
-               work: Path) -> None:
+               work: Path, loaders: bool) -> None:
     script = work / "partitions"
     script.write_text(
-        "label: gpt\n"
-        f"start={BIOS_START}, size={BIOS_SECTORS}, type={TYPE_BIOS}\n"
-        f"start={ESP_START}, size={ESP_SECTORS}, type={TYPE_ESP}\n"
+        "label: gpt\n" + loaders * (
+            f"start={BIOS_START}, size={BIOS_SECTORS}, type={TYPE_BIOS}\n"
+            f"start={ESP_START}, size={ESP_SECTORS}, type={TYPE_ESP}\n") +
         f"start={ROOT_START}, size={root_sectors}, type={TYPE_LINUX},"
-        f" uuid={partuuid}\n", encoding="ascii")
+        f" uuid={partuuid}, name={partuuid}\n", encoding="ascii")
     run_logged(["sh", "-c", 'exec /sbin/sfdisk -q "$1" < "$2"', "sh", path,
                 script], "disk", "partitioning the guest's disk")
     script.unlink()

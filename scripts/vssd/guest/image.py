@@ -186,7 +186,7 @@ def _root_tar(mirror: str, suite: str, more: tuple[str, ...]) -> Path:
     return tar
 
 
-def _sources(suite: str, mirror: str) -> tuple[str, list[aptsrc.Source]]:
+def sources_of(suite: str, mirror: str) -> tuple[str, list[aptsrc.Source]]:
     """The suite to begin with, and where all that is needed comes from."""
     base = suite.removesuffix("-backports")
     sources = aptsrc.debian_sources(base, mirror)
@@ -198,7 +198,7 @@ def _sources(suite: str, mirror: str) -> tuple[str, list[aptsrc.Source]]:
 
 def sources_of_kernel(suite: str, mirror: str = "") -> list[aptsrc.Source]:
     """Where the kernel of a suite comes from."""
-    base, sources = _sources(suite, mirror)
+    base, sources = sources_of(suite, mirror)
     return [s for s in sources if base == suite or s.suite == suite]
 
 
@@ -206,7 +206,7 @@ def _install(to: Path, mirror: str, stage: Stage, suite: str,
              more: tuple[str, ...] = ()) -> None:
     """With the newest kernel of the suite that its mirror really has: an index
     may name one that is not there."""
-    base, sources = _sources(suite, mirror)
+    base, sources = sources_of(suite, mirror)
     if base == suite:
         _mmdebstrap(to, base, sources, KERNEL, stage, more)
         return
@@ -245,12 +245,19 @@ def older_kernels(suite: str, sources: list[aptsrc.Source]) -> list[str]:
 def _mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
                 kernel: str, stage: Stage, more: tuple[str, ...]) -> None:
     names = [kernel if p == KERNEL else p for p in PACKAGES + more]
-    args = ["mmdebstrap", "--format=tar", "--variant=minbase",
+    mmdebstrap(to, base, sources, names, stage, (
+        "--variant=minbase",
+        f"--essential-hook=copy-in {PROJECT}/{FOLDERS[1]}/etc"
+        f" {PROJECT}/{FOLDERS[1]}/usr /",
+        # Without manuals, and yet Java's packages link one.
+        '--essential-hook=mkdir -p "$1/usr/share/man/man1"'))
+
+
+def mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
+               names: list[str], stage: Stage, more: tuple[str, ...]) -> None:
+    """Make a tar archive of a root with these packages, without manuals."""
+    args = ["mmdebstrap", "--format=tar", *more,
             "--include=" + ",".join(names),
-            f"--essential-hook=copy-in {PROJECT}/{FOLDERS[1]}/etc"
-            f" {PROJECT}/{FOLDERS[1]}/usr /",
-            # Without manuals, and yet Java's packages link one.
-            '--essential-hook=mkdir -p "$1/usr/share/man/man1"',
             "--dpkgopt=path-exclude=/usr/share/man/*",
             "--dpkgopt=path-exclude=/usr/share/doc/*",
             "--dpkgopt=path-include=/usr/share/doc/*/copyright",
@@ -292,12 +299,12 @@ def _assemble(tar: Path, part: Path, stage: Stage, suite: str,
                     "PATH": "/usr/sbin:/sbin:" + os.environ["PATH"]})
     shutil.rmtree(tools)
     stage.note("holes")
-    _punch(raw)
+    punch(raw)
     (part / "image.json").write_text(json.dumps(
         {"partuuid": partuuid, "suite": suite, "packages": more}), encoding="utf-8")
 
 
-def _punch(raw: Path) -> None:
+def punch(raw: Path) -> None:
     """Make blocks of zeroes holes.
 
     mke2fs leaves space that is allocated but not written; host file systems

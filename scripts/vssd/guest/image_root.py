@@ -89,6 +89,17 @@ def _symlink(path: Path, target: str) -> None:
     path.symlink_to(target)
 
 
+def make_file_system(root: Path, disk: str, start: int, nbytes: int) -> None:
+    """ext4 with the files of a root, at its place in a disk."""
+    subprocess.run(
+        ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "vssd-root", "-m", "1",
+         "-O", "^metadata_csum_seed,^orphan_file",
+         "-E", f"offset={start},root_owner=0:0,lazy_itable_init=0,"
+               "lazy_journal_init=0,nodiscard",
+         "-b", "4096", "-d", str(root), disk, str(nbytes // 4096)],
+        check=True)
+
+
 def main(argv: list[str]) -> None:
     """See the head of this file."""
     tar, tools, disk, out, partuuid, start, nbytes = argv
@@ -100,13 +111,7 @@ def main(argv: list[str]) -> None:
         kernel, initrd = fill(root, Path(tools), partuuid)
         shutil.copy(kernel, Path(out) / "vmlinuz")
         shutil.copy(initrd, Path(out) / "initrd.img")
-        subprocess.run(
-            ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "vssd-root", "-m", "1",
-             "-O", "^metadata_csum_seed,^orphan_file",
-             "-E", f"offset={start},root_owner=0:0,lazy_itable_init=0,"
-                   "lazy_journal_init=0,nodiscard",
-             "-b", "4096", "-d", name, disk, str(int(nbytes) // 4096)],
-            check=True)
+        make_file_system(root, disk, int(start), int(nbytes))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from ..arch import X86_64
 from ..build.qemu_build import FIRMWARE_DIRS, Qemu
 from ..paths import cache_dir, key_of
 
@@ -45,8 +46,8 @@ def boots(qemu: Qemu, accel: str) -> bool:
 
 
 def accelerator(qemu: Qemu) -> str:
-    """kvm where it works, else tcg."""
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+    """kvm where it works and the guest is of its kind, else tcg."""
+    if qemu.arch is not X86_64 or not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     boot_id = Path("/proc/sys/kernel/random/boot_id").read_bytes()
     answer = cache_dir() / f"kvm-{key_of(boot_id, qemu.build, 'timed')}"

@@ -21,6 +21,7 @@ ANY_PORT = 0
 SSH_PORT = 22
 MOST_SHARES = 8
 MSIZE = 512 << 10  # bytes of a 9p message
+START_SSH = "systemctl start ssh"  # in the built-in guest
 TIMEOUT_S = 10
 
 
@@ -183,7 +184,8 @@ def ssh_command(port: int, *words: str) -> list[str]:
             "root@127.0.0.1", *words]
 
 
-def setup_script(shares: list[Share], ssh: bool) -> str:
+def setup_script(shares: list[Share], ssh: bool, start_ssh: str = START_SSH) \
+        -> str:
     """What the agent does in the guest before any other command; empty: it is
     not needed."""
     lines = []
@@ -200,5 +202,5 @@ def setup_script(shares: list[Share], ssh: bool) -> str:
             "mkdir -p -m 700 ~root/.ssh",
             f"grep -sqxF {shlex.quote(public)} {keys} ||"
             f" echo {shlex.quote(public)} >>{keys}",
-            f"chmod 600 {keys} && systemctl start ssh || status=1"]
+            f"chmod 600 {keys} && {start_ssh} || status=1"]
     return "\n".join(["status=0", *lines, "[ $status = 0 ]"]) if lines else ""

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..arch import X86_64, Arch
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError, one_line
 from ..proc import log_file
@@ -32,9 +33,7 @@ from . import uring
 HELLO = b"\0\0vssd-agent 1\n"
 OVMF_CODE = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
 OVMF_VARS = ("/usr/share/OVMF/OVMF_VARS_4M.fd", "/usr/share/OVMF/OVMF_VARS.fd")
-# Of a guest's kernel.  Without the second one Linux on x86 counts timer
-# interrupts at boot, and panics on a host that is too busy to deliver them.
-KERNEL_ARGS = "console=ttyS0 no_timer_check"
+KERNEL_ARGS = X86_64.kernel_command_line
 ICOUNT_SHIFT = 3  # an instruction takes 2^this ns
 PR_SET_PDEATHSIG = 1
 FOLLOW_S = 0.2
@@ -47,6 +46,7 @@ NO_MIGRATION = "drive-in-vssd-server"
 UNSEEN_BYTES = 16 << 20
 HPET = 0xfed00000
 HPET_REGISTERS = (0x10, 0x20, 0xf0, 0x100, 0x108)  # with comparator 0
+COMPLAINT = r"\S*qemu-system-\w+: "  # QEMU's name before what it says
 
 
 @dataclass
@@ -100,6 +100,7 @@ class Spec:
     reboot_ends: bool = False
     pause_at_end: bool = True   # so that the drive can still be asked
     extra: list[str] = field(default_factory=list)
+    arch: Arch = X86_64
 
 
 def check_text(text: str) -> str:
@@ -110,8 +111,8 @@ def check_text(text: str) -> str:
     if not lines:
         return "no message"
     # Output of -trace may be between them.
-    own = [x for x in lines if re.match(r"\S*qemu-system-x86_64: ", x)]
-    line = re.sub(r"^\S*qemu-system-x86_64: ", "", (own or lines)[0])
+    own = [x for x in lines if re.match(COMPLAINT, x)]
+    line = re.sub("^" + COMPLAINT, "", (own or lines)[0])
     line = re.sub(r"^-(?:device|blockdev) (?:\{.*?\}|\S+): ", "", line)
     return one_line(line).removeprefix("vssd: ")
 
@@ -145,8 +146,8 @@ def no_migration(spec: Spec) -> list[str]:
         "file": {"driver": "file", "filename": str(files[0])}})]
 
 
-def drive_args(i: int, drive: Drive, boot: bool, aio: str = "threads"
-               ) -> list[str]:
+def drive_args(i: int, drive: Drive, boot: bool, arch: Arch = X86_64,
+               aio: str = "threads") -> list[str]:
     """QEMU's arguments for the drive ssd<i>; boot: firmware may boot from it;
     aio: how QEMU reads and writes the image."""
     if drive.server:
@@ -187,7 +188,9 @@ def drive_args(i: int, drive: Drive, boot: bool, aio: str = "threads"
     if drive.slot or drive.sriov_vfs:  # they follow the drive on its bus
         # The slot's own hot-plug, which can say that a drive has gone; ACPI's
         # cannot.
-        slots = ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
+        if arch is X86_64:
+            slots = ["-global",
+                     "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
         for k, one in enumerate(devices):
             one["bus"] = f"slot{i}c{k}" if k else f"slot{i}"
             slots += ["-device", f"pcie-root-port,id={one['bus']},"
@@ -236,8 +239,8 @@ def _end_action(spec: Spec) -> list[str]:
 def _memory_args(spec: Spec) -> list[str]:
     """A server reads and writes guest memory, so it is shared then."""
     if not any(drive.server for drive in spec.drives):
-        return ["-machine", "q35"]
-    return ["-machine", "q35,memory-backend=mem", "-object",
+        return ["-machine", spec.arch.machine]
+    return ["-machine", f"{spec.arch.machine},memory-backend=mem", "-object",
             f"memory-backend-memfd,id=mem,size={spec.mem_mib}M,share=on"]
 
 
@@ -250,18 +253,20 @@ def command_line(spec: Spec) -> list[str]:
     """QEMU's arguments, all but those of the channels."""
     args = [str(spec.emulator), "-nodefaults", "-no-user-config",
             "-display", "none", *_memory_args(spec), "-accel", spec.accel,
-            "-cpu", "host" if spec.accel == "kvm" else "max,svm=off",
+            "-cpu", "host" if spec.accel == "kvm" else spec.arch.cpu,
             "-m", str(spec.mem_mib),
             "-smp", str(1 if spec.icount else spec.smp),
             *_end_action(spec)]
     for folder in FIRMWARE_DIRS:
         args += ["-L", folder]
     args += _firmware_args(spec)
+    if spec.arch.bios:
+        args += ["-bios", spec.arch.bios]
     if spec.icount:
         args += ["-icount", f"shift={spec.icount_shift},sleep=off", "-seed", str(spec.seed),
                  "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
     for i, drive in enumerate(spec.drives):
-        args += drive_args(i, drive, spec.kernel is None,
+        args += drive_args(i, drive, spec.kernel is None, spec.arch,
                            aio_of(spec.emulator))
     args += no_migration(spec)
     if spec.kernel:
@@ -362,7 +367,7 @@ class Machine:
         if self._to_files():
             fds += self._make_files(args)
         args += ["-qmp", "chardev:qmp",
-                 "-serial", "chardev:console", "-serial", "chardev:agent"]
+                 "-serial", "chardev:console", *self.spec.arch.agent]
         with self._command_file() as (more, more_fds):
             try:
                 self.proc = subprocess.Popen(
@@ -584,9 +589,10 @@ class Machine:
         """Write the console and the state of every CPU of a guest that hangs
         into a file of the logs; its path."""
         parts = [self.console_log.decode(errors="replace")]
-        asked = ["info registers -a", "info pic",
-                 *(f"info lapic {cpu}" for cpu in range(self.spec.smp)),
-                 *(f"xp /1gx 0x{HPET + at:x}" for at in HPET_REGISTERS)]
+        asked = ["info registers -a", "info pic"]
+        if self.spec.arch is X86_64:
+            asked += [*(f"info lapic {cpu}" for cpu in range(self.spec.smp)),
+                      *(f"xp /1gx 0x{HPET + at:x}" for at in HPET_REGISTERS)]
         for line in asked:
             try:
                 said = await asyncio.wait_for(
@@ -647,6 +653,13 @@ class Machine:
         assert self.agent
         await asyncio.get_running_loop().sock_sendall(
             self.agent, b"P" + struct.pack("<I", 0))
+
+    async def press_power_button(self) -> None:
+        """Have the guest end; by the agent where there is no button."""
+        if self.spec.arch.power_button:
+            await self.qmp.execute("system_powerdown")
+        else:
+            await self.power_off()
 
     # -- waiting and asking ---------------------------------------------
 

@@ -19,6 +19,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..arch import X86_64, Arch
 from ..build import aptsrc, packages
 from ..errors import UserError
 from ..paths import cache_dir, file_bytes, key_of, locked, need_space
@@ -26,7 +27,7 @@ from ..proc import run_logged
 from ..ui import Stage
 from . import image
 
-PACKAGE = r"linux-image-(\d[\d.]*(?:\+deb\d+|-\d+))-amd64"
+PACKAGE = r"linux-image-(\d[\d.]*(?:\+deb\d+|-\d+))-"  # then the flavour
 TRIES = 5  # kernels, the newest first: an index may list missing files
 MODULES = ("nvme", "ext4", "xfs")
 # Found by function, not by name; built in, where they are not there.
@@ -75,44 +76,56 @@ def ensure(suite: str, mirror: str = "") -> SuiteKernel:
 
 
 def _make(suite: str, mirror: str, work: Path, stage: Stage) -> None:
+    kernel, modules = unpack(suite, image.sources_of_kernel(suite, mirror),
+                             work, stage)
+    done = work / "done"
+    done.mkdir()
+    shutil.copy(kernel, done / "vmlinuz")
+    (done / "modules.cpio").write_bytes(_archive(modules))
+
+
+def unpack(suite: str, sources: list[aptsrc.Source], work: Path, stage: Stage,
+           arch: Arch = X86_64) -> tuple[Path, Path]:
+    """Unpack the newest kernel of a suite below `work`: the kernel, and the
+    folder of its modules with their index."""
     tree = work / "tree"
-    for deb in fetch(image.sources_of_kernel(suite, mirror), work, stage):
+    for deb in fetch(sources, work, stage, arch):
         stage.note("unpacking " + deb.name)
         run_logged(["dpkg-deb", "-x", deb, tree], "suite-kernel",
                    "unpacking " + deb.name)
     if not (tree / "lib").exists():
         (tree / "lib").symlink_to("usr/lib")
-    found = [*tree.glob("boot/vmlinuz-*"), *tree.glob("lib/modules/*/vmlinuz")]
+    found = [*tree.glob("boot/vmlinu[xz]-*"),
+             *tree.glob("lib/modules/*/vmlinu[xz]")]
     if len(found) != 1:
         raise UserError(f"the package of the kernel of {suite} has"
                         f" {len(found)} kernels")
     release = next((tree / "lib/modules").iterdir()).name
     run_logged(["/sbin/depmod", "-b", tree, release], "suite-kernel",
                f"listing the modules of {release}")
-    done = work / "done"
-    done.mkdir()
-    shutil.copy(found[0], done / "vmlinuz")
-    (done / "modules.cpio").write_bytes(
-        _archive(tree / "lib/modules" / release))
+    return found[0], tree / "lib/modules" / release
 
 
-def fetch(sources: list[aptsrc.Source], work: Path, stage: Stage) \
-        -> list[Path]:
+def fetch(sources: list[aptsrc.Source], work: Path, stage: Stage,
+          arch: Arch = X86_64) -> list[Path]:
     """The packages of the newest kernel that the mirror really has."""
-    apt = aptsrc.PrivateApt.updated(work / "apt", sources, "deb")
-    names = {re.sub(PACKAGE, r"\1", n): n for n in apt.names(PACKAGE)}
-    problem = UserError("the mirror has no package linux-image-*-amd64")
+    apt = aptsrc.PrivateApt(work / "apt", sources, "deb")
+    apt.only(arch.debian)
+    apt.get("update", what="reading the mirror's index")
+    pattern = PACKAGE + arch.debian
+    names = {re.sub(pattern, r"\1", n): n for n in apt.names(pattern)}
+    problem = UserError(f"the mirror has no package linux-image-*-{arch.debian}")
     for version in aptsrc.sort_versions(list(names))[:TRIES]:
         try:
             stage.note(names[version])
-            return _download(apt, names[version], version, work)
+            return _download(apt, names[version], version, work, arch)
         except UserError as e:
             problem = e
     raise problem
 
 
-def _download(apt: aptsrc.PrivateApt, name: str, version: str, work: Path) \
-        -> list[Path]:
+def _download(apt: aptsrc.PrivateApt, name: str, version: str, work: Path,
+              arch: Arch) -> list[Path]:
     """The package, and those of kernel and modules where it only names them,
     as it does from Linux 7 on."""
     folder = work / version
@@ -121,7 +134,7 @@ def _download(apt: aptsrc.PrivateApt, name: str, version: str, work: Path) \
     deb = next(folder.glob("*.deb"))
     depends = subprocess.run(["dpkg-deb", "-f", deb, "Depends"], check=True,
                              capture_output=True, text=True).stdout
-    parts = [p for p in (f"linux-{x}-{version}-amd64"
+    parts = [p for p in (f"linux-{x}-{version}-{arch.debian}"
                          for x in ("base", "binary", "modules"))
              if f"{p} " in depends]
     if parts:
@@ -161,9 +174,10 @@ def _archive(modules: Path) -> bytes:
     return cpio(files)
 
 
-def cpio(files: dict[str, bytes]) -> bytes:
+def cpio(files: dict[str, bytes], programs: tuple[str, ...] = ()) -> bytes:
     """An archive of files with their folders, as the kernel's
-    Documentation/driver-api/early-userspace/buffer-format.rst has it."""
+    Documentation/driver-api/early-userspace/buffer-format.rst has it.
+    programs: those of the files that can be executed."""
     folders = {str(p) for name in files for p in Path(name).parents} - {"."}
     out = bytearray()
 
@@ -178,6 +192,6 @@ def cpio(files: dict[str, bytes]) -> bytes:
     for name in sorted(folders):
         add(name, 0o40755, b"")
     for name, data in files.items():
-        add(name, 0o100644, data)
+        add(name, 0o100755 if name in programs else 0o100644, data)
     add("TRAILER!!!", 0, b"")
     return bytes(out)
