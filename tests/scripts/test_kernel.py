@@ -368,3 +368,12 @@ def test_shared_kernel_is_not_built_again(
         else:
             with pytest.raises(AssertionError, match="built"):
                 kernel_build.ensure(Wanted())
+
+
+def test_series() -> None:
+    """A suite may have kernels of a newer series than the one it installs."""
+    names = {v: f"linux-image-{v}-amd64" for v in
+             ("6.1.0-47", "6.1.0-56", "6.12.117+deb12")}
+    found = suite_kernel.of_series(names, ["linux-image-6.1.0-56-amd64"])
+    assert list(found) == ["6.1.0-47", "6.1.0-56"]
+    assert suite_kernel.of_series(names, []) == names

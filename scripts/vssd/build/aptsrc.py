@@ -197,6 +197,14 @@ class PrivateApt:
             text=True, check=False, env=dict(os.environ, LC_ALL="C")).stdout
         return [x for x in out.splitlines() if re.fullmatch(pattern, x)]
 
+    def depends(self, package: str) -> list[str]:
+        """The packages that a binary package depends on."""
+        out = subprocess.run(
+            ["apt-cache", *self.options, "depends", "--important", package],
+            capture_output=True, text=True, check=False,
+            env=dict(os.environ, LC_ALL="C")).stdout
+        return re.findall(r"^ +Depends: (\S+)", out, re.M)
+
     def download(self, package: str, versions: list[str], cwd: Path,
                  note: Callable[[str], None]) -> str:
         """The source of the first version that the mirror really has: an index

@@ -108,12 +108,15 @@ def unpack(suite: str, sources: list[aptsrc.Source], work: Path, stage: Stage,
 
 def fetch(sources: list[aptsrc.Source], work: Path, stage: Stage,
           arch: Arch = X86_64) -> list[Path]:
-    """The packages of the newest kernel that the mirror really has."""
+    """The packages of the newest kernel that the mirror really has, of the
+    series that the suite installs: it may have others, too."""
     apt = aptsrc.PrivateApt(work / "apt", sources, "deb")
     apt.only(arch.debian)
     apt.get("update", what="reading the mirror's index")
     pattern = PACKAGE + arch.debian
-    names = {re.sub(pattern, r"\1", n): n for n in apt.names(pattern)}
+    names = of_series({re.sub(pattern, r"\1", n): n
+                       for n in apt.names(pattern)},
+                      apt.depends(f"linux-image-{arch.debian}"))
     problem = UserError(f"the mirror has no package linux-image-*-{arch.debian}")
     for version in aptsrc.sort_versions(list(names))[:TRIES]:
         try:
@@ -122,6 +125,16 @@ def fetch(sources: list[aptsrc.Source], work: Path, stage: Stage,
         except UserError as e:
             problem = e
     raise problem
+
+
+def of_series(names: dict[str, str], installed: list[str]) -> dict[str, str]:
+    """Those of the packages, by version, that have the first two numbers of
+    the one that the suite installs; all of them if it installs none of them."""
+    for version, name in names.items():
+        if name in installed:
+            series = version.split(".")[:2]
+            return {v: n for v, n in names.items() if v.split(".")[:2] == series}
+    return names
 
 
 def _download(apt: aptsrc.PrivateApt, name: str, version: str, work: Path,
