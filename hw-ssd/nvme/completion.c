@@ -224,6 +224,14 @@ void nvme_update_pin(NvmeCtrl *ctrl)
     }
 }
 
+void nvme_raise_pin_again(NvmeCtrl *ctrl)
+{
+    if (ctrl->pin_level) {
+        ctrl->machine->pin(ctrl->opaque, false);
+        ctrl->machine->pin(ctrl->opaque, true);
+    }
+}
+
 /* Interrupt Coalescing (feature 08h): time in units of 100 us. */
 static uint64_t coalescing_ns(const NvmeCtrl *ctrl, const NvmeCq *cq)
 {

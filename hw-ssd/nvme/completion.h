@@ -26,6 +26,9 @@ bool nvme_write_completions(NvmeCtrl *ctrl);
 /* Signal completions that are in guest memory; one message per vector. */
 void nvme_raise_interrupts(NvmeCtrl *ctrl);
 void nvme_update_pin(NvmeCtrl *ctrl);
+/* The host has taken entries, and others are left: the pin falls and rises.  An
+ * interrupt controller that looks at edges alone would not tell of them. */
+void nvme_raise_pin_again(NvmeCtrl *ctrl);
 
 /* When coalesced completions are to be signalled; SSD_TIME_NEVER: none are. */
 uint64_t nvme_coalescing_deadline_ns(const NvmeCtrl *ctrl);

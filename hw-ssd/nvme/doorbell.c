@@ -143,10 +143,14 @@ static void cq_doorbell(NvmeCtrl *ctrl, NvmeCq *cq, uint32_t value)
     if (!cq->id || !cq->shadow.used || value >= cq->size) {
         nvme_cq_set_head(ctrl, cq, value);
     }
-    if (!cq->asserted || cq->head != cq->tail) {
+    if (!cq->asserted) {
         return;
     }
-    nvme_update_pin(ctrl);
+    if (cq->head == cq->tail) {
+        nvme_update_pin(ctrl);
+    } else {
+        nvme_raise_pin_again(ctrl);
+    }
 }
 
 void nvme_doorbell(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)

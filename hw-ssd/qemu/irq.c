@@ -34,6 +34,9 @@ void vssd_irq_msix(VssdFunction *f, unsigned vector)
 
 void vssd_irq_pin(VssdFunction *f, bool level)
 {
+    if (!level) {
+        qatomic_set(&f->pin_fell, true);
+    }
     qatomic_set(&f->pin_level, level);
     note(f);
 }
@@ -57,12 +60,19 @@ void vssd_irq_send_msix(VssdFunction *f, unsigned vector)
     msix_notify(pci, vector);
 }
 
+/* BQL held. */
+static void send_pin(VssdFunction *f, bool level)
+{
+    if (level != f->pin_sent && !qatomic_read(&f->off_bus)) {
+        trace_vssd_irq_pin(f, level);
+        qatomic_set(&f->pin_sent, level);
+        pci_set_irq(PCI_DEVICE(f), level);
+    }
+}
+
 /* BQL held.  A message may unplug the function. */
 static void send_noted(VssdFunction *f)
 {
-    PCIDevice *pci = PCI_DEVICE(f);
-    bool level;
-
     for (unsigned i = 0; i < VSSD_IRQ_WORDS; i++) {
         uint64_t bits = qatomic_xchg(&f->irq_vectors[i], 0);
 
@@ -71,12 +81,12 @@ static void send_noted(VssdFunction *f)
         }
     }
 
-    level = qatomic_read(&f->pin_level);
-    if (level != f->pin_sent && !qatomic_read(&f->off_bus)) {
-        trace_vssd_irq_pin(f, level);
-        qatomic_set(&f->pin_sent, level);
-        pci_set_irq(pci, level);
+    /* A pin that has fallen and risen since shows both: QEMU's sifive_plic
+     * takes an interrupt from the edge. */
+    if (qatomic_xchg(&f->pin_fell, false)) {
+        send_pin(f, false);
     }
+    send_pin(f, qatomic_read(&f->pin_level));
 }
 
 /* BQL held.  Functions come and go by threads that have it, and none goes while
@@ -184,6 +194,7 @@ void vssd_irq_loaded(VssdFunction *f)
     memset(f->irq_vectors, 0, sizeof(f->irq_vectors));
     f->pin_level = nvme_pin_level(f->ctrl);
     f->pin_sent = f->pin_level; /* PCI has loaded the line */
+    f->pin_fell = false;
     vssd_kick_shadows(f, nvme_has_shadows(f->ctrl));
 }
 

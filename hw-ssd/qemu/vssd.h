@@ -160,6 +160,7 @@ struct VssdFunction {
     /* irq.c */
     uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
     bool pin_level;                       /* atomic */
+    bool pin_fell;                        /* atomic; since it was sent */
     bool pin_sent;                        /* BQL */
 
     /* kick.c */

@@ -130,6 +130,7 @@ static void pin(void *opaque, bool level)
     g_assert_true(h->pin != level);
     g_assert_true(!h->msix_on || !level);
     h->pin = level;
+    h->n_pin_rises += level;
 }
 
 static bool msix_enabled(void *opaque)

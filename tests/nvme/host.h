@@ -94,6 +94,7 @@ typedef struct Host {
 
     bool msix_on;
     bool pin;
+    unsigned n_pin_rises;
     unsigned msix_count[65];
     unsigned unplugged[2]; /* its link failed; the drive was pulled out */
     uint64_t unplugged_ns; /* for so long */

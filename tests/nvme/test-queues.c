@@ -664,6 +664,7 @@ static void test_pin(void)
 {
     for (unsigned shadow = 0; shadow < 2; shadow++) {
         Host *h = enabled(&(HostOptions){ .pin = true });
+        unsigned rises;
         NvmeSqe sqe;
         HostCqe cqe;
 
@@ -684,9 +685,11 @@ static void test_pin(void)
         g_assert_false(h->pin);
         host_write32(h, NVME_REG_INTMC, 1);
         g_assert_true(h->pin);
+        rises = h->n_pin_rises;
         g_assert_true(host_poll(h, 1, &cqe));
         host_run(h);
-        g_assert_true(h->pin); /* one is left */
+        g_assert_true(h->pin); /* one is left, which raises it again */
+        g_assert_cmpuint(h->n_pin_rises, ==, rises + 1);
         g_assert_true(host_poll(h, 1, &cqe));
         host_run(h);
         g_assert_false(h->pin);
