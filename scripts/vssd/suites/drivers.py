@@ -78,7 +78,8 @@ SUITES = (
           "modprobe vfio-pci",
           _command("vfio-pci", "build/tests/device/{test} -d $bdf -N 1"),
           tap_rows, 300, Form(512, iommu=True)),
-    Suite("vroom", "vroom's example, a driver in Rust", "target",
+    Suite("vroom", "vroom's example, a driver in Rust",
+          "target/release/examples",
           "target/release/examples/hello_world", lambda _folder: list(VROOM),
           "echo 64 > /proc/sys/vm/nr_hugepages && mkdir -p /mnt/huge"
           " && mount -t hugetlbfs hugetlbfs /mnt/huge",

@@ -74,8 +74,9 @@ def run(suite: Suite, kind: str, options: Options, runs: list[dict[str, Any]],
 def _prepare(t: target.Target, suite: Suite) -> None:
     # The share is the part itself; the suite wants it under its name.
     if suite.part:
-        t.run(f"mv /root/suite /root/part && mkdir /root/suite"
-              f" && mv /root/part /root/suite/{suite.part}")
+        place = Path("/root/suite", suite.part)
+        t.run(f"mv /root/suite /root/part && mkdir -p {place.parent}"
+              f" && mv /root/part {place}")
     t.run(suite.prepare)
     t.complaints()
 
