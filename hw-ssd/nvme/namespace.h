@@ -9,8 +9,8 @@
 void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n);
 void nvme_namespaces_free(NvmeCtrl *ctrl);
 
-/* The status of a command for a namespace that is not attached, or for all of
- * them if it takes one (Base 2.1, Common Command Format, NSID). */
+/* The status of a command for an NSID without an attached namespace, or for
+ * FFFFFFFFh where it does not take that (Base 2.1, Common Command Format). */
 uint16_t nvme_ns_missing(const NvmeCtrl *ctrl, uint32_t nsid);
 
 /* The same of Identify, by its CNS; 0: the structure is all zeroes. */

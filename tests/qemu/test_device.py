@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import time
 from pathlib import Path
@@ -243,6 +244,28 @@ def test_pin_interrupt(image: Path) -> None:
                 host.qtest.clock_step(100_000)
             NvmeHost.check(host.io.wait())
             assert not host.pci.read(4) >> 16 & 1 << 3
+
+
+def test_pin_falls_for_entries_that_are_left(image: Path) -> None:
+    """A driver that takes one of two entries is interrupted again, by an
+    interrupt controller that looks at edges, too."""
+    with Machine(*drive_args("tiny", image), "-trace", "vssd_irq_pin",
+                 "-trace", "vssd_doorbell") as machine:
+        host = host_of(machine)
+        for _ in range(2):
+            host.io.push(OP_WRITE, prp1=BUFFER, cdw=(0, 0, 0))
+        host.io.ring()
+        last = host.io.cq + 16 * (host.io.head + 1) + 12
+        end = time.monotonic() + LIMIT_S
+        while host.qtest.readl(last) >> 16 & 1 != host.io.phase:
+            assert time.monotonic() < end, "no completion"
+            host.qtest.clock_step(100_000)
+        for _ in range(2):
+            NvmeHost.check(host.io.wait())
+        machine.cmd("quit")
+        said = machine.wait()[1]
+    since = said[said.rindex(" tail "):]
+    assert re.findall(r"vssd_irq_pin .*level (\d)", since) == ["1", "0", "1", "0"]
 
 
 # ---- nonsense from the guest ------------------------------------------------
