@@ -180,14 +180,23 @@ static void catch_up(VssdDev *s)
     }
 }
 
-/* A round at this instant; true: there is more to do. */
+/*
+ * A round at this instant; true: there is more to do.  Its requests on the
+ * image go to the host together, when the section ends.  With -icount submit()
+ * awaits each request, so none may be held back.
+ */
 static bool run_round(VssdDev *s)
 {
+    bool together = !s->icount;
     bool more;
 
-    defer_call_begin();
+    if (together) {
+        defer_call_begin();
+    }
     more = nvme_run(s->ctrl, vssd_now(s));
-    defer_call_end(); /* which may end requests */
+    if (together) {
+        defer_call_end(); /* which may end requests */
+    }
     return vssd_store_reap(s) || more;
 }
 
