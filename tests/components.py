@@ -42,7 +42,7 @@ NVME_ORDER = [
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "secondary",
-    "lba-track", "durable-log", "error-log", "bad-entry", "cmd-rules-file", "cmd-rules",
+    "lba-track", "durable-log", "error-log", "bad-entry",
     "timestamp", "fdp-handles", "namespace", "zones", "prp",
     "sgl", "sg", "cmb", "pmr", "window",
     "payload/payload-state", "payload/payload", "payload/destage",

@@ -5,7 +5,7 @@
  *
  * Knows what an action does to a command that is fetched, to a message and to a
  * controller.  Knows nothing of the grammar (cmd-rules-file.c) or of matching
- * (cmd-rules.c).
+ * (cmd-rules.c), both in hw-ssd/rules.
  *
  * A delayed command is a request of its queue that has not begun.  It has one
  * part under way (pending), so a reset or a deletion of its queue leaves it an
@@ -195,7 +195,7 @@ static void delay(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
     Delayed d = {
         .req = req, .sqe = *sqe, .at_ns = ctrl->sub->now_ns + rule->for_ns};
 
-    if (f->delayed->len == NVME_MOST_DELAYED) {
+    if (f->delayed->len == CMD_RULES_DELAYED) {
         rule->n_fired--;
         nvme_begin(ctrl, req, sqe);
         return;

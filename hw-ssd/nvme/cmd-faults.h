@@ -9,9 +9,6 @@
 
 #include "nvme-internal.h"
 
-/* Commands that rules delay, at a time; a further one is not delayed. */
-#define NVME_MOST_DELAYED 1024
-
 /* The rules of a new drive's file.  false: *error is "path:line: reason". */
 bool nvme_faults_load(NvmeCtrl *ctrl, const char *path, GError **error);
 void nvme_faults_free(NvmeSubsys *sub);

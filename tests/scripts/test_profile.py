@@ -91,7 +91,7 @@ def test_parts_sum_to_the_whole() -> None:
 
 def test_each_file_has_a_part() -> None:
     """No source of the simulator counts as a library."""
-    for folder in ("core", "nand", "ftl", "sim", "hw-ssd/nvme"):
+    for folder in ("core", "nand", "ftl", "sim", "hw-ssd/nvme", "hw-ssd/rules"):
         for path in (profile.paths.PROJECT / folder).rglob("*.c"):
             file = str(path.relative_to(profile.paths.PROJECT))
             assert profile.part_of(Frame("f", file)) != profile.OTHER, file

@@ -48,7 +48,7 @@ PARTS = [(name, re.compile(pattern)) for name, pattern in (
     ("GC", r"ftl/gc/"),
     ("host path", r"ftl/"),
     ("NAND", r"nand/"),
-    ("controller", r"hw-ssd/nvme/"),
+    ("controller", r"hw-ssd/(nvme|rules)/"),
     ("QEMU device", r"hw-ssd/qemu/"),
     ("tables", r"core/"),
 )]

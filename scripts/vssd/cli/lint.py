@@ -20,7 +20,8 @@ from ..build import model, packages, venv
 from ..errors import UserError, one_line
 from ..paths import PROJECT, cache_dir
 
-PRODUCT = ("core", "nand", "ftl", "lib", "hw-ssd/nvme", "sim", "tools")
+PRODUCT = ("core", "nand", "ftl", "lib", "hw-ssd/nvme", "hw-ssd/rules",
+           "sim", "tools")
 C_SUFFIXES = (".c", ".h")
 # Text that people wrote; the rest is generated, foreign or binary.
 PROSE = (".c", ".h", ".py", ".md", ".ini", ".sh", ".json", ".txt", ".toml",

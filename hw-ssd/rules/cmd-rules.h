@@ -4,10 +4,11 @@
  * matching them.  docs/faults.md has the grammar.
  *
  * Knows the text of a rule, its limits and its counts.  Knows nothing of queues
- * or requests: cmd-faults.c applies what a rule says.
+ * or requests: hw-ssd/nvme/cmd-faults.c and sim/player.c apply what a rule
+ * says.
  */
-#ifndef VSSD_NVME_CMD_RULES_H
-#define VSSD_NVME_CMD_RULES_H
+#ifndef VSSD_RULES_CMD_RULES_H
+#define VSSD_RULES_CMD_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,9 @@
 #define CMD_RULES_MOST  256        /* at a time */
 #define CMD_RULE_BYTES  512        /* of one rule's text */
 #define CMD_RULES_BYTES (1U << 20) /* of a file */
+
+/* Commands that rules delay, at a time; a further one is not delayed. */
+#define CMD_RULES_DELAYED 1024
 
 typedef enum CmdRuleKind {
     CMD_RULE_COMMAND,
@@ -68,6 +72,7 @@ typedef struct CmdRule {
     /* of the action */
     uint64_t times;  /* how often it fires */
     uint16_t status; /* as in the completion, without phase and More */
+#define CMD_RULE_STATUS_CODE 0x7ff /* of status: SCT and SC */
     uint64_t for_ns; /* delay, duration, distance of a storm's messages; 0:
                         for good */
     uint32_t n;      /* messages of a storm */
@@ -91,6 +96,8 @@ typedef struct CmdRuleLimits {
     bool has_slot;   /* the machine can take the drive away */
     /* The opcode of a command by its name in lower case with '-'. */
     bool (*opcode)(const char *name, bool admin, uint8_t *opcode);
+    /* Can the rule act here?  Else *error says why not.  NULL: all can. */
+    bool (*takes)(const CmdRule *rule, GError **error);
 } CmdRuleLimits;
 
 typedef struct CmdRules {

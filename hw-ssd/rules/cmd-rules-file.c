@@ -470,7 +470,7 @@ static bool check_rule(const CmdRule *r, const CmdRuleLimits *l, GError **error)
         return complain(error, "surprise-remove, link-down: the drive is not "
                                "in a slot of a machine");
     }
-    return true;
+    return !l->takes || l->takes(r, error);
 }
 
 /* At blanks; no empty words. */
