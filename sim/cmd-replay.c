@@ -309,6 +309,7 @@ static bool run(char **words, GError **error)
     DriveUse use = {
         .of_one = args.check ? "--check" : NULL,
         .whole = args.check ? "--check" : NULL,
+        .no_rules = args.check ? "--check" : NULL,
         .as_in_qemu = args.check,
     };
     g_autoptr(Recorded) recorded = NULL;

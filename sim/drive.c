@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fields.h"
+#include "host-rules.h"
 #include "precondition.h"
 #include "raid-args.h"
 #include "replay.h"
@@ -244,6 +245,25 @@ static bool make_drives(Drive *d, const DriveUse *use, GError **error)
     return d->array != NULL;
 }
 
+/* The player reads them when the run begins; errors are told before. */
+static bool check_rules(const Drive *d, const DriveUse *use, GError **error)
+{
+    HostRules *rules;
+    bool refused;
+
+    if (!host_rules_load(&rules, d->cfg, ssd_info(d->ssd[0]), 0, error)) {
+        return false;
+    }
+    refused = rules && use->no_rules;
+    host_rules_free(rules);
+    if (refused) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "%s: not with rules about commands in the file of faults=",
+                    use->no_rules);
+    }
+    return !refused;
+}
+
 static Drive *shared; /* see drive_share(); or NULL */
 
 void drive_share(Drive *d)
@@ -275,9 +295,8 @@ Drive *drive_open(const DriveUse *use, GError **error)
 
     if (!output_check("save-state", args.save_state, error) ||
         !make_config(d, use->recorded, error) ||
-        !find_fill(d, use->recorded, error) ||
-        !setup_check_faults(d->cfg, "vssd-sim", error) ||
-        !make_drives(d, use, error)) {
+        !find_fill(d, use->recorded, error) || !make_drives(d, use, error) ||
+        !check_rules(d, use, error)) {
         g_clear_pointer(&d, drive_close);
     }
     return d;

@@ -22,6 +22,8 @@ typedef struct DriveUse {
                                  array is refused */
     const char *whole;        /* an option that must see a new drive from its
                                  beginning */
+    const char *no_rules;     /* an option that goes without rules about
+                                 commands */
     bool as_in_qemu; /* keep the data that QEMU needs: versions of units */
     bool looks;      /* at the drive only, which may have zones then */
 } DriveUse;

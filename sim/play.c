@@ -369,6 +369,7 @@ static void print_result(const Run *r)
         .array = d->array,
         .source = r->play->source,
         .record = r->record,
+        .rules = r->player ? player_rules(r->player) : NULL,
         .fill = player_fill_name(d->fill),
         .seed = d->seed,
         .checked = r->play->check != NULL,
@@ -450,6 +451,7 @@ bool play(const Play *p, GError **error)
                 .stopped = must_stop,
                 .warm_up = args.n_warm_up,
                 .recorded = p->recorded_path,
+                .drive = p->drive->cfg,
             },
     };
     bool ok;

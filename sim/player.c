@@ -35,10 +35,13 @@
 typedef struct Coming {
     Request req;
     SsdCmd cmd;
+    bool asked; /* rules have seen it */
+    bool lost;  /* one drops its completion */
 } Coming;
 
 typedef struct InFlight {
     Request req; /* at_ns by the drive's clock; or SSD_TIME_NEVER: it is free */
+    bool lost;   /* a rule drops its completion */
     uint32_t next_free; /* link of the free tags */
 } InFlight;
 
@@ -79,6 +82,8 @@ struct Player {
      */
     uint64_t *place_ns;
     Ring places; /* of place_ns; of size iodepth */
+
+    HostRules *rules; /* of the run; or NULL */
 
     PlayerResult result;
 };
@@ -138,6 +143,7 @@ Player *player_new_array(Array *array, const PlayerConfig *cfg)
 void player_free(Player *p)
 {
     if (p) {
+        host_rules_free(p->rules);
         g_free(p->place_ns);
         g_free(p->in_flight);
         array_free(p->own);
@@ -148,6 +154,11 @@ void player_free(Player *p)
 const PlayerResult *player_result(const Player *p)
 {
     return &p->result;
+}
+
+const HostRules *player_rules(const Player *p)
+{
+    return p->rules;
 }
 
 /* ---- from bytes to blocks ------------------------------------------------ */
@@ -234,8 +245,9 @@ static bool look_ahead(Player *p, GError **error)
         case REQUEST_OK:
             break;
         }
-        c->cmd = (SsdCmd){.op = c->req.op, .version = ++p->version,
-                          .fua = c->req.fua, .stream = c->req.stream};
+        c->cmd = (SsdCmd){
+            .op = c->req.op, .fua = c->req.fua, .stream = c->req.stream};
+        c->asked = c->lost = false;
         if (c->req.stream >= p->info->host_streams) {
             return no_such_stream(p, &c->req, error);
         }
@@ -285,23 +297,45 @@ static void restore_power(Player *p)
     if (!array_powered(p->array)) {
         array_power_on(p->array, p->now_ns);
         p->result.n_power_cuts++;
+        if (p->rules) {
+            host_rules_power_lost(p->rules, p->now_ns, SSD_STATUS_POWER_LOSS);
+        }
     }
 }
 
-static bool submit(Player *p, GError **error)
+/* 0; -EBUSY: the drive's queue is full; or the drive's error.  Writes reach the
+ * drive in the order of their versions. */
+static int give(Player *p, const Request *req, SsdCmd *cmd, bool lost)
 {
     uint32_t tag = p->free_tag; /* taken if the drive accepts the request */
     int r;
 
     if (tag == ILIST_NONE) {
-        r = -EBUSY;
-    } else {
-        p->pending.cmd.tag = tag;
-        r = array_submit(p->array, p->now_ns, &p->pending.cmd);
-        if (r == -ENODEV) {
-            restore_power(p);
-            r = array_submit(p->array, p->now_ns, &p->pending.cmd);
-        }
+        return -EBUSY;
+    }
+    cmd->tag = tag;
+    cmd->version = p->version + 1;
+    r = array_submit(p->array, p->now_ns, cmd);
+    if (r < 0) {
+        return r;
+    }
+    p->version++;
+    pool_take(tag_links(p), &p->free_tag);
+    p->in_flight[tag].req = *req;
+    p->in_flight[tag].lost = lost;
+    p->n_in_flight++;
+    return 0;
+}
+
+/* false: *error.  p->blocked: the drive's queue is full. */
+static bool submit(Player *p, const Request *req, SsdCmd *cmd, bool lost,
+                   GError **error)
+{
+    int r = give(p, req, cmd, lost);
+
+    if (r == -ENODEV) {
+        restore_power(p);
+        r = give(p, req, cmd, lost);
     }
     if (r == -EBUSY) {
         p->result.n_waited += !p->blocked;
@@ -311,14 +345,188 @@ static bool submit(Player *p, GError **error)
     if (r < 0) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_DRIVE,
                     "request %" G_GUINT64_FORMAT ": the drive refused it: %s",
-                    p->pending.cmd.version, g_strerror(-r));
+                    p->version + 1, g_strerror(-r));
         return false;
     }
-    pool_take(tag_links(p), &p->free_tag);
-    p->in_flight[tag].req = p->pending.req;
-    p->n_in_flight++;
     p->blocked = false;
+    return true;
+}
+
+static bool submit_pending(Player *p, GError **error)
+{
+    Coming *c = &p->pending;
+
+    if (!submit(p, &c->req, &c->cmd, c->lost, error)) {
+        return false;
+    }
+    p->have_pending = p->blocked;
+    return true;
+}
+
+/* ---- the end of a request ------------------------------------------------ */
+
+static void clear_result(Player *p, uint64_t at_ns)
+{
+    uint64_t n_warm_up = p->result.n_warm_up + p->result.n_requests;
+
+    array_reset_stats(p->array);
+    memset(&p->result, 0, sizeof(p->result));
+    p->result.n_warm_up = n_warm_up;
+    p->measured_ns = at_ns;
+    for (unsigned i = 0; i < SSD_N_OPS; i++) {
+        hist_init(&p->result.latency[i]);
+    }
+}
+
+static void note(Player *p, const Request *r, const SsdCompletion *c,
+                 unsigned status)
+{
+    hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
+    p->result.bytes[r->op] += r->nbytes;
+    p->result.n_errors += status != SSD_STATUS_OK;
+    p->result.n_status[status]++;
+    p->result.sim_ns = c->complete_ns - p->measured_ns;
+    if (p->cfg.done && p->measuring && !p->warm_left) {
+        PlayerDone d = {r, c, status, p->start_ns, r->at_ns - p->start_ns};
+
+        p->cfg.done(p->cfg.done_opaque, &d);
+    }
+    place_give(p, c->complete_ns);
+    p->result.n_requests++;
+    progress_add(p->cfg.progress, 1);
+    if (p->warm_left && --p->warm_left == 0) {
+        clear_result(p, c->complete_ns);
+    }
+}
+
+/* It never ends; its place stays taken. */
+static void drop(Player *p)
+{
+    p->result.n_dropped++;
+    progress_add(p->cfg.progress, 1);
+}
+
+/* The drive has completed a request. */
+static void completed(Player *p, const SsdCompletion *c)
+{
+    InFlight *f = &p->in_flight[c->tag];
+
+    if (f->lost) {
+        drop(p);
+    } else {
+        note(p, &f->req, c, c->status);
+    }
+    p->n_in_flight--;
+    pool_give(tag_links(p), &p->free_tag, (uint32_t)c->tag);
+    f->req.at_ns = SSD_TIME_NEVER;
+}
+
+/* ---- scripted faults of requests ----------------------------------------- */
+
+/* A command that the controller refuses takes its time, too; without any, a
+ * closed loop of them would never end. */
+#define REFUSE_NS 1000
+
+static HostWaiting kept(const Player *p, uint64_t for_ns)
+{
+    return (HostWaiting){.at_ns = p->now_ns + for_ns,
+                         .req = p->pending.req,
+                         .cmd = p->pending.cmd};
+}
+
+/* The pending request, with the rule that has fired. */
+static bool apply_rule(Player *p, CmdRule *rule, GError **error)
+{
+    HostWaiting w;
+
+    switch (rule->action) {
+    case CMD_RULE_STATUS:
+        w = kept(p, REFUSE_NS);
+        w.status = rule->status & CMD_RULE_STATUS_CODE ? PLAYER_STATUS_RULE
+                                                       : SSD_STATUS_OK;
+        host_rules_keep(p->rules, &w);
+        break;
+    case CMD_RULE_DROP:
+        drop(p);
+        break;
+    case CMD_RULE_DELAY:
+        w = kept(p, rule->for_ns);
+        w.submit = true;
+        if (!host_rules_keep(p->rules, &w)) {
+            rule->n_fired--;
+            return submit_pending(p, error);
+        }
+        break;
+    case CMD_RULE_LOSE:
+        p->pending.lost = true;
+        return submit_pending(p, error);
+    default:
+        g_assert_not_reached(); /* host_rules_load() refuses it */
+    }
     p->have_pending = false;
+    return true;
+}
+
+static bool start_pending(Player *p, GError **error)
+{
+    CmdRule *rule = NULL;
+
+    if (G_UNLIKELY(p->rules && !p->pending.asked)) {
+        p->pending.asked = true;
+        rule = host_rules_ask(p->rules, &p->pending.cmd, p->now_ns);
+    }
+    return rule ? apply_rule(p, rule, error) : submit_pending(p, error);
+}
+
+/* Requests that have waited because of a rule, and are due. */
+static bool offer_waiting(Player *p, GError **error)
+{
+    const HostWaiting *w;
+    bool full = false;
+
+    while ((w = host_rules_due(p->rules, p->now_ns, full))) {
+        HostWaiting now = *w;
+
+        if (!now.submit) {
+            SsdCompletion c = {.submit_ns = now.at_ns,
+                               .complete_ns = now.at_ns};
+
+            note(p, &now.req, &c, now.status);
+        } else if (!submit(p, &now.req, &now.cmd, false, error)) {
+            return false;
+        } else if (p->blocked) {
+            full = true;
+            continue;
+        }
+        host_rules_taken(p->rules, w);
+    }
+    return true;
+}
+
+static bool some_wait(const Player *p)
+{
+    return p->rules && host_rules_next_ns(p->rules, false) != SSD_TIME_NEVER;
+}
+
+/* Nothing is left of the run; but the source may have more. */
+static bool comes_to_end(const Player *p)
+{
+    bool no_place = p->source->iodepth && p->places.n == 0;
+
+    return (p->ended || no_place) && p->n_in_flight == 0 && !some_wait(p);
+}
+
+/* true: rules have dropped as many requests as may be in flight. */
+static bool all_dropped(const Player *p, GError **error)
+{
+    if (p->ended || (p->source_ended && p->n_ahead == 0)) {
+        return false;
+    }
+    g_set_error(error, SIM_ERROR, SIM_ERROR_DRIVE,
+                "after %" G_GUINT64_FORMAT " requests: rules of faults= "
+                "dropped all %u that may be in flight, and none can follow "
+                "(iodepth=)",
+                p->result.n_requests, p->source->iodepth);
     return true;
 }
 
@@ -331,6 +539,9 @@ static bool offer(Player *p, GError **error)
         p->ended = true;
         p->have_pending = p->blocked = false;
         return true;
+    }
+    if (G_UNLIKELY(p->rules) && !offer_waiting(p, error)) {
+        return false;
     }
     for (;;) {
         if (!p->have_pending) {
@@ -347,51 +558,12 @@ static bool offer(Player *p, GError **error)
         if (p->pending.req.at_ns > p->now_ns) {
             return true;
         }
-        if (!submit(p, error)) {
+        if (!start_pending(p, error)) {
             return false;
         }
         if (p->blocked) {
             return true;
         }
-    }
-}
-
-static void clear_result(Player *p, uint64_t at_ns)
-{
-    uint64_t n_warm_up = p->result.n_warm_up + p->result.n_requests;
-
-    array_reset_stats(p->array);
-    memset(&p->result, 0, sizeof(p->result));
-    p->result.n_warm_up = n_warm_up;
-    p->measured_ns = at_ns;
-    for (unsigned i = 0; i < SSD_N_OPS; i++) {
-        hist_init(&p->result.latency[i]);
-    }
-}
-
-static void note(Player *p, const SsdCompletion *c)
-{
-    uint32_t tag = (uint32_t)c->tag;
-    const Request *r = &p->in_flight[tag].req;
-
-    hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
-    p->result.bytes[r->op] += r->nbytes;
-    p->result.n_errors += c->status != SSD_STATUS_OK;
-    p->result.n_status[c->status]++;
-    p->result.sim_ns = c->complete_ns - p->measured_ns;
-    if (p->cfg.done && p->measuring && !p->warm_left) {
-        PlayerDone d = {r, c, p->start_ns, r->at_ns - p->start_ns};
-
-        p->cfg.done(p->cfg.done_opaque, &d);
-    }
-    place_give(p, c->complete_ns);
-    p->n_in_flight--;
-    pool_give(tag_links(p), &p->free_tag, tag);
-    p->in_flight[tag].req.at_ns = SSD_TIME_NEVER;
-    p->result.n_requests++;
-    progress_add(p->cfg.progress, 1);
-    if (p->warm_left && --p->warm_left == 0) {
-        clear_result(p, c->complete_ns);
     }
 }
 
@@ -403,10 +575,17 @@ static void collect(Player *p)
     do {
         n = array_advance(p->array, p->now_ns, done, G_N_ELEMENTS(done));
         for (size_t i = 0; i < n; i++) {
-            note(p, &done[i]);
+            completed(p, &done[i]);
         }
     } while (n == G_N_ELEMENTS(done));
     restore_power(p);
+}
+
+/* When a request that waits because of a rule is due.  One that found the
+ * drive's queue full waits for a completion. */
+static uint64_t waiting_ns(const Player *p)
+{
+    return p->rules ? host_rules_next_ns(p->rules, p->blocked) : SSD_TIME_NEVER;
 }
 
 /*
@@ -415,12 +594,15 @@ static void collect(Player *p)
  */
 static uint64_t wake_ns(Player *p)
 {
+    uint64_t rule_ns = waiting_ns(p);
+    uint64_t until_ns = p->now_ns < REBASE_NS ? REBASE_NS : LAST_NS;
+    uint64_t next_ns;
+
     if (p->have_pending && !p->blocked) {
-        return p->pending.req.at_ns;
+        return MIN(p->pending.req.at_ns, rule_ns);
     }
-    return MAX(
-        array_wait(p->array, p->now_ns < REBASE_NS ? REBASE_NS : LAST_NS),
-        p->now_ns);
+    next_ns = array_wait(p->array, MIN(until_ns, rule_ns));
+    return MAX(MIN(next_ns, rule_ns), p->now_ns);
 }
 
 static void begin(Player *p, const RequestSource *source)
@@ -456,12 +638,18 @@ static uint64_t rebase_most_ns(const Player *p)
     for (uint32_t i = 0; i < p->places.n; i++) {
         most_ns = MIN(most_ns, p->place_ns[ring_place(&p->places, i)]);
     }
+    if (p->rules) {
+        most_ns = MIN(most_ns, host_rules_rebase_most_ns(p->rules));
+    }
     return p->have_pending ? MIN(most_ns, p->pending.req.at_ns) : most_ns;
 }
 
 static void rebase(Player *p, uint64_t by_ns)
 {
     array_rebase(p->array, by_ns);
+    if (p->rules) {
+        host_rules_rebase(p->rules, by_ns);
+    }
     p->now_ns -= by_ns;
     p->start_ns -= by_ns; /* only differences of these two are used */
     p->measured_ns -= by_ns;
@@ -533,8 +721,8 @@ static bool play(Player *p, const RequestSource *source, GError **error)
         if (!offer(p, error)) {
             return false;
         }
-        if (p->ended && p->n_in_flight == 0 && !waits_for_rebuild(p)) {
-            return true;
+        if (comes_to_end(p) && !waits_for_rebuild(p)) {
+            return !all_dropped(p, error);
         }
         p->now_ns = next_instant(p);
         g_assert(p->now_ns != SSD_TIME_NEVER);
@@ -547,8 +735,11 @@ static bool play(Player *p, const RequestSource *source, GError **error)
 
 bool player_run(Player *p, const RequestSource *source, GError **error)
 {
+    g_clear_pointer(&p->rules, host_rules_free);
     p->measuring = true;
-    return play(p, source, error);
+    return (!p->cfg.drive || host_rules_load(&p->rules, p->cfg.drive, p->info,
+                                             p->now_ns, error)) &&
+           play(p, source, error);
 }
 
 /* ---- filling ------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 
 #include "array.h"
 #include "hist.h"
+#include "host-rules.h"
 #include "progress.h"
 #include "request.h"
 #include "run-stats.h"
@@ -49,6 +50,7 @@ const char *player_fill_help(unsigned i);
 typedef struct PlayerDone {
     const Request *req;
     const SsdCompletion *completion; /* times since ssd_create() */
+    unsigned status;                 /* index of PlayerResult.n_status */
     uint64_t start_ns;               /* of the run, by the same clock */
     uint64_t arrival_ns;             /* since the start of the run */
 } PlayerDone;
@@ -66,9 +68,15 @@ typedef struct PlayerConfig {
      * in flight are waited for.  NULL: play to the end. */
     bool (*stopped)(void);
     const char *recorded; /* the trace that PLAYER_FILL_TRACE reads; or NULL */
+    /* Of the drive: player_run() applies the rules about commands of its option
+     * faults=.  NULL: there are none. */
+    const SsdConfig *drive;
 } PlayerConfig;
 
-#define PLAYER_N_STATUS (SSD_STATUS_POWER_LOSS + 1)
+/* How a request can end: an SsdStatus, or the status of a rule about commands,
+ * which is no status of the drive. */
+#define PLAYER_STATUS_RULE (SSD_STATUS_POWER_LOSS + 1)
+#define PLAYER_N_STATUS    (PLAYER_STATUS_RULE + 1)
 
 /* The counters that rows of RUN_STATS make. */
 #define MEMBER_OF_ROW(id, path, unit, help) uint64_t id;
@@ -76,7 +84,7 @@ typedef struct PlayerConfig {
 
 typedef struct PlayerResult {
     RUN_STATS(MEMBER_OF_ROW, NO_MEMBER) /* n_warm_up, n_requests, ... */
-    uint64_t n_status[PLAYER_N_STATUS]; /* of n_errors, by SsdStatus */
+    uint64_t n_status[PLAYER_N_STATUS]; /* of n_errors, by status */
     uint64_t sim_ns;     /* from the start, or the last completion of the
                             warm-up, to the last completion */
     uint64_t bytes[SSD_N_OPS];
@@ -104,10 +112,14 @@ bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error);
  * Play a source to its end and wait for the last completion; statistics of the
  * drive and of the player start again.  When a scripted fault cuts the power,
  * it comes back at once, and the run goes on.  false: a bad trace line, an
- * address beyond the drive; *error says where.
+ * address beyond the drive, rules that dropped all requests in flight; *error
+ * says where.
  */
 bool player_run(Player *p, const RequestSource *source, GError **error);
 
 const PlayerResult *player_result(const Player *p);
+
+/* The rules of the last player_run(), or NULL. */
+const HostRules *player_rules(const Player *p);
 
 #endif

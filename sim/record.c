@@ -51,6 +51,7 @@ static const char *const status_names[] = {
     [SSD_STATUS_READ_ONLY] = "read_only",
     [SSD_STATUS_ABORTED] = "aborted",
     [SSD_STATUS_POWER_LOSS] = "power_loss",
+    [PLAYER_STATUS_RULE] = "rule",
 };
 
 const char *record_op_name(SsdOp op)
@@ -58,7 +59,7 @@ const char *record_op_name(SsdOp op)
     return op_names[op];
 }
 
-const char *record_status_name(SsdStatus status)
+const char *record_status_name(unsigned status)
 {
     return status_names[status];
 }
@@ -125,7 +126,7 @@ static void write_line(Record *r, const PlayerDone *d)
     put_u64(&p, c->submit_ns - d->start_ns);
     put_u64(&p, c->complete_ns - d->start_ns);
     put_u64(&p, c->complete_ns - d->start_ns - d->arrival_ns);
-    put_text(&p, status_names[c->status]);
+    put_text(&p, status_names[d->status]);
     put_u64(&p, c->submit_ns - d->start_ns - d->arrival_ns);
 #define RECORD_COST(name, help) put_u64(&p, c->cost.name##_ns);
     SSD_COSTS(RECORD_COST)

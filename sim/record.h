@@ -17,7 +17,7 @@ typedef struct Record Record;
 
 /* As columns op and status of the lines show them. */
 const char *record_op_name(SsdOp op);
-const char *record_status_name(SsdStatus status);
+const char *record_status_name(unsigned status);
 
 /*
  * csv_path NULL: no file.  interval_ns 0: no series.  NULL: the file cannot be

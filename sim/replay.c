@@ -132,7 +132,8 @@ static void count(Replay *rp, const SsdCompletion *c)
     r->n_status[c->status]++;
     r->sim_ns = c->complete_ns - rp->start_ns;
     if (rp->cfg->done) {
-        PlayerDone d = {req, c, rp->start_ns, req->at_ns - rp->start_ns};
+        PlayerDone d = {req, c, c->status, rp->start_ns,
+                        req->at_ns - rp->start_ns};
 
         rp->cfg->done(rp->cfg->done_opaque, &d);
     }

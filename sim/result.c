@@ -74,12 +74,25 @@ static unsigned n_drives(const void *ctx)
     return array_n_drives(v->run->array);
 }
 
+static unsigned n_rules(const void *ctx)
+{
+    const RunStats *v = ctx;
+
+    return host_rules_n(v->run->rules);
+}
+
+static const CmdRule *rule_of(const RunStats *v, unsigned i)
+{
+    return host_rules_rule(v->run->rules, i);
+}
+
 static const StatSet sets[] = {
     {"error", "the status of a request", PLAYER_N_STATUS - SSD_STATUS_OK - 1,
      error_name, NULL},
     {"request", "the kind of a request", G_N_ELEMENTS(shown) + 1, request_name,
      NULL},
     {"drive", "each drive", 0, NULL, n_drives},
+    {"rule", "each rule about commands", 0, NULL, n_rules},
     {"update", "how a write gets the parity", RAID_N_UPDATES, raid_update_name,
      NULL},
 };
@@ -95,6 +108,11 @@ static bool are_several(const void *ctx)
     return n_drives(ctx) > 1;
 }
 
+static bool has_rules(const void *ctx)
+{
+    return n_rules(ctx) > 0;
+}
+
 static bool is_raid(const void *ctx)
 {
     const RunStats *v = ctx;
@@ -108,6 +126,8 @@ static const RaidLayout *layout(const RunStats *v)
 }
 
 static const StatWhen when_raid = {"with `--raid` of 1 or more", is_raid};
+static const StatWhen when_rules = {
+    "with rules about commands in the file of `faults`", has_rules};
 static const StatWhen when_one = {"with one drive", is_one};
 static const StatWhen when_several = {"with `--drives` of 2 or more",
                                       are_several};
@@ -224,7 +244,7 @@ static void errors_text(const PlayerResult *r, GString *out)
     }
     g_string_append_printf(out, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                            " requests failed", r->n_errors, r->n_requests);
-    for (SsdStatus s = SSD_STATUS_OK + 1; s < PLAYER_N_STATUS; s++) {
+    for (unsigned s = SSD_STATUS_OK + 1; s < PLAYER_N_STATUS; s++) {
         if (r->n_status[s]) {
             g_string_append_printf(out, "%s%" G_GUINT64_FORMAT " with %s",
                                    before, r->n_status[s],
@@ -274,6 +294,13 @@ static void trouble_text(const ResultRun *run, const PlayerResult *r,
                                "the power went %" G_GUINT64_FORMAT
                                " times, and came back at once\n",
                                r->n_power_cuts);
+    }
+    if (r->n_dropped) {
+        g_string_append_printf(out,
+                               "%" G_GUINT64_FORMAT
+                               " requests were dropped by rules and never "
+                               "ended\n",
+                               r->n_dropped);
     }
     if (r->n_waited) {
         g_string_append_printf(out,

@@ -22,6 +22,7 @@ typedef struct ResultRun {
     const Array *array; /* of the drives */
     const Source *source;
     const Record *record;
+    const HostRules *rules; /* of the run; or NULL */
     const char *fill;
     uint64_t seed;
     bool checked;            /* each completion was as recorded */

@@ -49,6 +49,16 @@
     C(n_power_cuts, "power_cuts", "",                                          \
       "power cuts by scripted faults; power returned at once, and commands "   \
       "in flight are among `errors`")                                          \
+    C(n_dropped, "dropped", "requests",                                        \
+      "requests that rules of `faults` dropped: they never ended, and "        \
+      "`requests` does not count them ([faults.md](faults.md))")               \
+    V(STRING, rule, "faults[rule].rule", "", &when_rules,                      \
+      rule_of(v, at[0])->text, "the rule")                                     \
+    V(U64, rule_matched, "faults[rule].matched", "requests", &when_rules,      \
+      rule_of(v, at[0])->n_matched,                                            \
+      "requests that its selectors matched, of the whole run")                 \
+    V(U64, rule_fired, "faults[rule].fired", "requests", &when_rules,          \
+      rule_of(v, at[0])->n_fired, "of these, on which it acted")               \
     V(BOOL, checked, "checked", "", NULL, v->run->checked,                     \
       "each completion equals the recorded one (`--check`, "                   \
       "[traces.md](traces.md))")                                               \

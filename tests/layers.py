@@ -20,7 +20,7 @@ LAYERS = {
     "ftl": (["ssd.h", "nand.h", "eventq.h"], ["nvme.h", "player.h"]),
     "lib": (["vssd.h", "ssd.h", "setup.h"], ["player.h", "nvme.h", "nand.h"]),
     "hw-ssd/rules": (["cmd-rules.h", "ssd.h"], ["nvme.h", "player.h", "nand.h"]),
-    "sim": (["player.h", "ssd.h", "hist.h", "setup.h"],
+    "sim": (["player.h", "ssd.h", "hist.h", "setup.h", "cmd-rules.h"],
             ["nvme.h", "nand.h"]),
     "hw-ssd/nvme": (["nvme.h", "ssd.h", "cmd-rules.h"], ["player.h", "nand.h"]),
     "hw-ssd/vfio-user": (["server.h", "nvme.h", "ssd.h"],

@@ -731,7 +731,7 @@ class Faults(unittest.TestCase):
     """The file of the option faults=."""
 
     def test_rules_of_a_controller(self) -> None:
-        """Rules about commands are refused with their line; about NAND not."""
+        """Rules about queues are refused with their line; about NAND not."""
         with tempfile.TemporaryDirectory() as tmp:
             file = pathlib.Path(tmp, "rules")
             file.write_text("on=read nth=1 -> uncorrectable # irq\n"
@@ -739,11 +739,54 @@ class Faults(unittest.TestCase):
             args = ("run", "--profile", TINY, "--set", f"faults={file}",
                     "--workload", "rw=randread number_ios=20")
             self.assertEqual(run(*args).returncode, 0)
-            file.write_text("# cmd=read -> drop\n\ncmd=read -> drop\n")
+            file.write_text("# cmd=read -> drop\n\ncmd=read -> wrong-cid\n")
             done = run(*args)
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertIn(f"{file}:3: rules about commands", done.stderr)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(f"{file}:3: wrong-cid: needs QEMU", done.stderr)
+            # before a fill, which may take long
+            done = run(*args, "--fill", "random", "--csv", f"{tmp}/csv")
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertFalse(pathlib.Path(tmp, "csv").exists())
+
+    def test_rules_about_commands(self) -> None:
+        """The results count them; a line of --csv has the status; a recorded
+        run is not checked with them."""
+        with tempfile.TemporaryDirectory() as tmp:
+            file, csv, trace = (pathlib.Path(tmp, x)
+                                for x in ("rules", "csv", "trace"))
+            file.write_text("cmd=read nth=3 -> status 2/81\n"
+                            "cmd=read nth=5 -> drop\n")
+            rules = ("--profile", TINY, "--set", f"faults={file}")
+            load = ("--workload", "rw=randread number_ios=20 iodepth=2")
+            done = run("run", *rules, *load, "--json", "--csv", str(csv))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = json.loads(done.stdout)
+            self.assertEqual(found["requests"], 19)
+            self.assertEqual(found["dropped"], 1)
+            self.assertEqual(found["errors"], 1)
+            self.assertEqual(found["errors_by_status"]["rule"], 1)
+            self.assertEqual(found["faults"], [
+                {"rule": "cmd=read nth=3 -> status 2/81", "matched": 20,
+                 "fired": 1},
+                {"rule": "cmd=read nth=5 -> drop", "matched": 20,
+                 "fired": 1}])
+            self.assertEqual(csv.read_text().count(",rule,"), 1)
+            done = run("run", *rules, *load)
+            self.assertIn("1 of 19 requests failed: 1 with rule\n", done.stdout)
+            self.assertIn("1 requests were dropped by rules", done.stdout)
+            done = run("run", "--profile", TINY, *load, "--record", str(trace))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = run("replay", str(trace), "--check", "--set",
+                       f"faults={file}")
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn("--check: not with rules about commands",
+                          done.stderr)
+            file.write_text("cmd=any -> drop\n")
+            done = run("run", *rules, *load)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("dropped all 2 that may be in flight", done.stderr)
 
 
 class Listed(unittest.TestCase):

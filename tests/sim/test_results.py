@@ -21,6 +21,7 @@ RUNS = (
     WORKLOAD,
     ("replay", ROOT / "tests/sim/small-msr.csv"),
     (*WORKLOAD, "--series", "0.01"),
+    (*WORKLOAD, "--set", f"faults={ROOT}/tests/sim/small-rules.txt"),
     (*WORKLOAD, "--drives", "2"),
     (*WORKLOAD, "--drives", "3", "--raid", "5"),
     (*WORKLOAD, "--set", "ftl.map=dftl", "--set", "ftl.op_percent=100"),
