@@ -96,6 +96,30 @@ def test_reservation_of_the_host(two_paths: Guest) -> None:
     assert data_of(guest, f"nvme resv-report {dev}")["regctl"] == 0
 
 
+def test_a_path_error_goes_to_the_other_path(two_paths: Guest) -> None:
+    """A rule ends each read of one controller with Internal Path Error: Linux
+    sends it again by the other one, and no read fails."""
+    guest = two_paths
+    path = "/machine/peripheral/ssd1"
+    wait_paths(guest, 2)
+    dev = disk(guest)
+    guest.run(SUBSYSTEM + "echo round-robin >$d/iopolicy; dmesg -C")
+    guest.qmp("qom-set", path=path, property="fault-add",
+              value="cmd=read ctrl=0 -> status 3/0")
+    try:
+        guest.run(f"dd if={dev} of=/dev/null bs=4k count=64 iflag=direct")
+        rules = guest.qmp("qom-get", path=path, property="faults")
+    finally:
+        guest.qmp("qom-set", path=path, property="fault-remove",
+                  value=guest.qmp("qom-get", path=path,
+                                  property="faults")[0]["id"])
+    said = guest.run("dmesg")
+    print(rules, said)
+    assert rules[0]["fired"] > 0
+    assert "I/O error" not in said
+    assert guest.run(f"nvme list-subsys {dev}").count(" live") == 2
+
+
 def test_a_path_goes_and_comes_back_under_fio(two_paths: Guest) -> None:
     """No request fails, and what was written is there."""
     guest = two_paths
