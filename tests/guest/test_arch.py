@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,8 @@ def test_drives(foreign_guest: Guest) -> None:
 
 
 def test_data(foreign_guest: Guest) -> None:
-    """What a file system and fio wrote and flushed is read back."""
+    """What a file system and fio wrote and flushed is read back, and no command
+    has waited for a timeout: with pins, an interrupt could be lost."""
     disk = foreign_guest.run(
         "d=$(grep -lw VSSD0001 /sys/class/nvme/*/serial);"
         " echo /dev/$(basename ${d%/serial})n1").strip()
@@ -71,12 +73,18 @@ def test_data(foreign_guest: Guest) -> None:
         " umount /mnt && echo 3 >/proc/sys/vm/drop_caches &&"
         f" e2fsck -fn {disk}")
     after: dict[str, Any] = foreign_guest.stats(1)
-    assert after["host"]["write_bytes"] - before["host"]["write_bytes"] \
+    assert after["host_bytes_written"] - before["host_bytes_written"] \
         >= 16 * MIB
+    said = foreign_guest.run("dmesg")
+    assert "nvme" in said
+    assert not re.search("nvme.*(timeout, |polled)", said), said[-4000:]
 
 
 def test_hot_plug(foreign_guest: Guest) -> None:
     """The drive in the slot goes and comes back."""
+    if foreign_guest.live.spec.arch is arch.RISCV64:
+        assert foreign_guest.run("ls /sys/bus/pci/slots") == ""
+        pytest.skip("Debian's kernel of riscv64 has no pciehp")
     foreign_guest.qmp("qom-set", path="/machine/peripheral/ssd1",
                       property="powered", value=False)
     foreign_guest.run("for i in $(seq 300); do grep -qw VSSD0001"
@@ -90,37 +98,39 @@ def test_hot_plug(foreign_guest: Guest) -> None:
 
 
 @LONG
-def test_run_keeps_writes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", arch.FOREIGN)
+def test_run_keeps_writes(name: str, tmp_path: Path) -> None:
     """--keep, the exit status, both streams, --share and the network."""
     cache = {"VSSD_CACHE": str(tmp_path / "cache"),
              "VSSD_SHARED_CACHE": os.environ.get(
                  "VSSD_CACHE", os.path.expanduser("~/.cache/vssd"))}
     (tmp_path / "share").mkdir()
     (tmp_path / "share/in").write_text("of the host")
-    first = vssd("run", "--arch", "aarch64", "--keep", "--share",
+    first = vssd("run", "--arch", name, "--keep", "--share",
                  f"{tmp_path / 'share'}:/s", "--exec",
                  "cat /s/in; echo kept >/root/f; echo err >&2; ip route |"
                  " grep -c default; exit 7", env=cache)
     assert first.returncode == 7, first.stderr
     assert first.stdout == "of the host1\n"
     assert "err\n" in first.stderr
-    again = vssd("run", "--arch", "aarch64", "--keep", "--exec",
+    again = vssd("run", "--arch", name, "--keep", "--exec",
                  "cat /root/f", env=cache)
     assert (again.returncode, again.stdout) == (0, "kept\n"), again.stderr
 
 
 @LONG
-def test_detached() -> None:
+@pytest.mark.parametrize("name", arch.FOREIGN)
+def test_detached(name: str) -> None:
     """ssh, exec, stop."""
-    vssd("stop", "arm-test", "--force")
-    started = vssd("run", "--arch", "aarch64", "--detach", "--name",
-                   "arm-test", "--ssh")
+    run = f"{name}-test"
+    vssd("stop", run, "--force")
+    started = vssd("run", "--arch", name, "--detach", "--name", run, "--ssh")
     assert started.returncode == 0, started.stderr
     try:
-        said = vssd("exec", "--run", "arm-test", "--", "uname -m")
-        assert said.stdout == "aarch64\n", said.stderr
-        said = vssd("ssh", "--run", "arm-test", "--", "hostname")
+        said = vssd("exec", "--run", run, "--", "uname -m")
+        assert said.stdout == f"{name}\n", said.stderr
+        said = vssd("ssh", "--run", run, "--", "hostname")
         assert said.stdout == "vssd\n", said.stderr
     finally:
-        ended = vssd("stop", "arm-test")
+        ended = vssd("stop", run)
     assert ended.returncode == 0, ended.stderr
