@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -119,7 +120,7 @@ def no_images(env: Env) -> Iterator[None]:
 @pytest.mark.usefixtures("no_images")
 def test_a_domain_from_define_to_undefine(virsh: Virsh) -> None:
     """Two drives in slots: log in, read statistics, plug a device, snapshot,
-    destroy, undefine."""
+    save and start, destroy, undefine."""
     made = vssd("libvirt", NAME, "--profile", "zero-latency",
                 "--drive", "tiny,size=8M,serial=SECOND")
     assert made.returncode == 0, made.stderr
@@ -135,6 +136,7 @@ def test_a_domain_from_define_to_undefine(virsh: Virsh) -> None:
     assert stats(virsh, "ssd1")["profile"] == "tiny"
     _plug_a_device(virsh)
     _snapshot(virsh)
+    _managed_save(virsh)
     assert "running" in virsh("domstate", NAME)
     virsh("destroy", NAME)
     virsh("undefine", NAME)
@@ -161,6 +163,26 @@ def _snapshot(virsh: Virsh) -> None:
     assert "rror" not in hmp("loadvm before")
     assert stats(virsh)["requests"] >= before
     hmp("delvm before")
+
+
+def _managed_save(virsh: Virsh) -> None:
+    """Guest and drives go to a file; the next start continues from it."""
+    both = ("ssd0", "ssd1")
+    virsh("managedsave", NAME)
+    assert "shut off" in virsh("domstate", NAME)
+    assert re.search(r"Managed save: +yes", virsh("dominfo", NAME))
+    # A drive that was made new would have no request yet.
+    virsh("start", NAME, "--paused")
+    after = [stats(virsh, drive) for drive in both]
+    assert [one["profile"] for one in after] == ["zero-latency", "tiny"]
+    assert after[0]["requests"] > 100
+    assert after[1]["requests"] > 0
+    virsh("resume", NAME)
+    end = time.monotonic() + START_S
+    while stats(virsh)["sim_ns"] <= after[0]["sim_ns"]:
+        assert time.monotonic() < end
+        time.sleep(0.5)
+    assert re.search(r"Managed save: +no", virsh("dominfo", NAME))
 
 
 @pytest.mark.usefixtures("no_images")
