@@ -90,7 +90,9 @@ static NvmeRegistrant *find(NvmeReservation *res, const NvmeCtrl *ctrl)
     return NULL;
 }
 
-/* The registrant, if the command may act for it: NULL: Reservation Conflict. */
+/* The registrant, if the command may act for it: NULL: Reservation Conflict.
+ * Only Reservation Register may ignore the key (Base 2.1, 7.5 to 7.7, IEKEY).
+ */
 static NvmeRegistrant *find_by_key(NvmeReservation *res, const NvmeCtrl *ctrl,
                                    uint64_t key, uint32_t dw10)
 {
@@ -451,7 +453,7 @@ uint16_t nvme_reservation_acquire(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!req->ns) {
         return nvme_ns_missing(ctrl, req->nsid);
     }
-    if (DW10_ACTION(dw10) > PREEMPT_AND_ABORT || !type ||
+    if (DW10_ACTION(dw10) > PREEMPT_AND_ABORT || DW10_IEKEY(dw10) || !type ||
         type > NVME_RESERVATION_EAAR) {
         return NVME_SC_INVALID_FIELD;
     }
@@ -511,7 +513,7 @@ uint16_t nvme_reservation_release(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!req->ns) {
         return nvme_ns_missing(ctrl, req->nsid);
     }
-    if (DW10_ACTION(dw10) > CLEAR) {
+    if (DW10_ACTION(dw10) > CLEAR || DW10_IEKEY(dw10)) {
         return NVME_SC_INVALID_FIELD;
     }
     status = nvme_from_host(ctrl, sqe, &key, sizeof(key));
@@ -618,7 +620,8 @@ uint16_t nvme_reservation_report(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!req->ns) {
         return nvme_ns_missing(ctrl, req->nsid);
     }
-    if (!extended && ctrl->features.host_id_extended) {
+    /* Base 2.1, 7.8: the structure is that of the Host Identifier's size. */
+    if (extended != ctrl->features.host_id_extended) {
         return NVME_SC_HOST_ID_FORMAT;
     }
     if (bytes > ctrl->max_bytes) {

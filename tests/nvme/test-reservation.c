@@ -389,19 +389,25 @@ static void test_report(void)
     g_assert_cmpuint(get_le16(p + 72), ==, 2);
     g_assert_cmpuint(p[74], ==, 0);
     g_assert_cmphex(get_le64(p + 96), ==, 0);
+    /* The structure is that of the identifier's size. */
+    sqe.dw[11] = 1;
+    g_assert_cmphex(host_code(host_do(h[2], 1, &sqe).status), ==,
+                    NVME_SC_HOST_ID_FORMAT);
+    set_host_id(h[2], 0x30, true);
     p = report(h[2], true);
     g_assert_cmpuint(get_le16(p + 64), ==, 1);
     g_assert_cmphex(get_le64(p + 72), ==, KEY(0));
     g_assert_cmphex(p[80], ==, 0x10);
     g_assert_cmphex(p[128 + 16], ==, 0x10);
+    sqe.dw[11] = 0;
+    g_assert_cmphex(host_code(host_do(h[2], 1, &sqe).status), ==,
+                    NVME_SC_HOST_ID_FORMAT);
+    set_host_id(h[2], 0x30, false);
     host_free(second);
     host_free(h[1]); /* it stays registered, without a controller */
     p = report(h[2], false);
     g_assert_cmpuint(get_le16(p + 5), ==, 2);
     g_assert_cmphex(get_le16(p + 48), ==, 0xffff);
-    set_host_id(h[2], 0x30, true);
-    g_assert_cmphex(host_code(host_do(h[2], 1, &sqe).status), ==,
-                    NVME_SC_HOST_ID_FORMAT);
     host_free(h[2]);
     host_free(h[0]);
 }
