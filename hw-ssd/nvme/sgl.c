@@ -61,8 +61,11 @@ static uint16_t take_data(Walk *w, const NvmeSglDescriptor *d)
     return 0;
 }
 
-/* The descriptors of a segment.  One that leads to another segment is the last;
- * it goes to *d, which is else not a segment any more. */
+/*
+ * The descriptors of a segment.  One that leads to another segment is the last;
+ * it goes to *d, which is else not a segment any more.  Statuses are those of
+ * Base 2.1, Generic Command Status Values, 0Dh and 0Eh.
+ */
 static uint16_t take_segment(Walk *w, NvmeSglDescriptor *d)
 {
     bool last_segment = type_of(d) == NVME_SGL_LAST;
@@ -73,7 +76,7 @@ static uint16_t take_segment(Walk *w, NvmeSglDescriptor *d)
     if (d->id & 0xf) {
         return NVME_SC_SGL_TYPE;
     }
-    if (!left || bytes % sizeof(*d)) {
+    if (!left || bytes % sizeof(*d) || addr & 7) {
         return NVME_SC_SGL_SEGMENT;
     }
     d->id = 0;
@@ -98,8 +101,10 @@ static uint16_t take_segment(Walk *w, NvmeSglDescriptor *d)
         for (unsigned i = 0; i < n && w->bytes; i++) {
             if (!is_segment(&piece[i])) {
                 status = take_data(w, &piece[i]);
-            } else if (last_segment || left || i < n - 1) {
+            } else if (last_segment) {
                 status = NVME_SC_SGL_SEGMENT;
+            } else if (left || i < n - 1) {
+                status = NVME_SC_SGL_COUNT;
             } else {
                 *d = piece[i];
             }
@@ -146,9 +151,11 @@ uint16_t nvme_sgl_map_metadata(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
                                uint64_t bytes, bool to_host)
 {
     NvmeSglDescriptor d;
+    uint16_t status;
 
     if (nvme_dma_read(ctrl, addr, &d, sizeof(d))) {
         return NVME_SC_DATA_TRANSFER;
     }
-    return map(ctrl, sg, d, bytes, to_host);
+    status = map(ctrl, sg, d, bytes, to_host);
+    return status == NVME_SC_SGL_LENGTH ? NVME_SC_SGL_META_LENGTH : status;
 }

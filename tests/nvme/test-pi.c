@@ -539,7 +539,7 @@ static void test_sgl(void)
         check_buffer(&d, 8, 16, 4);
     }
     put_le32(list + 40, 77);
-    g_assert_cmphex(run(&d, &sqe), ==, NVME_SC_SGL_LENGTH);
+    g_assert_cmphex(run(&d, &sqe), ==, NVME_SC_SGL_META_LENGTH);
     sqe.dw[4] = HOST_RAM_BYTES;
     g_assert_cmphex(run(&d, &sqe), ==, NVME_SC_DATA_TRANSFER);
     host_free(d.h);

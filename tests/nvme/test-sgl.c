@@ -207,13 +207,13 @@ static void test_faults(void)
     g_assert_cmphex(read_list(h, 8, NVME_SGL_LAST, 1), ==, NVME_SC_SGL_SEGMENT);
     put(h, LIST + 16, NVME_SGL_DATA, DATA, 4096);
     g_assert_cmphex(read_list(h, 8, NVME_SGL_SEGMENT, 2), ==,
-                    NVME_SC_SGL_SEGMENT);
+                    NVME_SC_SGL_COUNT);
     for (unsigned i = 0; i < 64; i++) {
         put(h, LIST + 16 * i, NVME_SGL_DATA, DATA, 1);
     }
     put(h, LIST + 16 * 63, NVME_SGL_LAST, LIST, 16);
     g_assert_cmphex(read_list(h, 8, NVME_SGL_SEGMENT, 65), ==,
-                    NVME_SC_SGL_SEGMENT);
+                    NVME_SC_SGL_COUNT);
     /* Less than the data. */
     g_assert_cmphex(read_list(h, 8, NVME_SGL_LAST, 63), ==, NVME_SC_SGL_LENGTH);
     g_assert_cmphex(read_list(h, 8, NVME_SGL_SEGMENT, 63), ==,
