@@ -395,19 +395,6 @@ uint16_t nvme_zone_open(NvmeCtrl *ctrl, uint32_t i)
     return status;
 }
 
-/* Without data and extension there is nothing that keeps it active. */
-static void close_zone(NvmeCtrl *ctrl, uint32_t i)
-{
-    NvmeZone *zone = zone_at(ctrl, i);
-
-    if (zone->wp > 0 || zone->described || zone->zrwa) {
-        set_state(ctrl, i, NVME_ZONE_CLOSED);
-    } else {
-        set_state(ctrl, i, NVME_ZONE_EMPTY);
-        give_stream(ctrl, i);
-    }
-}
-
 uint16_t nvme_zone_close(NvmeCtrl *ctrl, uint32_t i)
 {
     NvmeZone *zone = zone_at(ctrl, i);
@@ -415,8 +402,9 @@ uint16_t nvme_zone_close(NvmeCtrl *ctrl, uint32_t i)
     if (!is_active(zone->state)) {
         return NVME_SC_ZONE_TRANSITION;
     }
+    /* Also without data: only a reset leads back to Empty (ZNS 2.1.1.3). */
     if (is_open(zone->state)) {
-        close_zone(ctrl, i);
+        set_state(ctrl, i, NVME_ZONE_CLOSED);
     }
     return 0;
 }
@@ -673,13 +661,24 @@ bool nvme_zones_next_job(NvmeCtrl *ctrl, uint32_t *i)
 
 /* ---- power --------------------------------------------------------------- */
 
+/* Initial states (ZNS 2.1.1.3): without data and extension there is nothing
+ * that keeps a zone active. */
 void nvme_zones_close_all(NvmeCtrl *ctrl)
 {
     NvmeZones *z = &ctrl->sub->zones;
 
     for (uint32_t k = 0; k < z->n_streams; k++) {
-        if (z->owner[k] && is_open(z->zone[z->owner[k] - 1].state)) {
-            close_zone(ctrl, z->owner[k] - 1);
+        uint32_t i = z->owner[k] - 1;
+        const NvmeZone *zone = z->owner[k] ? zone_at(ctrl, i) : NULL;
+
+        if (!zone || !is_active(zone->state)) {
+            continue;
+        }
+        if (zone->wp > 0 || zone->described || zone->zrwa) {
+            set_state(ctrl, i, NVME_ZONE_CLOSED);
+        } else {
+            set_state(ctrl, i, NVME_ZONE_EMPTY);
+            give_stream(ctrl, i);
         }
     }
 }

@@ -239,6 +239,9 @@ static void test_states(void)
     g_assert_cmpuint(state(h, 0), ==, EXPLICIT);
     g_assert_cmphex(send(h, 0, OPEN), ==, 0);
     g_assert_cmphex(send(h, 0, CLOSE), ==, 0); /* without data */
+    g_assert_cmpuint(state(h, 0), ==, CLOSED);
+    g_assert_cmphex(send(h, 0, CLOSE), ==, 0);
+    g_assert_cmphex(send(h, 0, RESET), ==, 0);
     g_assert_cmpuint(state(h, 0), ==, EMPTY);
     g_assert_cmphex(send(h, 0, CLOSE), ==, NVME_SC_ZONE_TRANSITION);
     g_assert_cmphex(put(h, 0, 4), ==, 0);
@@ -390,6 +393,32 @@ static void cut(Host *h)
     nvme_power_cut(h->ctrl, h->now_ns);
     nvme_power_on(h->ctrl, h->now_ns);
     queues(h);
+}
+
+/* ZNS 2.1.1.3: a closed zone without data is active until it is reset, or the
+ * subsystem is; the next cut has nothing to change. */
+static void test_closed_empty(void)
+{
+    Host *h = start(ZONED);
+
+    for (unsigned i = 0; i < 4; i++) {
+        g_assert_cmphex(send(h, i * ZONE, OPEN), ==, 0);
+        g_assert_cmphex(send(h, i * ZONE, CLOSE), ==, 0);
+        g_assert_cmpuint(state(h, i), ==, CLOSED);
+    }
+    g_assert_cmphex(put(h, 0, 4), ==, 0);
+    g_assert_cmphex(send(h, 4 * ZONE, OPEN), ==, NVME_SC_TOO_MANY_ACTIVE);
+    for (unsigned n = 0; n < 2; n++) {
+        cut(h);
+        g_assert_cmpuint(state(h, 0), ==, CLOSED);
+        for (unsigned i = 1; i < 4; i++) {
+            g_assert_cmpuint(state(h, i), ==, EMPTY);
+        }
+    }
+    for (unsigned i = 1; i < 4; i++) {
+        g_assert_cmphex(send(h, i * ZONE, OPEN), ==, 0);
+    }
+    host_free(h);
 }
 
 /* Blocks below the write pointer that were acknowledged have their data; others
@@ -791,10 +820,7 @@ static void random_send(Host *h, Prng *rng, unsigned i)
                          action == FINISH    ? FULL
                          : action == OFFLINE ? OFF
                          : action == OPEN    ? EXPLICIT
-                         : before == EXPLICIT && pointer(h, i) == 0 &&
-                                 !(zone(h, i)[2] & 0x80)
-                             ? EMPTY
-                             : CLOSED);
+                                             : CLOSED);
     }
 }
 
@@ -841,6 +867,7 @@ int main(int argc, char **argv)
     g_test_add_data_func("/zns/churn-gaps", GAPS, test_churn);
     g_test_add_func("/zns/overlap", test_overlap);
     g_test_add_func("/zns/power", test_power);
+    g_test_add_func("/zns/closed-empty", test_closed_empty);
     g_test_add_func("/zns/power-in-reset", test_power_in_reset);
     g_test_add_func("/zns/power-states", test_power_states);
     g_test_add_func("/zns/nvm-only", test_nvm_only);
