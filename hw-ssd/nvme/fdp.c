@@ -149,7 +149,8 @@ uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
     unsigned n = 0;
 
     if (!req->ns) {
-        return nvme_ns_missing(ctrl, req->nsid);
+        return req->nsid == NVME_NSID_ALL ? NVME_SC_INVALID_NSID
+                                          : nvme_ns_missing(ctrl, req->nsid);
     }
     if (operation > 1) {
         return NVME_SC_INVALID_FIELD;

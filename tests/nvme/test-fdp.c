@@ -157,7 +157,7 @@ static void test_fdp_management(void)
     g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, 1, 2, 0, 0)), ==,
                     NVME_SC_INVALID_FIELD);
     g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, ALL, 1, 0, 0)),
-                    ==, NVME_SC_INVALID_FIELD);
+                    ==, NVME_SC_INVALID_NSID);
     g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, 1, 1, UINT32_MAX,
                                   0)), ==, NVME_SC_INVALID_FIELD);
     host_free(h);
