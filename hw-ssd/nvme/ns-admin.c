@@ -23,6 +23,7 @@
 #include "request.h"
 #include "reservation.h"
 #include "ssd-report.h"
+#include "zone-send.h"
 #include "zones.h"
 
 #define SEL_CREATE 0
@@ -528,6 +529,9 @@ uint16_t nvme_ns_set_protect(NvmeCtrl *ctrl, NvmeRequest *req,
         }
     }
     while ((ns = next_of(ctrl, req, ns))) {
+        if (state && nvme_is_zoned(ns)) {
+            nvme_zones_protect(ctrl, req);
+        }
         ns->protect = (uint8_t)state;
     }
     if (state) {

@@ -197,6 +197,14 @@ uint16_t nvme_zone_send(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     return NVME_SC_INVALID_FIELD;
 }
 
+void nvme_zones_protect(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    static const Action finish = {SEND_FINISH, IS_OPEN | BIT(NVME_ZONE_CLOSED),
+                                  do_finish};
+
+    run_all(ctrl, req, &finish); /* these states can all be finished */
+}
+
 /* ---- without a command --------------------------------------------------- */
 
 /* The request is of no queue; it frees itself. */

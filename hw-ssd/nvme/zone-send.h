@@ -7,6 +7,10 @@
 
 uint16_t nvme_zone_send(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
 
+/* The zoned namespace becomes write protected: active zones become Full (ZNS
+ * 2.1.1.3), and req waits for what that programs. */
+void nvme_zones_protect(NvmeCtrl *ctrl, NvmeRequest *req);
+
 /* Start what zones still need of the drive, and tell the host of zones that
  * changed by themselves. */
 void nvme_zones_look(NvmeCtrl *ctrl);

@@ -368,6 +368,44 @@ static void test_manage(void)
     host_free(h);
 }
 
+static uint16_t protect(Host *h, uint32_t nsid, uint32_t state)
+{
+    uint32_t dw[4] = {0x84, state};
+
+    return host_code(command(h, 0, NVME_ADM_SET_FEATURES, nsid, dw).status);
+}
+
+/* ZNS 2.1.1.3: active zones become Full when the namespace is protected; their
+ * data stays, and an open zone has lost nothing that was written. */
+static void test_protect(void)
+{
+    Host *h = both("zoned;rest", 512);
+
+    fill_some(h); /* 0, 2, 4 open, 1, 3, 5 full, 7 closed */
+    g_assert_cmphex(send(h, 0, OPEN), ==, 0);
+    g_assert_cmphex(send(h, 2 * ZONE, CLOSE), ==, 0);
+    for (unsigned n = 0; n < 2; n++) { /* the second time changes nothing */
+        g_assert_cmphex(protect(h, 2, n), ==, 0);
+        g_assert_cmpuint(state(h, 0), ==, EXPLICIT);
+    }
+    for (unsigned n = 0; n < 2; n++) {
+        g_assert_cmphex(protect(h, 1, 1), ==, 0);
+        for (unsigned i = 0; i < N_ZONES; i++) {
+            g_assert_cmpuint(state(h, i), ==, i < 6 || i == 7 ? FULL : EMPTY);
+        }
+    }
+    g_assert_cmphex(put(h, 9 * ZONE, 1), ==, NVME_SC_NS_PROTECTED);
+    g_assert_cmphex(send(h, 0, RESET), ==, NVME_SC_NS_PROTECTED);
+    cut(h);
+    g_assert_cmpuint(state(h, 0), ==, FULL);
+    g_assert_cmphex(fetch(h, 0, 64), ==, 0);
+    g_assert_true(is_all(h, 0xaa, 0, 64));
+    g_assert_cmphex(protect(h, 1, 0), ==, 0);
+    g_assert_cmphex(send(h, 0, RESET), ==, 0);
+    g_assert_cmphex(put(h, 0, 1), ==, 0);
+    host_free(h);
+}
+
 /* Commands are in flight when the zoned namespace is deleted. */
 static void test_delete_busy(void)
 {
@@ -693,6 +731,7 @@ int main(int argc, char **argv)
     g_test_add_func("/zns-both/commands", test_commands);
     g_test_add_func("/zns-both/copy", test_copy);
     g_test_add_func("/zns-both/manage", test_manage);
+    g_test_add_func("/zns-both/protect", test_protect);
     g_test_add_func("/zns-both/delete-busy", test_delete_busy);
     g_test_add_func("/zns-both/delete-power", test_delete_power);
     g_test_add_func("/zns-both/configuration", test_configuration);
