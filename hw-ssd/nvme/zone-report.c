@@ -26,7 +26,11 @@ static const uint8_t filter_state[] = {
     NVME_ZONE_FULL,
     NVME_ZONE_READ_ONLY,
     NVME_ZONE_OFFLINE,
+    0,    /* reserved */
+    0xff, /* with an attribute of the controller's advice: it gives none */
 };
+
+#define FILTER_RESERVED 8
 
 #define TYPE_SEQUENTIAL 2
 #define HAS_EXTENSION   0x80
@@ -105,6 +109,7 @@ uint16_t nvme_zone_receive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         return nvme_ns_missing(ctrl, req->nsid);
     }
     if (action > RECEIVE_EXTENDED || filter >= G_N_ELEMENTS(filter_state) ||
+        filter == FILTER_RESERVED ||
         (extended && !ctrl->sub->zones.extension_bytes) ||
         bytes < sizeof(header) || bytes > ctrl->max_bytes) {
         return NVME_SC_INVALID_FIELD;

@@ -372,6 +372,8 @@ static void test_zones(void)
         ROW(NVME_IO_ZONE_RECEIVE, 1, (0, 0, 15, 0xff), NVME_SC_INVALID_FIELD),
         ROW(NVME_IO_ZONE_RECEIVE, 1, (0, 0, 15, 0x800),
             NVME_SC_INVALID_FIELD), /* ZRASF */
+        ROW(NVME_IO_ZONE_RECEIVE, 1, (0, 0, 15, 0x900), 0),
+        ROW(NVME_IO_ZONE_RECEIVE, 1, (0, 0, 15, 0xa00), NVME_SC_INVALID_FIELD),
         ROW(NVME_IO_ZONE_RECEIVE, 1, (0, 0, 15, 0xf00), NVME_SC_INVALID_FIELD),
         ROW(NVME_IO_ZONE_RECEIVE, 1, (0, 0, 1 << 20, 0),
             NVME_SC_INVALID_FIELD), /* more than MDTS */

@@ -116,6 +116,9 @@ static void test_report(void)
     g_assert_cmphex(d[64 + 2], ==, 0x80);
     g_assert_cmphex(d[128], ==, 0x5a);
     g_assert_cmphex(d[191], ==, 0x5a);
+    /* With the controller's advice (option 9h): it gives none. */
+    g_assert_cmphex(report(h, 0, 0, 9, false, 256), ==, 0);
+    g_assert_cmpuint(get_le64(d), ==, 0);
     /* Wrong. */
     g_assert_cmphex(report(h, 17 * ZONE, 0, 0, false, 256), ==,
                     NVME_SC_LBA_RANGE);
