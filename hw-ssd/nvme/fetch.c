@@ -247,21 +247,27 @@ static bool fetch_weighted(NvmeCtrl *ctrl, unsigned burst, unsigned *budget)
 
 /* ---- round robin --------------------------------------------------------- */
 
+/*
+ * Each queue has a burst in each round.  The admin queue begins it: a driver
+ * that deletes a queue may have taken back its memory and its shadow doorbell
+ * before (libvfn does), and then the drive must not fetch from there.
+ */
 bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget)
 {
     unsigned ab = ctrl->features.value[NVME_FEAT_ARBITRATION] & 7;
     unsigned burst = ab == 7 ? NVME_RUN_BUDGET : 1U << ab;
-    unsigned nsq = ctrl->queues.max_sqid + 1;
-    bool any = false;
+    unsigned n = ctrl->queues.max_sqid;
+    bool any;
 
     if (NVME_CC_AMS(ctrl->regs.cc) == NVME_AMS_WEIGHTED) {
         return fetch_weighted(ctrl, burst, budget);
     }
-    for (unsigned k = 0; k < nsq && *budget && nvme_running(ctrl); k++) {
-        NvmeSq *sq = &ctrl->queues.sq[(ctrl->queues.next_sq + k) % nsq];
+    any = fetch_queue(ctrl, &ctrl->queues.sq[0], burst, budget) > 0;
+    for (unsigned k = 0; k < n && *budget && nvme_running(ctrl); k++) {
+        NvmeSq *sq = &ctrl->queues.sq[(ctrl->queues.next_sq + k) % n + 1];
 
         any |= fetch_queue(ctrl, sq, burst, budget) > 0;
     }
-    ctrl->queues.next_sq = (ctrl->queues.next_sq + 1) % nsq;
+    ctrl->queues.next_sq = n ? (ctrl->queues.next_sq + 1) % n : 0;
     return any;
 }

@@ -601,6 +601,26 @@ static void test_shadow_admin(void)
     host_free(h);
 }
 
+/* A driver that clears the shadow of a queue, whose memory it has taken back,
+ * before it deletes the queue (libvfn): no entry is fetched. */
+static void test_shadow_given_up(void)
+{
+    Host *h = enabled(NULL);
+    HostCqe cqe;
+
+    g_assert_cmphex(host_shadow_config(h), ==, 0);
+    for (unsigned round = 0; round < 12; round++) {
+        g_assert_cmphex(host_create_queues(h, 1, 1, 8), ==, 0);
+        for (unsigned i = 0; i <= round % 3; i++) {
+            g_assert_cmphex(host_flush(h, 1), ==, 0);
+        }
+        put_le32(h->ram + HOST_SHADOW_DB + 8, 0);
+        g_assert_cmphex(host_delete_queues(h, 1), ==, 0);
+        g_assert_false(host_poll(h, 1, &cqe));
+    }
+    host_free(h);
+}
+
 /* A shadow entry with nonsense in it: an event, no harm, and it recovers. */
 static void test_shadow_nonsense(void)
 {
@@ -903,6 +923,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/shadow/bursts", test_shadow_bursts);
     g_test_add_func("/nvme/queues/shadow/race", test_shadow_race);
     g_test_add_func("/nvme/queues/shadow/admin", test_shadow_admin);
+    g_test_add_func("/nvme/queues/shadow/given-up", test_shadow_given_up);
     g_test_add_func("/nvme/queues/shadow/nonsense", test_shadow_nonsense);
     g_test_add_func("/nvme/queues/shadow/unused", test_shadow_unused);
     g_test_add_func("/nvme/queues/shadow/no-dma", test_shadow_no_dma);
