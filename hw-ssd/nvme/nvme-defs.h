@@ -225,6 +225,7 @@ enum {
     NVME_SC_SECONDARY_STATE = 0x120,
     NVME_SC_RESOURCE_COUNT = 0x121, /* Invalid Number of Controller Resources */
     NVME_SC_RESOURCE_ID = 0x122,
+    NVME_SC_SANITIZE_PMR = 0x123, /* Prohibited While PMR is Enabled */
     NVME_SC_COMMAND_SET = 0x129,
     NVME_SC_COMMAND_SETS = 0x12b,      /* Combination Rejected */
     NVME_SC_WRONG_COMMAND_SET = 0x12c, /* Invalid I/O Command Set */

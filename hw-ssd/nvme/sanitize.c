@@ -21,6 +21,7 @@
 #include "events.h"
 #include "namespace.h"
 #include "persistent-events.h"
+#include "pmr.h"
 #include "sanitize.h"
 #include "self-test.h"
 #include "simtime.h"
@@ -89,6 +90,28 @@ static bool any_protected(const NvmeCtrl *ctrl)
     return false;
 }
 
+/* Base 2.1, 5.1.22: what refuses a Sanitize of any action. */
+static uint16_t check_drive(const NvmeCtrl *ctrl)
+{
+    static const uint16_t pending[] = {
+        [NVME_RESET_CONTROLLER] = NVME_SC_FW_RESET,
+        [NVME_RESET_CONVENTIONAL] = NVME_SC_FW_CONVENTIONAL_RESET,
+        [NVME_RESET_SUBSYSTEM] = NVME_SC_FW_SUBSYSTEM_RESET,
+    };
+    const NvmeFirmware *f = &ctrl->sub->firmware_store;
+
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        if (nvme_has_pmr(c) && c->pmr.ctl) {
+            return NVME_SC_SANITIZE_PMR;
+        }
+    }
+    if (any_protected(ctrl)) {
+        return NVME_SC_NS_PROTECTED;
+    }
+    return f->next ? pending[f->by] : 0;
+}
+
 static uint16_t check(const NvmeCtrl *ctrl, uint32_t dw10)
 {
     bool warns = ctrl->features.value[NVME_FEAT_SANITIZE] & NODRM_WARNING;
@@ -101,14 +124,16 @@ static uint16_t check(const NvmeCtrl *ctrl, uint32_t dw10)
         dw10 & DW10_AUSE) {
         return NVME_SC_SANITIZE_FAILED;
     }
-    if (any_protected(ctrl)) {
-        return NVME_SC_NS_PROTECTED;
-    }
-    return ctrl->sub->firmware_store.next ? NVME_SC_FW_RESET : 0;
+    return check_drive(ctrl);
 }
 
 static uint16_t exit_failure(NvmeCtrl *ctrl)
 {
+    uint16_t status = check_drive(ctrl);
+
+    if (status) {
+        return status;
+    }
     if (ctrl->sub->sanitize.failure == NVME_SANITIZE_RESTRICTED) {
         return NVME_SC_SANITIZE_FAILED;
     }

@@ -168,6 +168,17 @@ static void test_reset(void)
     host_free(h);
 }
 
+/* Base 2.1, 5.1.22: Sanitize waits for a pending activation, as its Commit
+ * said; Exit Failure Mode, too. */
+static void check_sanitize(Host *h, uint16_t code)
+{
+    for (uint32_t action = 1; action <= 4; action++) {
+        g_assert_cmphex(
+            admin_status(h, NVME_ADM_SANITIZE, 0, ADMIN_DW(action), 0), ==,
+            code);
+    }
+}
+
 /* Images that take a certain reset. */
 static void test_kinds_of_reset(void)
 {
@@ -175,6 +186,7 @@ static void test_kinds_of_reset(void)
 
     download(h, "C", VSSD_FIRMWARE_CONVENTIONAL_RESET);
     g_assert_cmphex(commit(h, 1, 2), ==, NVME_SC_FW_CONVENTIONAL_RESET);
+    check_sanitize(h, NVME_SC_FW_CONVENTIONAL_RESET);
     reset(h);
     check(h, 0x21, "1.0");
     nvme_reset(h->ctrl, h->now_ns);
@@ -182,6 +194,7 @@ static void test_kinds_of_reset(void)
     check(h, 0x02, "C");
     download(h, "S", VSSD_FIRMWARE_SUBSYSTEM_RESET);
     g_assert_cmphex(commit(h, 3, 3), ==, NVME_SC_FW_SUBSYSTEM_RESET);
+    check_sanitize(h, NVME_SC_FW_SUBSYSTEM_RESET);
     nvme_reset(h->ctrl, h->now_ns);
     host_enable(h);
     check(h, 0x32, "C");
@@ -192,6 +205,7 @@ static void test_kinds_of_reset(void)
     check(h, 0x02, "C");
     download(h, "R", VSSD_FIRMWARE_RESET);
     g_assert_cmphex(commit(h, 3, 3), ==, NVME_SC_FW_RESET);
+    check_sanitize(h, NVME_SC_FW_RESET);
     check(h, 0x32, "C");
     reset(h);
     check(h, 0x03, "R");

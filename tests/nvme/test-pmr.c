@@ -3,7 +3,7 @@
  * test-pmr.c - the persistent memory region: registers, the barrier, data of
  * commands in it, resets and power cuts.
  */
-#include "host.h"
+#include "admin.h"
 
 #define PMR_BYTES (1U << 16)
 #define CBA       0x900000000ULL
@@ -31,6 +31,25 @@ static Host *ready(void)
     host_enable(h);
     g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
     return h;
+}
+
+/* Base 2.1, 5.1.22: no Sanitize while the region is enabled, Exit Failure Mode
+ * included. */
+static void test_sanitize(void)
+{
+    Host *h = ready();
+
+    for (uint32_t action = 1; action <= 4; action++) {
+        g_assert_cmphex(
+            admin_status(h, NVME_ADM_SANITIZE, 0, ADMIN_DW(action), 0), ==,
+            NVME_SC_SANITIZE_PMR);
+    }
+    host_write32(h, NVME_REG_PMRCTL, 0);
+    for (uint32_t action = 1; action <= 4; action += 3) {
+        g_assert_cmphex(
+            admin_status(h, NVME_ADM_SANITIZE, 0, ADMIN_DW(action), 0), ==, 0);
+    }
+    host_free(h);
 }
 
 static void test_registers(void)
@@ -158,6 +177,7 @@ static void test_saved(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/nvme/pmr/sanitize", test_sanitize);
     g_test_add_func("/nvme/pmr/registers", test_registers);
     g_test_add_func("/nvme/pmr/barrier", test_barrier);
     g_test_add_func("/nvme/pmr/data", test_data);
