@@ -181,7 +181,8 @@ def test_rows_of_protection_information_have_their_format() -> None:
         assert len({x[:4] for x in tests[n:n + 9]}) == 9
         assert len({x[5:] for x in tests[n:n + 9]}) == 9
     command = suite.command("pi-2-0-3-1", "/dev/nvme1n1", 30)
-    assert command.endswith(" --lbaf 2")
+    assert " --lbaf 2; " in command
+    assert "nvme format /dev/nvme1n1 -l 0" in command.split("; ")[-1]
     assert "caps = dict(pil=[0], pitype=[3], elba=[1])" in command
     for said in ("Error: lbaf 1 has metadata size zero",
                  "IndexError: list index out of range"):
