@@ -211,12 +211,20 @@ def test_programs_that_report_tap(said: str, result: str) -> None:
 
 
 def test_vroom_reads_what_it_wrote() -> None:
-    """Its example prints the text that it has read back."""
+    """One example prints the text that it has read back, another how much it
+    read with each number of commands in flight."""
     rows = runner.SUITES["vroom"].rows
     for said, result in (("init\nhello world\0\nexit status 0\n", "pass"),
                          ("init\n\nexit status 0\n", "fail"),
                          ("hello world\nexit status 101\n", "fail")):
         assert [r.result for r in rows("hello_world", said)] == [result]
+    reads = "n: 17, total read iops: 3.4\n"
+    for said, result in ((reads + reads + "exit status 0\n", "pass"),
+                         (reads + "exit status 0\n", "fail"),
+                         (reads + reads.replace("17", "0")
+                          + "exit status 0\n", "fail"),
+                         (reads + reads + "exit status 101\n", "fail")):
+        assert [r.result for r in rows("io_test", said)] == [result]
 
 
 def test_drivers_give_the_device_back(tmp_path: Path) -> None:
