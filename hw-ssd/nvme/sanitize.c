@@ -47,6 +47,7 @@ enum {
 #define DW10_PASSES(dw10) ((dw10) >> 4 & 0xf) /* 0: 16 */
 #define DW10_INVERT       (1U << 8)
 #define DW10_NDAS         (1U << 9)
+#define DW10_EMVS         (1U << 10) /* Enter Media Verification */
 
 #define NODRM_WARNING 1 /* feature 17h */
 
@@ -116,7 +117,7 @@ static uint16_t check(const NvmeCtrl *ctrl, uint32_t dw10)
 {
     bool warns = ctrl->features.value[NVME_FEAT_SANITIZE] & NODRM_WARNING;
 
-    if (!has_action(ctrl, DW10_ACTION(dw10)) ||
+    if (!has_action(ctrl, DW10_ACTION(dw10)) || dw10 & DW10_EMVS ||
         (dw10 & DW10_NDAS && ctrl->cfg.no_nodas && !warns)) {
         return NVME_SC_INVALID_FIELD;
     }
