@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from vssd import paths
+from vssd.build import qemu_package
 from vssd.errors import UserError
 from vssd.guest import machine, served
 
@@ -46,6 +47,15 @@ def test_what_refuses_to_migrate(tmp_path: Path, formats: str) -> None:
     node = json.loads(args[args.index("-blockdev") + 1])
     assert node["driver"] == "qcow" and "vssd-server" in node["node-name"]
     assert node["file"]["filename"] == str(tmp_path / machine.NO_MIGRATION)
+
+
+@pytest.mark.parametrize("said,has", [
+    ("echo 'vfio-user-pci options:'; echo '  addr=<str>'", True),
+    ("echo \"Device 'vfio-user-pci' not found\" >&2", False),  # QEMU 10.0
+    ("echo 'vfio-user-pci options:'; exit 1", False)])
+def test_emulator_with_the_device(tmp_path: Path, said: str, has: bool) -> None:
+    """QEMU's answer counts: its status is 0 for a device that it lacks, too."""
+    assert qemu_package.has_device(server(tmp_path, said)) == has
 
 
 def test_server_that_refuses(tmp_path: Path) -> None:

@@ -56,11 +56,12 @@ def ensure(mirror: str = "") -> Qemu:
 
 
 def has_device(emulator: Path) -> bool:
-    """Can it have a drive of vssd-server?"""
+    """Can it have a drive of vssd-server?  QEMU ends with status 0 also for a
+    device that it does not know."""
     done = subprocess.run([str(emulator), "-device", f"{DEVICE},help"],
-                          capture_output=True, check=False,
+                          capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)
-    return done.returncode == 0
+    return done.returncode == 0 and f"{DEVICE} options" in done.stdout
 
 
 def _make(folder: Path, mirror: str) -> None:
