@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # nix run . -- sim run --profile tlc-generic --workload 'rw=randread'
-# The package has the command, vssd-sim and vssd-oplog-check.  Guests need QEMU
-# with the device, which `./vssd setup` of a checkout builds.
+# The package has the command, vssd-sim, vssd-oplog-check and vssd-server.  Guests
+# need QEMU with the device, which `./vssd setup` of a checkout builds, or a QEMU
+# 10.1 or later for vssd-server.
 {
   description = "vssd, a virtual SSD";
 
@@ -16,6 +17,12 @@
       python = pkgs: pkgs.python3.withPackages (p: [
         p.argparse-manpage p.rich p.rich-argparse p.shtab
       ]);
+      # A part of QEMU's sources, which vssd-server is linked with.
+      libvfioUser = pkgs: pkgs.runCommand "libvfio-user-source" { } ''
+        mkdir $out
+        tar -xf ${pkgs.qemu.src} -C $out --wildcards --strip-components=3 \
+          '*/subprojects/libvfio-user/*'
+      '';
     in {
       packages = each (pkgs: {
         default = pkgs.stdenv.mkDerivation {
@@ -23,8 +30,11 @@
           version = "0.1.0";
           src = self;
           nativeBuildInputs = [ pkgs.meson pkgs.ninja pkgs.pkg-config (python pkgs) ];
-          buildInputs = [ pkgs.glib pkgs.xz pkgs.zlib pkgs.zstd ];
-          mesonFlags = [ "-Dtests=false" "-Dguest_tools=disabled" "-Dman=enabled" ];
+          buildInputs = [ pkgs.glib pkgs.json_c pkgs.xz pkgs.zlib pkgs.zstd ];
+          mesonFlags = [
+            "-Dtests=false" "-Dguest_tools=disabled" "-Dman=enabled"
+            "-Dlibvfio_user=${libvfioUser pkgs}"
+          ];
           mesonBuildType = "release";
           postPatch = "patchShebangs core packaging";
           meta = {

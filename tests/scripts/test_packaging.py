@@ -302,30 +302,62 @@ def test_one_version() -> None:
         assert found and found[1] == origin.version(), name
 
 
-@pytest.mark.parametrize("options,names", [
-    ([], ["vssd", "vssd-qemu"]), (["--without", "qemu"], ["vssd"])])
-def test_rpm_spec(options: list[str], names: list[str]) -> None:
-    """rpm reads it, with QEMU and without; its macros need no Fedora."""
+@pytest.mark.parametrize("without", [(), ("qemu",), ("server",),
+                                     ("qemu", "server")])
+def test_rpm_spec(without: tuple[str, ...]) -> None:
+    """rpm reads it, with its parts and without; its macros need no Fedora."""
     packages.ensure(packages.PACKAGING)
     defined = [arg for name in ("meson", "meson_build", "meson_install")
-               for arg in ("--define", f"{name} true")]
+               for arg in ("--define", f"{name} ran_{name}")]
+    defined += [arg for name in without
+                for arg in ("--define", f"_without_{name} 1")]
     spec = PROJECT / "packaging/vssd.spec"
-    without = ["--define", "_without_qemu 1"] if options else []
-    done = run(["rpmspec", "-q", "--qf", "%{name} %{version}\n", *defined,
-                *without, spec])
+    done = run(["rpmspec", "-q", "--qf", "%{name} %{version}\n", *defined, spec])
     assert done.stderr == ""
+    names = ["vssd"] if "qemu" in without else ["vssd", "vssd-qemu"]
     assert done.stdout.split("\n")[:-1] == [
         f"{name} {origin.version()}" for name in names]
-    text = run(["rpmspec", "-P", *defined, *without, spec]).stdout
+    text = run(["rpmspec", "-P", *defined, spec]).stdout
     assert "\n%files\n" in text
-    assert ("\n%files qemu\n" in text) == ("vssd-qemu" in names)
+    assert ("\n%files qemu\n" in text) == ("qemu" not in without)
+    for part in (r"^ran_meson .*(\\\n)?.*-Dlibvfio_user=", r"/vssd-server$",
+                 r"pkgconfig\(json-c\)"):
+        assert bool(re.search(part, text, re.M)) == ("server" not in without), part
+
+
+@pytest.mark.parametrize("archive", [False, True])
+def test_rpm_spec_finds_libvfio_user(tmp_path: Path, archive: bool) -> None:
+    """The commands of %prep that take it from the sources of QEMU, a directory
+    or a tar archive."""
+    packages.ensure(packages.PACKAGING)
+    top, build = tmp_path / "qemu-10.0", tmp_path / "build/vssd"
+    library = top / "subprojects/libvfio-user"
+    (library / "lib").mkdir(parents=True)
+    (library / "lib/libvfio-user.c").touch()
+    (top / "subprojects/other").mkdir()
+    build.mkdir(parents=True)
+    source = tmp_path / "qemu.tar.xz" if archive else top
+    if archive:
+        assert run(["tar", "-cJf", source, "-C", tmp_path, top.name]
+                   ).returncode == 0
+    text = run(["rpmspec", "-P", "--define", f"qemu_source {source}", "--define",
+                "autosetup :", "--define", "meson exit 0;", "--define",
+                "meson_build true", "--define", "meson_install true",
+                PROJECT / "packaging/vssd.spec"]).stdout
+    script = text.split("\n%prep\n")[1]
+    done = run(["sh", "-e", "-c", script], cwd=build)
+    assert done.returncode == 0, done.stderr
+    found = tmp_path / "build/vssd-libvfio-user"
+    assert [p.name for p in found.iterdir()] == ["lib"]
+    assert (found / "lib/libvfio-user.c").is_file()
 
 
 def test_spec_lists_what_is_installed() -> None:
     """%files has each top of the tree that meson installs."""
     text = (PROJECT / "packaging/vssd.spec").read_text()
     for path in ("%{_bindir}/vssd\n", "%{_bindir}/vssd-sim\n",
-                 "%{_bindir}/vssd-oplog-check\n", "%{_datadir}/vssd/\n",
+                 "%{_bindir}/vssd-oplog-check\n", "%{_bindir}/vssd-server\n",
+                 "%{_datadir}/vssd/\n",
                  "%{_libexecdir}/vssd/guest-tools/\n", "_mandir}/man1/vssd*"):
         assert path in text
 
@@ -340,6 +372,7 @@ def test_nix_flake() -> None:
                               env=dict(os.environ, NIX_STATE_DIR="/tmp",
                                        NIX_STORE_DIR="/tmp"))
         assert (done.returncode == 0) == good, done.stderr
+        assert ("-Dlibvfio_user=" in done.stdout) == good
 
 
 def oci() -> Any:
