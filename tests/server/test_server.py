@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+import schema
 from vmm import (
     BAR0,
     BAR0_REGION,
@@ -128,7 +129,9 @@ def test_data(server: Server, image: Path) -> None:
             assert host.read(64 * i, size) == pattern(i, size)
         host.flush()
         # The drive has it; its way to the image is not the host's business.
-        assert server.get("stats")["host_bytes_written"] > 0  # type: ignore[index]
+        stats = server.get("stats")
+        assert stats["host_bytes_written"] > 0  # type: ignore[index]
+        assert schema.faults("device", stats) == []
         server.end()
     with image.open("rb") as file:
         file.seek(3 * 64 * 512)
