@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import statistics
 import subprocess
 import tempfile
@@ -18,14 +19,17 @@ from ..ui import Stage
 from .rows import row
 
 LOGIN_S = 1800
+STAGE_DONE = re.compile(r"^vssd: (.*): done \((.*)\)$", re.M)
 
 
 def _seconds_to_login(command: Path, env: dict[str, str],
-                      more: Sequence[str] = ()) -> float:
+                      more: Sequence[str] = (),
+                      said: int = subprocess.DEVNULL) -> float:
+    """said: where the stages of the command go."""
     begin = time.monotonic()
     proc = subprocess.Popen(
         [str(command), "run", *more], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, env=dict(os.environ, **env))
+        stderr=said, env=env)
     assert proc.stdin and proc.stdout
     try:
         seen = b""
@@ -49,16 +53,19 @@ def _name(kind: str, more: Sequence[str]) -> str:
 def warm(rounds: int, more: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Seconds from ./vssd run, with these options, to the login prompt; all of
     it is built."""
-    _seconds_to_login(PROJECT / "vssd", {}, more)
+    env = dict(os.environ)
+    _seconds_to_login(PROJECT / "vssd", env, more)
     with Stage("./vssd run to the login prompt"):
-        runs = [_seconds_to_login(PROJECT / "vssd", {}, more)
+        runs = [_seconds_to_login(PROJECT / "vssd", env, more)
                 for _ in range(rounds)]
     return [row(_name("warm", more), statistics.median(runs), None,
                 "s", "median of " + ", ".join(f"{r:.1f}" for r in runs))]
 
 
 def cold(more: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The same in a fresh clone with an empty cache."""
+    """The same in a fresh clone with an empty cache; with the stages that it
+    took."""
+    env = {k: v for k, v in os.environ.items() if k != "VSSD_SHARED_CACHE"}
     with tempfile.TemporaryDirectory(prefix="vssd-cold-") as name:
         clone, cache = Path(name) / "clone", Path(name) / "cache"
         done = subprocess.run(
@@ -66,8 +73,13 @@ def cold(more: Sequence[str] = ()) -> list[dict[str, Any]]:
             capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise UserError("git clone: " + one_line(done.stderr))
-        with Stage("./vssd run in a fresh clone, empty cache"):
+        with Stage("./vssd run in a fresh clone, empty cache"), \
+                tempfile.TemporaryFile("w+") as said:
             took = _seconds_to_login(clone / "vssd",
-                                     {"VSSD_CACHE": str(cache)}, more)
+                                     dict(env, VSSD_CACHE=str(cache)), more,
+                                     said.fileno())
+            said.seek(0)
+            stages = STAGE_DONE.findall(said.read())
     return [row(_name("cold", more), took, None, "s",
-                "Debian packages that were there already are not counted")]
+                "Debian packages that were there already are not counted; "
+                + "; ".join(f"{title}: {length}" for title, length in stages))]
