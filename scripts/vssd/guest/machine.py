@@ -348,6 +348,7 @@ class Machine:
         self.console_copy: Callable[[bytes], None] | None = None
         self.unseen = bytearray()
         self.interrupted = 0  # the signal that ended the run
+        self.broken = False   # the accelerator failed
         self.tasks: list[asyncio.Task[None]] = []
         self.readers: list[int] = []
         self.tails: list[list[Any]] = []  # fd, offset, receiver of the data
@@ -461,6 +462,8 @@ class Machine:
     def complaint(self) -> str:
         """QEMU's message, or its exit status."""
         text = check_text(self.stderr.decode(errors="replace"))
+        if text == "no message" and self.broken:
+            return "QEMU stopped the machine (internal-error)"
         if text == "no message" and self.proc and self.proc.returncode:
             code = self.proc.returncode
             what = signal.Signals(-code).name if code < 0 else f"status {code}"
@@ -513,8 +516,23 @@ class Machine:
     async def _events(self) -> None:
         async for event in self.qmp.events:
             data = event.get("data")
-            if event["event"] == "SHUTDOWN" and isinstance(data, dict):
+            if event["event"] == "STOP":
+                await self._stopped()
+            elif (event["event"] == "SHUTDOWN" and isinstance(data, dict)
+                  and not self.broken):
                 self._end(data["reason"])
+
+    async def _stopped(self) -> None:
+        """A machine whose accelerator failed cannot go on: end QEMU, whose
+        message says why.  The drives are saved, as at any end."""
+        from qemu.qmp import QMPError
+
+        with contextlib.suppress(QMPError):  # QEMU may end meanwhile
+            state = await self.qmp.execute("query-status")
+            assert isinstance(state, dict)
+            if state["status"] == "internal-error":
+                self.broken = True
+                await self.qmp.execute("quit")
 
     def _end(self, reason: str) -> None:
         if not self.ended.is_set():
