@@ -32,9 +32,9 @@ NVME_ORDER = [
     "dispatch", "admin", "io",                 # commands
     "virtualization", "reset",
     "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features",
-    "kv", "cancel", "copy", "uncorrectable", "verify", "zone-send",
-    "telemetry", "log-vendor",
-    "format", "ns-admin", "sanitize", "erase-job", "lba-status",
+    "kv", "cancel", "copy", "uncorrectable", "verify", "format", "ns-admin",
+    "zone-send", "telemetry", "log-vendor",
+    "sanitize", "erase-job", "lba-status",
     "kv-index", "kv-wait", "kv/tree", "kv/cache", "kv/space",
     "zone-report", "directives", "data", "metadata", "pi",
     "streams", "fdp", "fdp-events", "power-states", "host-memory", "self-test",
