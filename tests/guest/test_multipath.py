@@ -77,13 +77,15 @@ def test_one_disk_with_two_paths(two_paths: Guest) -> None:
 
 
 def test_reservation_of_the_host(two_paths: Guest) -> None:
-    """One host holds it by both of its controllers: writes go on by each."""
+    """One host holds it by both of its controllers: writes go on by each.  Its
+    identifier has 128 bits, since nvme-cli asks for the report of those."""
     guest = two_paths
     wait_paths(guest, 2)
     dev = disk(guest)
-    guest.run("printf '\\1\\2\\3\\4\\5\\6\\7\\10' >/run/host")
+    guest.run("printf '\\1\\2\\3\\4\\5\\6\\7\\10%08d' 0 >/run/host")
     for name in controllers(guest):
-        guest.run(f"nvme set-feature /dev/{name} -f 0x81 -l 8 -d /run/host")
+        guest.run(f"nvme set-feature /dev/{name} -f 0x81 --value=1 -l 16"
+                  " -d /run/host")
     guest.run(f"nvme resv-register {dev} --nrkey=0xabc --rrega=0 &&"
               f" nvme resv-acquire {dev} --crkey=0xabc --rtype=1 --racqa=0")
     held = data_of(guest, f"nvme resv-report {dev}")
