@@ -90,15 +90,13 @@ static NvmeRegistrant *find(NvmeReservation *res, const NvmeCtrl *ctrl)
     return NULL;
 }
 
-/* The registrant, if the command may act for it: NULL: Reservation Conflict.
- * Only Reservation Register may ignore the key (Base 2.1, 7.5 to 7.7, IEKEY).
- */
+/* The registrant, if the command has its key; NULL: Reservation Conflict. */
 static NvmeRegistrant *find_by_key(NvmeReservation *res, const NvmeCtrl *ctrl,
-                                   uint64_t key, uint32_t dw10)
+                                   uint64_t key)
 {
     NvmeRegistrant *r = find(res, ctrl);
 
-    return r && (r->key == key || DW10_IEKEY(dw10)) ? r : NULL;
+    return r && r->key == key ? r : NULL;
 }
 
 static unsigned n_registrants(const NvmeReservation *res)
@@ -271,7 +269,8 @@ static uint16_t do_register(NvmeCtrl *ctrl, const NvmeNamespace *ns,
     if (DW10_ACTION(dw10) == REGISTER) {
         return add_registrant(ctrl, res, new_key);
     }
-    r = find_by_key(res, ctrl, key, dw10);
+    /* Only here may a command ignore the key (Base 2.1, 7.5 to 7.7, IEKEY). */
+    r = DW10_IEKEY(dw10) ? find(res, ctrl) : find_by_key(res, ctrl, key);
     if (!r) {
         return NVME_SC_RESERVATION_CONFLICT;
     }
@@ -461,7 +460,7 @@ uint16_t nvme_reservation_acquire(NvmeCtrl *ctrl, NvmeRequest *req,
     if (status) {
         return status;
     }
-    own = find_by_key(of(ctrl, req->ns), ctrl, nvme_le64(key[0]), dw10);
+    own = find_by_key(of(ctrl, req->ns), ctrl, nvme_le64(key[0]));
     if (!own) {
         return NVME_SC_RESERVATION_CONFLICT;
     }
@@ -520,7 +519,7 @@ uint16_t nvme_reservation_release(NvmeCtrl *ctrl, NvmeRequest *req,
     if (status) {
         return status;
     }
-    own = find_by_key(of(ctrl, req->ns), ctrl, nvme_le64(key), dw10);
+    own = find_by_key(of(ctrl, req->ns), ctrl, nvme_le64(key));
     if (!own) {
         return NVME_SC_RESERVATION_CONFLICT;
     }

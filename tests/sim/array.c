@@ -12,6 +12,7 @@
 #include <string.h>
 #include <glib.h>
 
+#include "one-die.h"
 #include "player.h"
 #include "prng.h"
 #include "ssd-setup.h"
@@ -22,12 +23,7 @@
 #define NAND (200ULL + 50000 + 10240)
 #define MOST 3
 
-static const char drive[] =
-    "nand.channels=1;nand.chips=1;nand.dies=1;nand.planes=1;nand.blocks=24;"
-    "nand.pages=8;nand.page_size=16KiB;nand.read=50us;nand.program=500us;"
-    "nand.erase=3ms;nand.command=200ns;nand.bus_mt_s=400;ftl.unit=4KiB;"
-    "ftl.op_percent=60%;buffer.size=128KiB;buffer.access=500ns;"
-    "host.firmware=3us;host.link_mb_s=4096;host.queue_depth=4;";
+static const char drive[] = ONE_DIE "host.queue_depth=4;";
 
 typedef struct Fixture {
     Ssd *ssd[MOST];

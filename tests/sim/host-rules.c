@@ -11,6 +11,7 @@
 
 #include <glib/gstdio.h>
 
+#include "one-die.h"
 #include "player.h"
 #include "ssd-report.h"
 #include "ssd-setup.h"
@@ -19,12 +20,7 @@
 #define READ (3000ULL + 200 + 50000 + 10240 + 1000)
 #define MS   1000000ULL
 
-static const char drive[] =
-    "nand.channels=1;nand.chips=1;nand.dies=1;nand.planes=1;nand.blocks=24;"
-    "nand.pages=8;nand.page_size=16KiB;nand.read=50us;nand.program=500us;"
-    "nand.erase=3ms;nand.command=200ns;nand.bus_mt_s=400;ftl.unit=4KiB;"
-    "ftl.op_percent=60%;buffer.size=128KiB;buffer.access=500ns;"
-    "host.firmware=3us;host.link_mb_s=4096;host.queue_depth=4;";
+static const char drive[] = ONE_DIE "host.queue_depth=4;";
 
 typedef struct Fixture {
     SsdConfig *cfg;
@@ -76,28 +72,26 @@ static void tear_down(Fixture *f)
     g_free(f);
 }
 
-static bool
-try
-    (Fixture *f, const char *text, GError **error)
-    {
-        const SsdInfo *info = ssd_info(f->ssd);
-        Workload *w = workload_new(text, info->nblocks * info->block_bytes,
-                                   info->block_bytes, 1, error);
-        RequestSource s;
-        bool ok;
+static bool try_play(Fixture *f, const char *text, GError **error)
+{
+    const SsdInfo *info = ssd_info(f->ssd);
+    Workload *w = workload_new(text, info->nblocks * info->block_bytes,
+                               info->block_bytes, 1, error);
+    RequestSource s;
+    bool ok;
 
-        g_assert_no_error(*error);
-        s = workload_source(w);
-        ok = player_run(f->player, &s, error);
-        workload_free(w);
-        return ok;
-    }
+    g_assert_no_error(*error);
+    s = workload_source(w);
+    ok = player_run(f->player, &s, error);
+    workload_free(w);
+    return ok;
+}
 
 static const PlayerResult *play(Fixture *f, const char *text)
 {
     GError *error = NULL;
 
-    g_assert_true(try (f, text, &error));
+    g_assert_true(try_play(f, text, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(f->n_done, ==, player_result(f->player)->n_requests);
     return player_result(f->player);
@@ -220,14 +214,14 @@ static void test_all_dropped(void)
     Fixture *f = set_up("cmd=read -> drop\n");
     GError *error = NULL;
 
-    g_assert_false(try (f, "rw=randread number_ios=10 iodepth=3", &error));
+    g_assert_false(try_play(f, "rw=randread number_ios=10 iodepth=3", &error));
     g_assert_error(error, SIM_ERROR, SIM_ERROR_DRIVE);
     g_assert_nonnull(strstr(error->message, "dropped all 3 that may be in "
                                             "flight"));
     g_clear_error(&error);
-    g_assert_true(try (f, "rw=randread number_ios=3 iodepth=3", &error));
+    g_assert_true(try_play(f, "rw=randread number_ios=3 iodepth=3", &error));
     g_assert_cmpuint(player_result(f->player)->n_dropped, ==, 3);
-    g_assert_true(try (f, "rw=randwrite number_ios=10 iodepth=3", &error));
+    g_assert_true(try_play(f, "rw=randwrite number_ios=10 iodepth=3", &error));
     g_assert_no_error(error);
     tear_down(f);
 }
@@ -324,7 +318,7 @@ static void test_refused(void)
         g_autofree char *where = g_strconcat(f->path, ":3: ", NULL);
         GError *error = NULL;
 
-        g_assert_false(try (f, "rw=randread number_ios=1", &error));
+        g_assert_false(try_play(f, "rw=randread number_ios=1", &error));
         g_assert_nonnull(error);
         if (!strstr(error->message, refused[i].reason) ||
             !g_str_has_prefix(error->message, where)) {

@@ -15,6 +15,7 @@
 #include <glib.h>
 
 #include "array.h"
+#include "one-die.h"
 #include "prng.h"
 #include "simtime.h"
 #include "ssd-report.h"
@@ -28,12 +29,7 @@
 #define WRITE (F + L + D)
 #define CHUNK 8
 
-static const char drive[] =
-    "nand.channels=1;nand.chips=1;nand.dies=1;nand.planes=1;nand.blocks=24;"
-    "nand.pages=8;nand.page_size=16KiB;nand.read=50us;nand.program=500us;"
-    "nand.erase=3ms;nand.command=200ns;nand.bus_mt_s=400;ftl.unit=4KiB;"
-    "ftl.op_percent=60%;buffer.size=128KiB;buffer.access=500ns;"
-    "host.firmware=3us;host.link_mb_s=4096;host.queue_depth=16;";
+static const char drive[] = ONE_DIE "host.queue_depth=16;";
 
 typedef struct Fixture {
     Ssd *ssd[RAID_MAX_DRIVES];
