@@ -24,11 +24,6 @@ from vssd.guest.guest import Guest
 MIB = 1 << 20
 SMALL = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
          "ftl.op_percent=7%"]
-# CPUs of guests whose drive goes while they run.  QEMU 10.0 without KVM ends
-# with an assertion (iotlb_to_section) when one CPU reaches for a device while
-# memory regions of another go; on a busy machine there is time enough for that.
-HOT_PLUG_CPUS = 1
-
 
 # Tests run at the same time but for these, which look at the guests that ./vssd
 # run has started: one worker has them all.

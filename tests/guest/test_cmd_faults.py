@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from conftest import HOT_PLUG_CPUS, MIB, Env, blank, drive
+from conftest import MIB, Env, blank, drive
 from test_power import FIND
 from vssd.errors import UserError
 from vssd.guest import image, suite_kernel
@@ -106,7 +106,7 @@ def booted(env: Env, folder: Path, suite: str) -> Iterator[Guest]:
     """A guest with short timeouts; of a suite's kernel."""
     data = drive(blank(folder / "data.raw", 64 * MIB), "raw")
     data.slot = True
-    spec = env.spec([drive(env.overlay(folder)), data], smp=HOT_PLUG_CPUS)
+    spec = env.spec([drive(env.overlay(folder)), data])
     spec.append += (f" nvme_core.io_timeout={TIMEOUT_S}"
                     f" nvme_core.admin_timeout={TIMEOUT_S}"
                     " nvme_core.shutdown_timeout=5")

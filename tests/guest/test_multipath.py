@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import HOT_PLUG_CPUS, MIB, Env, blank, drive
+from conftest import MIB, Env, blank, drive
 from vssd.guest.guest import Guest
 
 SUBSYSTEM = ("d=$(dirname $(grep -lw VSSD0001"
@@ -31,8 +31,7 @@ def two_paths(env: Env, tmp_path_factory: pytest.TempPathFactory
     data = drive(blank(folder / "data.raw", 256 * MIB), "raw", "zero-latency")
     data.slot = True
     data.controllers = 2
-    with Guest(env.spec([drive(env.overlay(folder)), data],
-                        smp=HOT_PLUG_CPUS)) as running:
+    with Guest(env.spec([drive(env.overlay(folder)), data])) as running:
         running.wait_agent()
         yield running
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HOT_PLUG_CPUS, MIB, Env, blank, drive
+from conftest import MIB, Env, blank, drive
 from vssd.errors import UserError
 from vssd.guest.guest import Guest
 
@@ -46,8 +46,7 @@ def cut_guest(request: pytest.FixtureRequest, env: Env,
                        "ftl.recovery=checkpoint",  # forgets the map
                        "ftl.op_percent=20%"])
     data.slot = True
-    with Guest(env.spec([drive(env.overlay(folder)), data],
-                        smp=HOT_PLUG_CPUS)) as running:
+    with Guest(env.spec([drive(env.overlay(folder)), data])) as running:
         running.wait_agent()
         running.run(f"cat > /run/load.py <<'END_OF_LOAD'\n{LOAD.read_text()}"
                     "END_OF_LOAD")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HOT_PLUG_CPUS, MIB, Env, blank, vssd
+from conftest import MIB, Env, blank, vssd
 from vssd import paths
 
 WRITE = "while :; do echo more >>/root/f; sync; done"
@@ -105,8 +105,7 @@ def test_drive_returns(env: Env, tmp_path: Path) -> None:
             "-blockdev", f"driver=file,filename={image},node-name=data0",
             "-device", "vssd,id=data,bus=slot1,drive=data0,serial=DATA1,profile="
             + str(paths.find_profile("tlc-generic"))]
-    with run(tmp_path, "--smp", str(HOT_PLUG_CPUS), "--exec", RETURN, "--",
-             *slot) as running:
+    with run(tmp_path, "--exec", RETURN, "--", *slot) as running:
         running.wait_for("ready")
         powercut("running", "data")
         assert running.end() == 7, running.err.read_text()

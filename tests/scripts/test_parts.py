@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import json
+import re
 import struct
 import subprocess
 import tarfile
@@ -31,10 +32,24 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+def sides(patch: Path) -> list[tuple[str, str]]:
+    """The old and the new text of each hunk."""
+    hunks = re.split(r"^@@.*\n", patch.read_text(), flags=re.M)[1:]
+
+    def side(hunk: str, marks: str) -> str:
+        return "".join(line[1:] + "\n" for line in hunk.splitlines()
+                       if line[0] in marks)
+
+    return [(side(hunk, " -"), side(hunk, " +")) for hunk in hunks]
+
+
 def qemu_tree(folder: Path, version: str = "10.0.2") -> Path:
     """What a QEMU tree has of what we edit."""
     (folder / "subprojects").mkdir(parents=True)
     (folder / "hw").mkdir()
+    (folder / "system").mkdir()
+    (folder / "system/physmem.c").write_text("/* */\n".join(
+        old for p in qemu_source.patch_files() for old, _ in sides(p)))
     (folder / "VERSION").write_text(version + "\n")
     (folder / "hw/meson.build").write_text("subdir('xtensa')\n")
     (folder / "hw/Kconfig").write_text("source xtensa/Kconfig")
@@ -91,6 +106,28 @@ def test_prepare_edits_once(tmp_path: Path) -> None:
         "b = 2\n")
     assert (tree / "hw/ssd").resolve() == PROJECT / "hw-ssd/qemu"
     assert (tree / "subprojects/vssd").resolve() == PROJECT
+
+
+@pytest.mark.parametrize("version", ["10.0.13", "10.2.2", "11.0.0"])
+def test_prepare_patches_once(tmp_path: Path, version: str) -> None:
+    """Versions before 11.0 get the patches, the same after a second time."""
+    tree = qemu_tree(tmp_path / "q", version)
+    for _ in range(2):
+        qemu_source.prepare(tree, PROJECT)
+    text = (tree / "system/physmem.c").read_text()
+    hunks = [h for p in qemu_source.patch_files() for h in sides(p)]
+    assert len(hunks) >= 6
+    for old, new in hunks:
+        assert (old in text) == (version == "11.0.0")
+        assert (new in text) == (version != "11.0.0")
+
+
+def test_patch_that_does_not_fit(tmp_path: Path) -> None:
+    """A QEMU that somebody has changed: one line with the patch's name."""
+    tree = qemu_tree(tmp_path / "q")
+    (tree / "system/physmem.c").write_text("other\n")
+    with pytest.raises(UserError, match=r"0001-.*patch does not apply"):
+        qemu_source.prepare(tree, PROJECT)
 
 
 def test_edits_are_those_of_the_readme() -> None:

@@ -19,17 +19,15 @@ from pathlib import Path
 
 from ..errors import UserError
 from ..paths import PROJECT, cache_dir, key_of, locked, need_space
-from ..proc import log_file, run_logged
+from ..proc import run_logged
 from ..ui import Stage
-from . import aptsrc, packages
+from . import aptsrc, packages, patching
 
 SUITE = "trixie"
 SERIES = "6.12."
 OUR_PATCHES = PROJECT / "guest-tools/kernel"
 SOURCE_BYTES = 2500 << 20
 COPY_BYTES = 300 << 20
-HUNK = re.compile(r"^Hunk #\d+ FAILED at \d+")
-FILE = re.compile(r"^(?:patching|checking) file '?(?P<name>[^'\n]+)'?")
 
 
 @dataclass(frozen=True)
@@ -230,39 +228,9 @@ def _apply_all(tree: Path, patches: list[Path]) -> set[str]:
     with Stage(f"applying {len(patches)} patches") as stage:
         for i, path in enumerate(patches):
             stage.step(i, len(patches), path.name)
-            touched |= apply(tree, path)
+            touched |= patching.apply(tree, path, "kernel-patch",
+                                      version_of(tree))
     return touched
-
-
-def apply(tree: Path, patch: Path) -> set[str]:
-    """Apply one patch; the files that it changed."""
-    said: list[str] = []
-    try:
-        run_logged(["patch", "-p1", "-N", "-f", "-F0", "--no-backup-if-mismatch",
-                    "-d", tree, "-i", patch.resolve()], "kernel-patch",
-                   "applying " + patch.name, on_line=said.append,
-                   env={"LC_ALL": "C"})
-    except UserError as e:
-        raise UserError(f"{patch.name} does not apply to {version_of(tree)}:"
-                        f" {_complaint(said)} (log: {log_file('kernel-patch')})"
-                        ) from e
-    return {m["name"] for m in map(FILE.match, said) if m}
-
-
-def _complaint(said: list[str]) -> str:
-    name = ""
-    for line in said:
-        m = FILE.match(line)
-        if m:
-            name = m["name"]
-        if HUNK.match(line):
-            return f"{name}: {line}"
-        if "Reversed (or previously applied)" in line:
-            return f"{name}: it is there already"
-        if "can't find file" in line or "malformed patch" in line \
-                or "Only garbage" in line:
-            return line.removeprefix("patch: **** ")
-    return said[-1] if said else "no output"
 
 
 # ---- Debian's source package ----------------------------------------------

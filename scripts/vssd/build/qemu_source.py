@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU's source: from the user, or Debian's source package; and the few edits
-that put our device into it (hw-ssd/qemu/README.md lists them)."""
+"""QEMU's source: from the user, or Debian's source package; the few edits that
+put our device into it, and patches that older versions need
+(hw-ssd/qemu/README.md lists both)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from ..errors import UserError
 from ..paths import PROJECT, cache_dir, key_of, locked, need_space
 from ..proc import run_logged
 from ..ui import Stage, say
-from . import aptsrc, packages
+from . import aptsrc, packages, patching
 
 SUITE = "trixie"
 # Where newer versions than that suite's may be, for --qemu-suite newest.
@@ -25,6 +26,9 @@ NEWER = ("trixie-backports", "forky", "sid", "experimental")
 NEWEST = "newest"
 OLDEST = (10, 0)
 SOURCE_BYTES = 900 << 20
+PATCHES = PROJECT / "hw-ssd/qemu/patches"
+# The first version that needs none of them.
+WITHOUT_PATCHES = (11, 0)
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ def tree_of(origin: Origin) -> Path:
     """Where obtain() puts the tree."""
     return cache_dir() / ("qemu-" + key_of(
         PROJECT, origin.source, origin.sha256, "source-1",
+        *(p.read_bytes() for p in patch_files()),
         *([origin.suite] if origin.suite else [])))
 
 
@@ -215,8 +220,17 @@ def _upstream(version: str) -> tuple[int, ...]:
     return tuple(number)
 
 
+def patch_files() -> list[Path]:
+    """The patches for versions before WITHOUT_PATCHES, in their order."""
+    return sorted(PATCHES.glob("*.patch"))
+
+
 def prepare(tree: Path, project: Path) -> None:
-    """Put our device into a QEMU tree; may be repeated."""
+    """Put our device into a QEMU tree, and the patches; may be repeated."""
+    if version_of(tree) < WITHOUT_PATCHES:
+        for patch in patch_files():
+            if not patching.applied(tree, patch):
+                patching.apply(tree, patch, "qemu-patch", "this QEMU")
     _link(tree / "subprojects/vssd", project)
     _link(tree / "hw/ssd", project / "hw-ssd/qemu")
     _append(tree / "hw/meson.build", "subdir('ssd')")
