@@ -86,8 +86,8 @@ KERNEL = Group("building a guest kernel", (
     "libssl-dev", "patch"))
 CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"),
               clang_runtime)
-LINT = Group("the checks of the sources and man pages", (
-    "clang-tidy", "shellcheck", "man-db"))
+LINT = Group("the checks of the sources, man pages and completions", (
+    "clang-tidy", "shellcheck", "man-db", "zsh", "fish"))
 PACKAGING = Group("the tests of packages", (
     "debhelper", "dpkg-dev", "fakeroot", "nix-bin", "rpm"))
 CASSANDRA = Group("getting Cassandra for a guest", (
