@@ -2,21 +2,28 @@
 /* json.c - write JSON member by member. */
 #include "json.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 static void write_string(GString *out, const char *s)
 {
     g_string_append_c(out, '"');
-    for (; *s; s++) {
+    for (;;) {
+        const char *from = s;
+
+        while ((unsigned char)*s >= 0x20 && *s != '"' && *s != '\\') {
+            s++;
+        }
+        g_string_append_len(out, from, s - from);
+        if (!*s) {
+            break;
+        }
         if (*s == '"' || *s == '\\') {
             g_string_append_c(out, '\\');
             g_string_append_c(out, *s);
-        } else if ((unsigned char)*s < 0x20) {
-            g_string_append_printf(out, "\\u%04x", *s);
         } else {
-            g_string_append_c(out, *s);
+            g_string_append_printf(out, "\\u%04x", *s);
         }
+        s++;
     }
     g_string_append_c(out, '"');
 }
@@ -31,6 +38,19 @@ static void lead(JsonWriter *w, const char *key)
         write_string(w->out, key);
         g_string_append_c(w->out, ':');
     }
+}
+
+static void write_u64(GString *out, uint64_t v)
+{
+    char digits[20]; /* 2^64 has 20 */
+    char *end = digits + sizeof(digits);
+    char *p = end;
+
+    do {
+        *--p = (char)('0' + (unsigned)(v % 10));
+        v /= 10;
+    } while (v);
+    g_string_append_len(out, p, end - p);
 }
 
 void json_open(JsonWriter *w, const char *key, char bracket)
@@ -49,7 +69,7 @@ void json_close(JsonWriter *w, char bracket)
 void json_u64(JsonWriter *w, const char *key, uint64_t v)
 {
     lead(w, key);
-    g_string_append_printf(w->out, "%" PRIu64, v);
+    write_u64(w->out, v);
 }
 
 void json_u128(JsonWriter *w, const char *key, unsigned __int128 v)
@@ -57,6 +77,10 @@ void json_u128(JsonWriter *w, const char *key, unsigned __int128 v)
     char digits[40]; /* 2^128 has 39 */
     char *p = digits + sizeof(digits) - 1;
 
+    if (v <= UINT64_MAX) {
+        json_u64(w, key, (uint64_t)v);
+        return;
+    }
     *p = '\0';
     do {
         *--p = (char)('0' + (unsigned)(v % 10));
@@ -71,7 +95,9 @@ void json_double(JsonWriter *w, const char *key, double v)
     char buf[G_ASCII_DTOSTR_BUF_SIZE];
 
     lead(w, key);
-    if (isfinite(v)) {
+    if (v >= 0 && v < 1e10 && v == (double)(uint64_t)v && !signbit(v)) {
+        write_u64(w->out, (uint64_t)v); /* the same digits, but sooner */
+    } else if (isfinite(v)) {
         g_string_append(w->out,
                         g_ascii_formatd(buf, sizeof(buf), "%.10g", v));
     } else {
@@ -89,4 +115,12 @@ void json_string(JsonWriter *w, const char *key, const char *v)
 {
     lead(w, key);
     write_string(w->out, v);
+}
+
+void json_members(JsonWriter *w, const char *text)
+{
+    if (*text) {
+        lead(w, NULL);
+        g_string_append(w->out, text);
+    }
 }

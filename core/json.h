@@ -25,5 +25,7 @@ void json_u128(JsonWriter *w, const char *key, unsigned __int128 v);
 void json_double(JsonWriter *w, const char *key, double v); /* not finite: null */
 void json_bool(JsonWriter *w, const char *key, bool v);
 void json_string(JsonWriter *w, const char *key, const char *v);
+/* Members as another writer wrote them, without their brackets; "": none. */
+void json_members(JsonWriter *w, const char *text);
 
 #endif

@@ -15,6 +15,9 @@
  * that come from the drive, under key. */
 void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
 
+/* Append these members to an object that is open. */
+void ssd_stats_members(const Ssd *ssd, JsonWriter *w);
+
 /* Append only those of its members that describe work in the drive, to
  * an object that is open; for a front end that measures latency itself. */
 void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);

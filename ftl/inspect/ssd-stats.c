@@ -502,16 +502,21 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     drive_stats_clear(&v);
 }
 
-void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key)
+void ssd_stats_members(const Ssd *ssd, JsonWriter *w)
 {
     DriveStats v;
 
     drive_stats_init(&v, ssd);
-    json_open(w, key, '{');
     stats_write(&ssd_head_stats, &v, w);
     stats_write(&ssd_stats, &v, w);
-    json_close(w, '}');
     drive_stats_clear(&v);
+}
+
+void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key)
+{
+    json_open(w, key, '{');
+    ssd_stats_members(ssd, w);
+    json_close(w, '}');
 }
 
 /* The counters are those of the rows; the rest is where others begin. */

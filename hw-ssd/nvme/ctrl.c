@@ -637,6 +637,9 @@ void nvme_free(NvmeCtrl *ctrl)
     nvme_zones_free(ctrl);
     g_free(ctrl->sub->slots.slot);
     g_free(ctrl->sub->lateness);
+    if (ctrl->sub->origin) {
+        g_string_free(ctrl->sub->origin, TRUE);
+    }
     g_free(ctrl->sub->firmware_image);
     nvme_fdp_free(ctrl);
     g_free(ctrl->sub->pel_events);

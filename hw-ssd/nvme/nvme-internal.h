@@ -503,6 +503,7 @@ struct NvmeSubsys {
     /* statistics */
     Hist *lateness;
     NvmeCounts count;
+    GString *origin; /* members that never change; NULL: not written yet */
 
     NvmeCtrl first;
 };

@@ -186,6 +186,8 @@ static const StateRow ctrl_rows[] = {
     {MEMBER(lateness, lateness), .kind = STATE_TABLE, .elem = sizeof(Hist),
      .count = N_ONE},
     NVME_STATS(COUNTER, NO_COUNTER)
+    /* text about this process */
+    KEPT_AS(origin, origin),
     /* the first controller */
     KEPT_AS(first.sub, sub),
     KEPT_AS(first.next, next), /* by nvme_add_controller() */

@@ -497,7 +497,12 @@ void nvme_document(GString *out);
 /* Append the members of the results schema that the controller knows. */
 void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key);
 
-/* Their table, for docs/results.md. */
+/* Append all that a running drive reports, as one object: the members of the
+ * drive and of the controller, which vssd and machine made them, and the
+ * options.  The last two cannot change and are written only once. */
+void nvme_drive_stats_json(NvmeCtrl *ctrl, JsonWriter *w);
+
+/* The controller's table, for docs/results.md. */
 extern const StatTable nvme_stats;
 
 /* Forget lateness and counters (not the SMART log): the warm-up is over. */

@@ -4,12 +4,14 @@
  * docs/nvme-support.md made from its tables.
  */
 #include "nvme-internal.h"
+#include "about.h"
 #include "kv.h"
 #include "kv-index.h"
 #include "command.h"
 #include "nvme-features.h"
 #include "identify.h"
 #include "log-pages.h"
+#include "ssd-report.h"
 
 /* Source of the values of NVME_STATS. */
 typedef struct CtrlStats {
@@ -100,16 +102,47 @@ static void namespaces_json(const NvmeCtrl *ctrl, JsonWriter *w)
     json_close(w, ']');
 }
 
-void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
+static void write_members(const NvmeCtrl *ctrl, JsonWriter *w)
 {
     CtrlStats v = {.ctrl = ctrl};
 
     payload_get_stats(ctrl->payload, &v.payload);
-    json_open(w, key, '{');
     stats_write(&nvme_stats, &v, w);
     if (ctrl->sub->namespaces.managed) {
         namespaces_json(ctrl, w);
     }
+}
+
+void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
+{
+    json_open(w, key, '{');
+    write_members(ctrl, w);
+    json_close(w, '}');
+}
+
+/* Comparing every option with its default takes longer than all else. */
+static const char *origin(NvmeCtrl *ctrl)
+{
+    NvmeSubsys *sub = ctrl->sub;
+
+    if (!sub->origin) {
+        JsonWriter w = {.out = g_string_new(NULL)};
+
+        about_write(NULL, &w);
+        json_open(&w, "options", '{');
+        ssd_options_json(ctrl->ssd, &w);
+        json_close(&w, '}');
+        sub->origin = w.out;
+    }
+    return sub->origin->str;
+}
+
+void nvme_drive_stats_json(NvmeCtrl *ctrl, JsonWriter *w)
+{
+    json_open(w, NULL, '{');
+    ssd_stats_members(ctrl->ssd, w);
+    write_members(ctrl, w);
+    json_members(w, origin(ctrl));
     json_close(w, '}');
 }
 

@@ -7,8 +7,8 @@
  *
  *   qmp_capabilities, query-version, query-status, stop, cont, quit
  *   qom-list  /machine/peripheral        the drive, as child<vssd>
- *   qom-get   /machine/peripheral/ID     stats, histograms, faults, powered,
- *                                        server
+ *   qom-get   /machine/peripheral/ID     stats, stats-text, histograms, faults,
+ *                                        powered, server
  *   qom-set   /machine/peripheral/ID     reset-stats, fault-add, fault-remove,
  *                                        powered, power-cut
  *
@@ -136,28 +136,26 @@ static json_object *fail(GError **error, const char *format, ...)
     return NULL;
 }
 
+static GString *stats_text(Server *s)
+{
+    JsonWriter w = {.out = g_string_new(NULL)};
+
+    nvme_drive_stats_json(s->ctrl, &w);
+    return w.out;
+}
+
+static json_object *get_stats_text(Server *s)
+{
+    g_autoptr(GString) text = stats_text(s);
+
+    return json_object_new_string(text->str);
+}
+
 static json_object *get_stats(Server *s)
 {
-    json_object *all = json_object_new_object();
-    GString *part[3];
+    g_autoptr(GString) text = stats_text(s);
 
-    for (unsigned i = 0; i < 3; i++) {
-        part[i] = g_string_new(NULL);
-    }
-    vfio_drive_stats(s, part);
-    for (unsigned i = 0; i < 3; i++) {
-        json_object *one = json_tokener_parse(part[i]->str);
-
-        json_object_object_foreach(one, name, value)
-        {
-            if (!json_object_object_get_ex(all, name, NULL)) {
-                json_object_object_add(all, name, json_object_get(value));
-            }
-        }
-        json_object_put(one);
-        g_string_free(part[i], TRUE);
-    }
-    return all;
+    return json_tokener_parse(text->str);
 }
 
 static json_object *get_histograms(Server *s)
@@ -265,6 +263,7 @@ typedef struct Property {
 
 static const Property properties[] = {
     {"stats", json_type_null, get_stats, NULL},
+    {"stats-text", json_type_null, get_stats_text, NULL},
     {"histograms", json_type_null, get_histograms, NULL},
     {"faults", json_type_null, get_faults, NULL},
     {"server", json_type_null, get_server, NULL},

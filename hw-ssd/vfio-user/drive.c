@@ -10,9 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "about.h"
 #include "server.h"
-#include "ssd-report.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
 
@@ -351,20 +349,4 @@ bool vfio_drive_finish(Server *s, GError **error)
                    nvme_refused_bytes(s->ctrl));
     }
     return save(s, error);
-}
-
-void vfio_drive_stats(Server *s, GString *part[3])
-{
-    JsonWriter drive = {.out = part[0]};
-    JsonWriter ctrl = {.out = part[1]};
-    JsonWriter origin = {.out = part[2]};
-
-    ssd_stats_json(s->ssd, &drive, NULL);
-    nvme_stats_json(s->ctrl, &ctrl, NULL);
-    json_open(&origin, NULL, '{');
-    about_write(NULL, &origin);
-    json_open(&origin, "options", '{');
-    ssd_options_json(s->ssd, &origin);
-    json_close(&origin, '}');
-    json_close(&origin, '}');
 }

@@ -145,9 +145,6 @@ void vfio_drive_destroy(Server *s);
  * power, and is saved.  false: *error says why it was not. */
 bool vfio_drive_finish(Server *s, GError **error);
 
-/* Append the statistics as three JSON objects, to be joined in this order. */
-void vfio_drive_stats(Server *s, GString *part[3]);
-
 /* ---- serve.c ------------------------------------------------------------- */
 
 bool vfio_serve_init(Server *s, GError **error);

@@ -60,6 +60,21 @@ static void test_escapes(void)
                     "\"a\\\"b\\\\c\\u000a\\u0009\\u0001 \xc3\xa9/\"");
 }
 
+static void test_members(void)
+{
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = {.out = s};
+
+    json_open(&w, NULL, '{');
+    json_members(&w, "");
+    json_members(&w, "\"a\":1,\"b\":{}");
+    json_members(&w, "");
+    json_u64(&w, "c", 2);
+    json_members(&w, "\"d\":3");
+    json_close(&w, '}');
+    g_assert_cmpstr(s->str, ==, "{\"a\":1,\"b\":{},\"c\":2,\"d\":3}");
+}
+
 static void test_doubles(void)
 {
     g_autoptr(GString) s = g_string_new(NULL);
@@ -67,12 +82,17 @@ static void test_doubles(void)
 
     json_open(&w, NULL, '[');
     json_double(&w, NULL, 0);
+    json_double(&w, NULL, -0.0);
+    json_double(&w, NULL, -7);
+    json_double(&w, NULL, 9999999999.0);
+    json_double(&w, NULL, 1e10);
     json_double(&w, NULL, 1.5);
     json_double(&w, NULL, 1e300);
     json_double(&w, NULL, NAN);
     json_double(&w, NULL, -INFINITY);
     json_close(&w, ']');
-    g_assert_cmpstr(s->str, ==, "[0,1.5,1e+300,null,null]");
+    g_assert_cmpstr(s->str, ==,
+                    "[0,-0,-7,9999999999,1e+10,1.5,1e+300,null,null]");
 }
 
 int main(int argc, char **argv)
@@ -82,5 +102,6 @@ int main(int argc, char **argv)
     g_test_add_func("/json/u128", test_u128);
     g_test_add_func("/json/escapes", test_escapes);
     g_test_add_func("/json/doubles", test_doubles);
+    g_test_add_func("/json/members", test_members);
     return g_test_run();
 }

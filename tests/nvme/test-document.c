@@ -74,10 +74,34 @@ static void test_statistics(void)
     host_free(h);
 }
 
+/* One object with the members of both writers, each once; what is kept between
+ * two calls is the same in both. */
+static void test_drive_statistics(void)
+{
+    Host *h = host_new(NULL);
+    g_autoptr(GString) first = g_string_new(NULL);
+    g_autoptr(GString) second = g_string_new(NULL);
+    JsonWriter w = {.out = first};
+
+    host_enable(h);
+    nvme_drive_stats_json(h->ctrl, &w);
+    g_assert_cmpuint(member(first->str, "commands_admin"), ==, 0);
+    g_assert_cmpuint(member(first->str, "schema_version"), >, 0);
+    g_assert_nonnull(strstr(first->str, "\"vssd\":{"));
+    g_assert_nonnull(strstr(first->str, "\"options\":{\""));
+    g_assert_true(g_str_has_prefix(first->str, "{\""));
+    g_assert_true(g_str_has_suffix(first->str, "}}"));
+    w = (JsonWriter){.out = second};
+    nvme_drive_stats_json(h->ctrl, &w);
+    g_assert_cmpstr(first->str, ==, second->str);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/document/support-page", test_support_page);
     g_test_add_func("/nvme/document/statistics", test_statistics);
+    g_test_add_func("/nvme/document/drive-statistics", test_drive_statistics);
     return g_test_run();
 }

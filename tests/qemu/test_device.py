@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import time
@@ -489,6 +490,27 @@ def test_statistics(image: Path) -> None:
         stats = stats_of(machine)
         assert stats["latency_ns"]["write"]["count"] == 0
         assert stats["lateness_ns"]["count"] == 0
+
+
+def without_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object in which no name is there twice."""
+    assert len(dict(pairs)) == len(pairs), pairs
+    return dict(pairs)
+
+
+def test_statistics_as_text(image: Path) -> None:
+    """The text is the object: drive, controller, vssd and options, once each."""
+    with Machine(*drive_args("tiny", image)) as machine:
+        host = host_of(machine)
+        host.write(0, pattern(1, 4096))
+        machine.cmd("stop")  # the drive's clock stands
+        text = machine.cmd("qom-get", path="/machine/peripheral/ssd",
+                           property="stats-text")
+        assert isinstance(text, str)
+        found = json.loads(text, object_pairs_hook=without_twice)
+        assert found == stats_of(machine)
+        assert schema.faults("device", found) == []
+        assert {"commands_io", "nand", "vssd", "options"} <= found.keys()
 
 
 # ---- identity ---------------------------------------------------------------

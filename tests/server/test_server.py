@@ -4,6 +4,7 @@ clients that go, power cuts, and its life."""
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -132,6 +133,9 @@ def test_data(server: Server, image: Path) -> None:
         stats = server.get("stats")
         assert stats["host_bytes_written"] > 0  # type: ignore[index]
         assert schema.faults("device", stats) == []
+        text = json.loads(server.get("stats-text"))  # type: ignore[arg-type]
+        assert schema.faults("device", text) == []
+        assert text.keys() == stats.keys()  # type: ignore[attr-defined]
         server.end()
     with image.open("rb") as file:
         file.seek(3 * 64 * 512)
