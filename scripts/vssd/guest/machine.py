@@ -700,11 +700,7 @@ class Machine:
             return await _ask_server(server[1], f"ssd{drive}")
         if self.spec.drives[drive].device != "vssd":
             return None
-        found = await self.qmp.execute(
-            "qom-get", {"path": f"/machine/peripheral/ssd{drive}",
-                        "property": "stats"})
-        assert isinstance(found, dict)
-        return found
+        return await _stats_of(self.qmp, f"ssd{drive}")
 
     async def all_stats(self) -> dict[str, dict[str, Any]]:
         """The statistics of every vssd drive that is there now, by its id:
@@ -717,11 +713,7 @@ class Machine:
                                          in re.split(r"(\d+)", name)])
         found = {}
         for name in names:
-            stats = await self.qmp.execute(
-                "qom-get", {"path": f"/machine/peripheral/{name}",
-                            "property": "stats"})
-            assert isinstance(stats, dict)
-            found[name] = stats
+            found[name] = await _stats_of(self.qmp, name)
         for i, drive in enumerate(self.spec.drives):
             if drive.server:
                 found[f"ssd{i}"] = await _ask_server(drive.server[1], f"ssd{i}")
@@ -735,14 +727,20 @@ async def _ask_server(control: Path, drive: str) -> dict[str, Any]:
     client = QMPClient("vssd")
     try:
         await client.connect(str(control))
-        found = await client.execute(
-            "qom-get", {"path": f"/machine/peripheral/{drive}",
-                        "property": "stats"})
+        found = await _stats_of(client, drive)
         await client.disconnect()
     except (OSError, EOFError, QMPError) as e:
         raise UserError(f"vssd-server does not answer: {one_line(str(e))}") \
             from e
-    assert isinstance(found, dict)
+    return found
+
+
+async def _stats_of(qmp: Any, drive: str) -> dict[str, Any]:
+    """The statistics of a drive by its id."""
+    text = await qmp.execute("qom-get", {
+        "path": f"/machine/peripheral/{drive}", "property": "stats-text"})
+    assert isinstance(text, str)
+    found: dict[str, Any] = json.loads(text)
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 from types import TracebackType
 from typing import Any
@@ -70,8 +71,9 @@ class Monitor:
 
 def stats(qmp: Any, drive: str) -> Stats:
     """The statistics of a drive, as of `./vssd run --stats`."""
-    found: Stats = members.ordered(qmp.cmd(
-        "qom-get", path=f"/machine/peripheral/{drive}", property="stats"))
+    text = qmp.cmd("qom-get", path=f"/machine/peripheral/{drive}",
+                   property="stats-text")
+    found: Stats = members.ordered(json.loads(text))
     return found
 
 
