@@ -6,7 +6,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,8 @@ from vssd.bench import peer
 from vssd.bench.rows import row
 from vssd.cli import bench
 from vssd.errors import UserError
+
+LIMIT_S = 30
 
 
 def arguments(*line: str) -> argparse.Namespace:
@@ -53,8 +59,78 @@ def test_program_that_starts(tmp_path: Path) -> None:
 
 
 def test_peer_goes_with_fio_only(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--peer: only with fio"):
+    with pytest.raises(UserError, match="--peer: only with fio and peer"):
         bench.main(arguments("nand", "--peer", str(tmp_path)))
+
+
+def test_rows_of_the_peer_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(bench.BENCHES, "peer", lambda _args: [])
+    with pytest.raises(UserError, match="bench peer: needs --peer PATH"):
+        bench.main(arguments("peer"))
+
+
+@pytest.mark.parametrize("names, measured", [
+    (["fio"], ["fio", "peer"]), (["peer"], ["peer"]),
+    (["fio", "peer"], ["fio", "peer"])])
+def test_what_a_peer_adds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                          names: list[str], measured: list[str]) -> None:
+    found: list[str] = []
+    for name in ("fio", "peer"):
+        monkeypatch.setitem(bench.BENCHES, name,
+                            lambda _args, name=name: found.append(name) or [])
+    bench.main(arguments(*names, "--peer", str(script(tmp_path, ":"))))
+    assert found == measured
+
+
+@contextmanager
+def ends(**_more: Any) -> Iterator[None]:
+    """A guest whose emulator ends."""
+    raise UserError("no memory to lock")
+    yield  # pylint: disable=unreachable
+
+
+def test_guest_of_the_peer_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After it has passed the check: the line names the option."""
+    monkeypatch.setattr(peer, "booted", ends)
+    with pytest.raises(UserError, match="^--peer /femu: no memory to lock$"), \
+            peer.their_guest(Path("/femu"), peer.AT_ONCE):
+        pass
+
+
+class FakeGuest:
+    """A guest of which only the process is real."""
+
+    def __init__(self) -> None:
+        self.proc = subprocess.Popen(["sleep", "1000"])
+        self.live = argparse.Namespace(proc=self.proc)
+
+    def comes_to(self, state: str) -> bool:
+        """S, or T when it is stopped; a signal takes its time."""
+        end = time.monotonic() + LIMIT_S
+        while time.monotonic() < end:
+            text = Path(f"/proc/{self.proc.pid}/stat").read_text()
+            if text.rsplit(")", 1)[1].split()[0] == state:
+                return True
+        return False
+
+
+def test_the_others_are_stopped() -> None:
+    """Each guest is measured while all others are stopped; all go on then."""
+    guests: list[Any] = [FakeGuest() for _ in range(3)]
+
+    def figure(me: int) -> float:
+        assert all(g.comes_to("S" if i == me else "T")
+                   for i, g in enumerate(guests))
+        return [5.0, 7.0, 9.0][me]
+
+    try:
+        assert peer.medians({g: partial(figure, i)
+                             for i, g in enumerate(guests)}, 2) == [5, 7, 9]
+        assert all(g.comes_to("S") for g in guests)
+    finally:
+        for g in guests:
+            g.proc.kill()
+            g.proc.wait()
 
 
 @pytest.mark.parametrize("names", [[], ["nand"], ["fio", "watch"]])
@@ -64,7 +140,7 @@ def test_server_goes_with_its_rows_only(names: list[str]) -> None:
 
 
 def test_server_has_no_peer(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--peer: only with fio, and not"):
+    with pytest.raises(UserError, match="--peer: only with fio and peer, and not"):
         bench.main(arguments("fio", "--server", "--peer", str(tmp_path)))
 
 

@@ -25,6 +25,8 @@ WORKLOADS = [(depth, workload) for depth in (1, 32)
              for workload in ("randread", "randwrite")]
 NULL_BLOCK = "/dev/nullb0"
 QUEUES = 4
+# The largest request of the rows of 128 KiB, and how many are in flight.
+LARGE, LARGE_DEPTH = "128k", 8
 
 
 class Runner(Protocol):
@@ -84,6 +86,12 @@ def speed(guest: Runner, rounds: int = 3, seconds: float = 4
             statistics.median(b), "IOPS",
             "zero-latency on null-co, against QEMU's nvme on null-co"))
     return rows
+
+
+def large(guest: Runner, device: str, workload: str, seconds: float) -> float:
+    """MiB/s of requests of 128 KiB in order."""
+    return fio(guest, device, workload, LARGE_DEPTH, seconds, "libaio",
+               f"--bs={LARGE}").iops / 8
 
 
 def sequential(guest: Runner, rounds: int, seconds: float) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         "bench", help="measure speed, lateness, idle CPU, start-up",
         description="Measures: " + ", ".join(
             f"{k} ({v.__doc__ or ''})" for k, v in BENCHES.items()),
-        epilog="Without NAME: all but those that are marked as slow.  'profile"
+        epilog="Without NAME: all but peer and those that are marked as slow.  'profile"
         " ROW' samples one load and writes a flame graph; ROW is one of "
         + ", ".join(PROFILES) + ".")
     p.add_argument("names", nargs="*", metavar="NAME",
@@ -40,8 +40,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--runtime", type=int, default=3, metavar="SECONDS",
                    help="of each fio run (default: 3)")
     p.add_argument("--peer", type=Path, metavar="PATH",
-                   help="of fio: FEMU's emulator (a qemu-system-x86_64 with the"
-                   " device femu), for rows against it in the same run")
+                   help="FEMU's emulator (a qemu-system-x86_64 with the device"
+                   " femu); with fio: the rows of peer, too")
     p.add_argument("--server", action="store_true",
                    help="of fio, idle, warm, cold: measure vssd-server, in fio"
                    " against the device in QEMU (docs/vfio-user.md)")
@@ -57,18 +57,23 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 
 def _fio(args: argparse.Namespace) -> Iterable[Row]:
-    """I/O in a guest, against QEMU's nvme, null_blk and FEMU (--peer)"""
-    from ..bench import fio, peer, server
+    """I/O in a guest, against QEMU's nvme and null_blk"""
+    from ..bench import fio, server
 
     if args.server:
         yield from server.speed(args.repeat, args.runtime)
         return
     yield from fio.measure(args.repeat, args.runtime)
-    if args.peer:
-        yield from peer.measure(args.peer, args.repeat, args.runtime)
 
 
-def _lateness(args: argparse.Namespace) -> Rows:
+def _peer(args: argparse.Namespace) -> Iterable[Row]:
+    """IOPS, lateness and CPU against FEMU; with --peer only"""
+    from ..bench import peer
+
+    yield from peer.measure(args.peer, args.repeat, args.runtime)
+
+
+def _lateness(args: argparse.Namespace) -> Iterable[Row]:
     """how well real time keeps to modelled time"""
     from ..bench import lateness
 
@@ -161,6 +166,7 @@ def _conformance(args: argparse.Namespace) -> Rows:
 
 BENCHES: dict[str, Callable[[argparse.Namespace], Iterable[Row]]] = {
     "fio": _fio,
+    "peer": _peer,
     "lateness": _lateness,
     "watch": _watch,
     "icount": _icount,
@@ -176,6 +182,7 @@ BENCHES: dict[str, Callable[[argparse.Namespace], Iterable[Row]]] = {
 }
 SERVED = ("fio", "idle", "warm", "cold")
 SLOW = ("cold", "conformance")
+PEER = "peer"  # with --peer
 PROFILE = "profile"
 PROFILES = ("read", "write", "gc", "read_trace", "write_trace", "gc_trace",
             "device", "device_128k")
@@ -231,15 +238,18 @@ def main(args: argparse.Namespace) -> int:
         raise UserError("--repeat and --runtime: 1 or more")
     if args.suite and "conformance" not in args.names:
         raise UserError("--suite: only with conformance")
-    names = args.names or [n for n in BENCHES if n not in SLOW]
-    if args.peer and ("fio" not in names or args.server):
-        raise UserError("--peer: only with fio, and not with --server")
+    names = args.names or [n for n in BENCHES if n not in (*SLOW, PEER)]
+    if args.peer and (not {"fio", PEER} & set(names) or args.server):
+        raise UserError("--peer: only with fio and peer, and not with --server")
+    if PEER in names and not args.peer:
+        raise UserError("bench peer: needs --peer PATH, FEMU's emulator")
     if args.server and not set(names) <= set(SERVED):
         raise UserError("--server: only with " + ", ".join(SERVED))
     if args.peer:
         from ..bench import peer
 
         peer.check(args.peer)
+        names = [*names, *[PEER] * (PEER not in names)]
     rows: Rows = []
     try:
         for name in names:
