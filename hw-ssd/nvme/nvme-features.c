@@ -232,21 +232,49 @@ static uint16_t get_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
                         n);
 }
 
+static bool has_host_id(const uint8_t id[16])
+{
+    static const uint8_t none[16];
+
+    return memcmp(id, none, sizeof(none)) != 0;
+}
+
+/* Another controller has an identifier of the other size.  0h is none: its
+ * controller is a host of its own, and is in nobody's way. */
+static bool other_size_in_use(const NvmeCtrl *ctrl, bool extended)
+{
+    NVME_FOR_EACH_CTRL(ctrl->sub, c)
+    {
+        if (c != ctrl && c->features.host_id_extended != extended &&
+            has_host_id(c->features.host_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Base 2.1, 5.1.25.1.28.  All controllers of the subsystem have identifiers of
+ * one size: Host Identifier Inconsistent Format (4.2.3.1) is the simultaneous
+ * use of 64 and 128 bits on different controllers. */
 static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe)
 {
     uint8_t data[16] = { 0 };
-    uint16_t status =
-        nvme_from_host(ctrl, sqe, data, sqe->dw[11] & 1 ? 16 : 8);
+    bool extended = sqe->dw[11] & 1; /* EXHID */
+    uint16_t status = nvme_from_host(ctrl, sqe, data, extended ? 16 : 8);
 
-    if (!status) {
-        if (memcmp(ctrl->features.host_id, data, sizeof(data)) != 0) {
-            nvme_streams_reset(ctrl); /* those of the host that it had */
-        }
-        memcpy(ctrl->features.host_id, data, sizeof(data));
-        ctrl->features.host_id_extended = sqe->dw[11] & 1;
+    if (status) {
+        return status;
     }
-    return status;
+    if (has_host_id(data) && other_size_in_use(ctrl, extended)) {
+        return NVME_SC_HOST_ID_FORMAT;
+    }
+    if (memcmp(ctrl->features.host_id, data, sizeof(data)) != 0) {
+        nvme_streams_reset(ctrl); /* those of the host that it had */
+    }
+    memcpy(ctrl->features.host_id, data, sizeof(data));
+    ctrl->features.host_id_extended = extended;
+    return 0;
 }
 
 /* Host Behavior Support (Base 2.0): three flags.  The controller has no
@@ -479,7 +507,7 @@ static const Feature features[] = {
      .slot = NVME_FEAT_ELSEWHERE,
      .get = get_host_id,
      .set = set_host_id,
-     .help = "64 and 128 bits"},
+     .help = "64 or 128 bits; one size on all controllers"},
     {.id = 0x82,
      .name = "Reservation Notification Mask",
      .slot = NVME_FEAT_ELSEWHERE,

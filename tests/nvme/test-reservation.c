@@ -20,11 +20,16 @@ enum { HOLDER, REGISTRANT, STRANGER };
 #define CONFLICT   NVME_SC_RESERVATION_CONFLICT
 #define FIRST_PTPL (3U << 30)
 
-static void set_host_id(Host *h, unsigned id, bool extended)
+static void try_host_id(Host *h, unsigned id, bool extended, uint16_t want)
 {
     memset(admin_data(h), 0, 16);
     admin_data(h)[0] = (uint8_t)id;
-    g_assert_cmphex(admin_set_feature(h, 0x81, false, extended, 0), ==, 0);
+    g_assert_cmphex(admin_set_feature(h, 0x81, false, extended, 0), ==, want);
+}
+
+static void set_host_id(Host *h, unsigned id, bool extended)
+{
+    try_host_id(h, id, extended, 0);
 }
 
 static void bring_up(Host *h, unsigned id)
@@ -365,6 +370,18 @@ static void test_acquire_and_release(void)
     end(h);
 }
 
+/* Other identifiers of the same hosts: first none, then of the other size. */
+static void to_extended(Host *h[N_HOSTS], Host *second, bool extended)
+{
+    for (unsigned i = 0; i < N_HOSTS; i++) {
+        set_host_id(h[i], 0, extended);
+    }
+    set_host_id(second, 0x10, extended);
+    for (unsigned i = 0; i < N_HOSTS; i++) {
+        set_host_id(h[i], 0x10 * (i + 1), extended);
+    }
+}
+
 static void test_report(void)
 {
     Host *h[N_HOSTS];
@@ -393,7 +410,7 @@ static void test_report(void)
     sqe.dw[11] = 1;
     g_assert_cmphex(host_code(host_do(h[2], 1, &sqe).status), ==,
                     NVME_SC_HOST_ID_FORMAT);
-    set_host_id(h[2], 0x30, true);
+    to_extended(h, second, true);
     p = report(h[2], true);
     g_assert_cmpuint(get_le16(p + 64), ==, 1);
     g_assert_cmphex(get_le64(p + 72), ==, KEY(0));
@@ -402,7 +419,7 @@ static void test_report(void)
     sqe.dw[11] = 0;
     g_assert_cmphex(host_code(host_do(h[2], 1, &sqe).status), ==,
                     NVME_SC_HOST_ID_FORMAT);
-    set_host_id(h[2], 0x30, false);
+    to_extended(h, second, false);
     host_free(second);
     host_free(h[1]); /* it stays registered, without a controller */
     p = report(h[2], false);
@@ -410,6 +427,30 @@ static void test_report(void)
     g_assert_cmphex(get_le16(p + 48), ==, 0xffff);
     host_free(h[2]);
     host_free(h[0]);
+}
+
+/* Base 2.1, 5.1.25.1.28: 64 and 128 bits at a time on different controllers. */
+static void test_host_id_sizes(void)
+{
+    Host *h[N_HOSTS];
+    Host *late;
+
+    three(h);
+    try_host_id(h[2], 0x30, true, NVME_SC_HOST_ID_FORMAT);
+    try_host_id(h[2], 0x77, true, NVME_SC_HOST_ID_FORMAT);
+    g_assert_cmphex(admin_get_feature(h[2], 0x81, 0, 0).status, ==, 0);
+    g_assert_cmphex(admin_data(h[2])[0], ==, 0x30); /* it keeps its own */
+    late = add(h[0], 9, 0);
+    try_host_id(late, 0x40, true, NVME_SC_HOST_ID_FORMAT);
+    set_host_id(late, 0, true); /* none, of either size */
+    set_host_id(late, 0x40, false);
+    host_free(late); /* one that has left is not in use */
+    set_host_id(h[0], 0, false);
+    set_host_id(h[1], 0, false);
+    set_host_id(h[2], 0x30, true); /* its own identifier of the other size */
+    try_host_id(h[1], 0x20, false, NVME_SC_HOST_ID_FORMAT);
+    set_host_id(h[1], 0x20, true);
+    end(h);
 }
 
 /* ---- preempting ---------------------------------------------------------- */
@@ -718,6 +759,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/reservation/register", test_register);
     g_test_add_func("/nvme/reservation/acquire", test_acquire_and_release);
     g_test_add_func("/nvme/reservation/report", test_report);
+    g_test_add_func("/nvme/reservation/host-id-sizes", test_host_id_sizes);
     g_test_add_func("/nvme/reservation/preempt", test_preempt);
     g_test_add_func("/nvme/reservation/preempt-own", test_preempt_own);
     g_test_add_func("/nvme/reservation/preempt-own-of-all",
