@@ -91,6 +91,23 @@ static inline void power_cycle(Host *h)
     enable_again(h);
 }
 
+/* When a test cuts the power: so long after the command, or after so many
+ * events of the drive. */
+typedef struct Instant {
+    uint64_t ns;
+    unsigned events;
+} Instant;
+
+static inline void reach(Host *h, Instant at)
+{
+    if (at.ns) {
+        host_sleep(h, at.ns);
+    }
+    for (unsigned i = 0; i < at.events; i++) {
+        host_step(h);
+    }
+}
+
 static inline void controller_reset(Host *h)
 {
     host_write32(h, NVME_REG_CC, 0);

@@ -304,14 +304,17 @@ static void test_resets(void)
 
 /* After a cut at an instant the namespace is old and whole, or in progress and
  * then new and empty. */
-static void cut_at(const char *set, uint32_t dw10, uint64_t ns)
+static bool cut_at(const char *set, uint32_t dw10, Instant at)
 {
     Host *h = filled(
         &(HostOptions){.namespaces = "2M;2M", .set = set, .durable = true});
-    bool old;
+    HostCqe cqe;
+    bool old, ended;
 
     send_format(h, 1, dw10);
-    host_sleep(h, ns);
+    reach(h, at);
+    ended = host_poll(h, 0, &cqe);
+    g_assert_true(!ended || cqe.status == 0);
     power_cycle(h);
     old = identify(h, 1).fpi == 0x80 && identify(h, 1).flbas == 0;
     while (identify(h, 1).fpi != 0x80) {
@@ -322,7 +325,7 @@ static void cut_at(const char *set, uint32_t dw10, uint64_t ns)
         host_sleep(h, 3 * MS);
     }
     if (old) {
-        g_assert_cmpuint(ns, ==, 0);
+        g_assert_false(ended || at.ns || at.events);
     } else {
         g_assert_cmpuint(block_bytes(h, 1), ==, 4096);
     }
@@ -331,6 +334,7 @@ static void cut_at(const char *set, uint32_t dw10, uint64_t ns)
     all_are(h, 2, MARK);
     check_drive(h);
     host_free(h);
+    return ended;
 }
 
 static void test_cuts(void)
@@ -344,9 +348,24 @@ static void test_cuts(void)
             uint64_t most = ses == 1 ? 40 * MS : 2 * MS;
 
             for (uint64_t ns = 0; ns < most; ns += most / 12) {
-                cut_at(sets[i], 1 | SES(ses), ns);
+                cut_at(sets[i], 1 | SES(ses), (Instant){.ns = ns});
             }
         }
+    }
+}
+
+/* Between any two events of the drive, from the command to its end. */
+static void test_instants(void)
+{
+    for (uint32_t ses = 0; ses <= 2; ses++) {
+        unsigned n = 0;
+
+        while (!cut_at("ftl.recovery=scan;ftl.op_percent=60", 1 | SES(ses),
+                       (Instant){.events = n})) {
+            g_assert_cmpuint(++n, <, 10000);
+        }
+        g_test_message("SES %u: %u instants", ses, n);
+        g_assert_cmpuint(n, >, 0);
     }
 }
 
@@ -386,6 +405,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/format/meanwhile", test_meanwhile);
     g_test_add_func("/nvme/format/resets", test_resets);
     g_test_add_func("/nvme/format/cuts", test_cuts);
+    g_test_add_func("/nvme/format/instants", test_instants);
     g_test_add_func("/nvme/format/moved", test_moved);
     return g_test_run();
 }

@@ -322,14 +322,16 @@ static void test_resets(void)
 
 /* A cut after so long: the host finds the operation in progress or ended, never
  * old data after the end. */
-static void cut_at(const char *set, uint32_t dw10, uint64_t ns, uint64_t at_end)
+static bool cut_at(const char *set, uint32_t dw10, Instant at, uint64_t at_end)
 {
     Host *h = filled(&(HostOptions){.nblocks = 4096, .set = set});
     uint64_t word;
+    bool ended;
 
     g_assert_cmphex(sanitize(h, dw10, 0x01010101), ==, 0);
-    host_sleep(h, ns);
+    reach(h, at);
     power_cycle(h);
+    ended = status_of(h) != 2;
     for (unsigned i = 0; status_of(h) == 2; i++) {
         g_assert_cmphex(read_word(h, 1, i % 4096, BLOCK, &word), ==,
                         NVME_SC_SANITIZE_IN_PROGRESS);
@@ -342,6 +344,7 @@ static void cut_at(const char *set, uint32_t dw10, uint64_t ns, uint64_t at_end)
     all_are(h, at_end);
     check_drive(h);
     host_free(h);
+    return ended;
 }
 
 static void test_cuts(void)
@@ -352,13 +355,39 @@ static void test_cuts(void)
 
     for (unsigned i = 0; i < G_N_ELEMENTS(sets); i++) {
         for (uint64_t ns = 0; ns < 40 * MS; ns += 2 * MS + 777) {
-            cut_at(sets[i], ERASE, ns, 0);
+            cut_at(sets[i], ERASE, (Instant){.ns = ns}, 0);
         }
         for (uint64_t ns = 0; ns < 400 * MS; ns += 49 * MS) {
-            cut_at(sets[i], OVERWRITE | 1 << 4 | NDAS, ns, 0x0101010101010101);
+            cut_at(sets[i], OVERWRITE | 1 << 4 | NDAS, (Instant){.ns = ns},
+                   0x0101010101010101);
         }
-        cut_at(sets[i], CRYPTO, 0, 0);
-        cut_at(sets[i], CRYPTO, 30000, 0);
+        cut_at(sets[i], CRYPTO, (Instant){.ns = 0}, 0);
+        cut_at(sets[i], CRYPTO, (Instant){.ns = 30000}, 0);
+    }
+}
+
+/* Between any two events of the drive, from the command to the end of the
+ * operation. */
+static void test_instants(void)
+{
+    static const struct {
+        uint32_t dw10;
+        uint64_t at_end;
+    } rows[] = {
+        {ERASE, 0},
+        {CRYPTO, 0},
+        {OVERWRITE | 1 << 4 | NDAS, 0x0101010101010101},
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
+        unsigned n = 0;
+
+        while (!cut_at("ftl.recovery=scan;ftl.op_percent=60", rows[i].dw10,
+                       (Instant){.events = n}, rows[i].at_end)) {
+            g_assert_cmpuint(++n, <, 10000);
+        }
+        g_test_message("%u: %u instants", i, n);
+        g_assert_true(n > 0 || rows[i].dw10 == CRYPTO);
     }
 }
 
@@ -555,6 +584,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/sanitize/inhibited", test_inhibited);
     g_test_add_func("/nvme/sanitize/resets", test_resets);
     g_test_add_func("/nvme/sanitize/cuts", test_cuts);
+    g_test_add_func("/nvme/sanitize/instants", test_instants);
     g_test_add_func("/nvme/sanitize/moved", test_moved);
     g_test_add_func("/nvme/sanitize/kept", test_kept);
     g_test_add_func("/nvme/sanitize/restricted", test_restricted);
