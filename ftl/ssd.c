@@ -421,6 +421,8 @@ static void init_info(Ssd *ssd)
                              ? 1
                              : ssd->l.n_streams - (ssd->l.zrwa_units > 0) -
                                    (ssd->l.plain_units > 0);
+    info->hint_bytes =
+        cfg->hot_cold ? cfg->unit_bytes << ssd->placement->hot_shift : 0;
     info->ruhs = cfg->ruhs;
     info->groups = ssd->l.n_groups;
     info->initial = fdp_initial(cfg);
@@ -793,6 +795,26 @@ int ssd_expect_reads(Ssd *ssd, uint64_t now_ns, uint64_t lba)
     if (ssd_ready(ssd)) {
         ahead_expect(ssd, lba);
         ssd_settle(ssd);
+    }
+    return 0;
+}
+
+int ssd_expect_writes(Ssd *ssd, uint64_t now_ns, uint64_t lba, uint64_t nblocks,
+                      SsdWriteRate rate)
+{
+    uint64_t units = (1ULL << ssd->block_shift) - 1;
+
+    if (lba > ssd->info.nblocks || nblocks > ssd->info.nblocks - lba) {
+        return -EINVAL;
+    }
+    ssd_run(ssd, now_ns);
+    if (ssd->powered && ssd->placement->hot_count) {
+        bool end = lba + nblocks == ssd->info.nblocks;
+
+        hot_expect(ssd, (lba + units) >> ssd->block_shift,
+                   end ? ssd->l.user_units
+                       : (lba + nblocks) >> ssd->block_shift,
+                   rate);
     }
     return 0;
 }

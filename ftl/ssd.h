@@ -62,6 +62,8 @@ typedef struct SsdInfo {
     uint32_t nstreams;     /* streams 0..nstreams-1 are told apart; 1: none */
     uint32_t host_streams; /* of those, how many the host may name: all, or with
                               ftl.hot_cold 1 */
+    uint64_t hint_bytes;   /* a hint of ssd_expect_writes() acts on whole pieces
+                              of the drive of that size; 0: there are no hints */
     uint32_t ruhs;    /* FDP: reclaim unit handles; 0: no FDP, stream 0 is data
                          without a stream */
     uint32_t groups;  /* FDP: reclaim groups; handle h of group g is stream
@@ -283,6 +285,24 @@ void ssd_hint(const Ssd *ssd, uint64_t lba, SsdHint hint);
 /* The host will read from that block on, in order: with host.read_ahead the
  * drive reads ahead of the first READ.  -EINVAL: beyond the capacity. */
 int ssd_expect_reads(Ssd *ssd, uint64_t now_ns, uint64_t lba);
+
+/* How often the host will write data, as it says itself. */
+typedef enum SsdWriteRate {
+    SSD_WRITES_UNKNOWN, /* it has not said */
+    SSD_WRITES_SELDOM,
+    SSD_WRITES_OFTEN,
+} SsdWriteRate;
+
+/*
+ * With ftl.hot_cold: from now on writes of the range go to the stream of that
+ * rate, however often they come; UNKNOWN: the drive counts them again.  Without
+ * it nothing happens.  The drive keeps one rate for each SsdInfo.hint_bytes,
+ * and pieces that the range has only in part keep theirs.  A recovery from NAND
+ * (ftl.recovery) takes all rates.  -EINVAL: beyond the capacity.  Runs every
+ * event due by now_ns first.
+ */
+int ssd_expect_writes(Ssd *ssd, uint64_t now_ns, uint64_t lba, uint64_t nblocks,
+                      SsdWriteRate rate);
 
 /*
  * Earliest instant ssd_advance() may return something, or SSD_TIME_NEVER.

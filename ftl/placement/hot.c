@@ -10,6 +10,10 @@
  * all counters are halved.  The size of the table (SsdLayout.n_hot) and when
  * that is (after as many writes) are ours.
  *
+ * Knows also what the host says of it (ssd_expect_writes()), which then decides
+ * in place of the counters.  The drive has HOT_PIECES entries for that, so one
+ * stands for a piece of 2^hot_shift units, and a hint acts on whole pieces.
+ *
  * Knows nothing of the place of a unit: hot units are a stream of their own
  * (streams.c), HOT_STREAM.
  */
@@ -30,6 +34,10 @@ void hot_init(Ssd *ssd)
         invariant(!ssd->placement->hot_count &&
                   (ssd->l.n_hot & (ssd->l.n_hot - 1)) == 0);
         ssd->placement->hot_count = lazy_new(uint8_t, ssd->l.n_hot);
+        while ((ssd->l.user_units - 1) >> ssd->placement->hot_shift >=
+               HOT_PIECES) {
+            ssd->placement->hot_shift++;
+        }
     }
 }
 
@@ -46,6 +54,20 @@ void hot_forget(Ssd *ssd)
                    sizeof(*ssd->placement->hot_count));
     }
     ssd->placement->hot_writes = 0;
+    memset(ssd->placement->hot_rate, SSD_WRITES_UNKNOWN, HOT_PIECES);
+}
+
+void hot_expect(Ssd *ssd, uint64_t first, uint64_t end, uint8_t rate)
+{
+    Placement *p = ssd->placement;
+    uint64_t more = (1ULL << p->hot_shift) - 1;
+    uint64_t last = end == ssd->l.user_units ? end + more : end;
+
+    invariant(p->hot_count && end <= ssd->l.user_units);
+    for (uint64_t i = (first + more) >> p->hot_shift; i < last >> p->hot_shift;
+         i++) {
+        p->hot_rate[i] = rate;
+    }
 }
 
 /* Multiplicative hashing by two odd constants (Knuth, TAOCP 3, section 6.4). */
@@ -73,6 +95,16 @@ uint32_t hot_stream(const Ssd *ssd, uint64_t lpn)
 {
     invariant(ssd->placement->hot_count);
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
+    if (lpn < ssd->l.user_units) {
+        switch (ssd->placement->hot_rate[lpn >> ssd->placement->hot_shift]) {
+        case SSD_WRITES_SELDOM:
+            return 0;
+        case SSD_WRITES_OFTEN:
+            return HOT_STREAM;
+        default:
+            break;
+        }
+    }
     return *counter(ssd, lpn, 0) >= HOT && *counter(ssd, lpn, 1) >= HOT
                ? HOT_STREAM
                : 0;

@@ -63,6 +63,9 @@ typedef struct RowBlocked {
     uint32_t plane;   /* one that was worth waiting for */
 } RowBlocked;
 
+/* Pieces of the drive that the host may tell a rate of writes of. */
+#define HOT_PIECES 8192
+
 typedef struct Placement {
     OF_PLACEMENT PlacementPlane *plane;
     const AllocPolicy *policy;
@@ -83,6 +86,9 @@ typedef struct Placement {
     Prng rng;
     OF_PLACEMENT uint8_t *hot_count; /* see hot.c; NULL without ftl.hot_cold */
     uint32_t hot_writes; /* since they were halved */
+    uint32_t hot_shift;  /* a piece of hot_rate has 2^n units */
+    uint8_t hot_rate[HOT_PIECES]; /* by piece of the drive, what the host says:
+                                     an SsdWriteRate; see hot.c */
     bool chooses_stream; /* not the host, which has one stream */
     uint32_t n_starved; /* planes */
     OF_PLACEMENT Stream

@@ -125,6 +125,9 @@ void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved);
 uint32_t hot_stream(const Ssd *ssd, uint64_t lpn);
 void hot_written(Ssd *ssd, uint64_t lpn);
 
+/* The host says how often it will write units [first, end); an SsdWriteRate. */
+void hot_expect(Ssd *ssd, uint64_t first, uint64_t end, uint8_t rate);
+
 /* ---- streams that the drive chooses ---------------------------------------
  */
 

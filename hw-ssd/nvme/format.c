@@ -177,6 +177,8 @@ static void apply(NvmeCtrl *ctrl, NvmeNamespace *ns, const NvmeEraseJob *job)
     }
     per_block = 1ULL << ns->drive_shift;
     ns->nblocks = (drive + per_block - 1) / per_block;
+    nvme_ns_expect_writes(ctrl, ns, 0, ns->nblocks << ns->drive_shift,
+                          SSD_WRITES_UNKNOWN);
     if (ns->format != old || ns->nblocks != nblocks ||
         ns->protection.type != was.type || ns->protection.first != was.first ||
         ns->protection.extended != was.extended) {

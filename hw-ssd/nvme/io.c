@@ -26,7 +26,8 @@
 #define DSM_DEALLOCATE 0x4
 
 /* Context attributes of a range. */
-#define DSM_SEQUENTIAL_READ 0x100
+#define DSM_SEQUENTIAL_READ  0x100
+#define DSM_ACCESS_FREQUENCY 0xf /* Access Frequency, bits 3:0 */
 
 static uint16_t io_flush(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
@@ -236,16 +237,43 @@ static void deallocate(NvmeCtrl *ctrl, NvmeRequest *req, const DsmRange *range)
     req->bytes += whole << ctrl->block_shift;
 }
 
-/* The range will be read in order: the drive reads ahead of its beginning. */
+/* Access Frequency (NVM Command Set 1.1, 3.3.3): only how often the range is
+ * written matters to the drive, not how often it is read. */
+static void hint_frequency(NvmeCtrl *ctrl, const NvmeRequest *req,
+                           const NvmeDsmRange *r)
+{
+    static const struct {
+        bool there;
+        SsdWriteRate rate;
+    } said[] = {
+        [1] = {true, SSD_WRITES_UNKNOWN}, /* typical */
+        [2] = {true, SSD_WRITES_SELDOM},  /* infrequent, and so are reads */
+        [3] = {true, SSD_WRITES_SELDOM},  /* infrequent, reads are frequent */
+        [4] = {true, SSD_WRITES_OFTEN},   /* frequent, reads are infrequent */
+        [5] = {true, SSD_WRITES_OFTEN},   /* frequent, and so are reads */
+    };
+    unsigned i = nvme_le32(r->attributes) & DSM_ACCESS_FREQUENCY;
+    unsigned shift = req->ns->drive_shift;
+
+    if (i < G_N_ELEMENTS(said) && said[i].there) {
+        nvme_ns_expect_writes(ctrl, req->ns, nvme_le64(r->slba) << shift,
+                              (uint64_t)nvme_le32(r->nlb) << shift,
+                              said[i].rate);
+    }
+}
+
 static void hint(NvmeCtrl *ctrl, const NvmeRequest *req, const NvmeDsmRange *r)
 {
     uint64_t lba;
 
+    /* The range will be read in order: the drive reads ahead of its
+     * beginning. */
     if (nvme_le32(r->attributes) & DSM_SEQUENTIAL_READ && nvme_le32(r->nlb)) {
         nvme_ns_piece(req->ns, nvme_le64(r->slba) << req->ns->drive_shift, 1,
                       &lba);
         ssd_expect_reads(ctrl->ssd, ctrl->sub->now_ns, lba);
     }
+    hint_frequency(ctrl, req, r);
 }
 
 /* The cost of the command follows from the blocks that it names, not from how
@@ -340,10 +368,8 @@ static const NvmeCommand io_commands[] = {
      .effects =
          NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_NOT_ZONED,
      .work = NVME_WORK_TRIM,
-     .help =
-         "deallocate, whole mapping units; with dsm_hints=on a Sequential Read "
-         "Range is read ahead (host.read_ahead), other attributes are hints "
-         "without effect; up to 256 ranges"},
+     .help = "deallocate, whole mapping units; up to 256 ranges; attributes as "
+             "above"},
     {.opcode = NVME_IO_VERIFY,
      .name = "Verify",
      .run = nvme_verify,

@@ -377,8 +377,26 @@ NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
     return ns;
 }
 
+void nvme_ns_expect_writes(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                           uint64_t first, uint64_t nblocks, SsdWriteRate rate)
+{
+    if (!ctrl->cfg.dsm_hints || ns->zone_size) {
+        return;
+    }
+    while (nblocks) {
+        uint64_t lba;
+        uint64_t n = nvme_ns_piece(ns, first, nblocks, &lba);
+
+        ssd_expect_writes(ctrl->ssd, ctrl->sub->now_ns, lba, n, rate);
+        first += n;
+        nblocks -= n;
+    }
+}
+
 void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
 {
+    nvme_ns_expect_writes(ctrl, ns, 0, ns->nblocks << ns->drive_shift,
+                          SSD_WRITES_UNKNOWN);
     for (uint32_t i = 0; i < ns->n_granules; i++) {
         ctrl->sub->namespaces.owner[ns->granule[i]] = NVME_GRANULE_DIRTY;
     }

@@ -63,13 +63,18 @@ uint64_t nvme_ns_granule_bytes(const NvmeCtrl *ctrl);
 /* Make one, not attached, in free granules, of which there must be enough. */
 NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
                               unsigned format);
-/* Its granules are dirty from now on. */
+/* Its granules are dirty from now on; hints about them are forgotten. */
 void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns);
 /* The granules of nsid are its blocks, in their order (nvme-state.c). */
 void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns);
 /* Without protection information, and with separate metadata. */
 void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
                         unsigned format);
+
+/* With dsm_hints: blocks of the drive, from the beginning of the namespace on,
+ * will be written that often; see ssd_expect_writes(). */
+void nvme_ns_expect_writes(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                           uint64_t first, uint64_t nblocks, SsdWriteRate rate);
 
 /* Its blocks are those of the drive's zones.  It has granules no more. */
 void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns);

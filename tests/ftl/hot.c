@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hot.c - ftl.hot_cold: two counters of a unit have to agree, and stay in their
- * range.
+ * range; hints of the host decide in their place.
  */
+#include "placement/life.h"
 #include "placement/placement.h"
 #include "busy.h"
 
@@ -46,10 +47,76 @@ static void test_range(void)
     ssd_destroy(ssd);
 }
 
+#define PIECE 4 /* of the drive below: 2^PIECE units */
+
+/* What the host says goes before the counters, in whole pieces of the drive. */
+static void test_hints(void)
+{
+    Ssd *ssd = busy_drive("ftl.hot_cold=on;nand.blocks=1000");
+    uint32_t per_unit = 1U << ssd->block_shift;
+    uint64_t piece = 1ULL << PIECE;
+    uint64_t n = ssd->l.user_units;
+
+    g_assert_cmpuint(ssd_info(ssd)->hint_bytes, ==, piece * 4096);
+    g_assert_cmpuint(n >> PIECE, <=, HOT_PIECES);
+    g_assert_cmpuint(n >> (PIECE - 1), >, HOT_PIECES);
+    for (unsigned i = 0; i < 8; i++) {
+        hot_written(ssd, 4 * piece);
+    }
+    /* From within piece 1 to within piece 5: 2 to 4. */
+    g_assert_cmpint(ssd_expect_writes(ssd, 0, (piece + 1) * per_unit,
+                                      (4 * piece) * per_unit, SSD_WRITES_OFTEN),
+                    ==, 0);
+    for (uint64_t lpn = 0; lpn < 8 * piece; lpn++) {
+        g_assert_cmpuint(hot_stream(ssd, lpn), ==,
+                         lpn >= 2 * piece && lpn < 5 * piece ? HOT_STREAM : 0);
+    }
+    g_assert_cmpint(ssd_expect_writes(ssd, 0, 4 * piece * per_unit,
+                                      piece * per_unit, SSD_WRITES_SELDOM),
+                    ==, 0);
+    g_assert_cmpuint(hot_stream(ssd, 4 * piece - 1), ==, HOT_STREAM);
+    g_assert_cmpuint(hot_stream(ssd, 4 * piece), ==, 0);
+    g_assert_cmpint(
+        ssd_expect_writes(ssd, 0, 0, n * per_unit, SSD_WRITES_UNKNOWN), ==, 0);
+    g_assert_cmpuint(hot_stream(ssd, 3 * piece), ==, 0);
+    g_assert_cmpuint(hot_stream(ssd, 4 * piece), ==, HOT_STREAM); /* counted */
+    /* The last piece ends with the drive. */
+    g_assert_cmpint(ssd_expect_writes(ssd, 0,
+                                      (n - 1) / piece * piece * per_unit,
+                                      (n - (n - 1) / piece * piece) * per_unit,
+                                      SSD_WRITES_OFTEN),
+                    ==, 0);
+    g_assert_cmpuint(hot_stream(ssd, n - 1), ==, HOT_STREAM);
+    g_assert_cmpuint(hot_stream(ssd, (n - 1) / piece * piece - 1), ==, 0);
+    g_assert_cmpint(
+        ssd_expect_writes(ssd, 0, n * per_unit, 1, SSD_WRITES_OFTEN), ==,
+        -EINVAL);
+    g_assert_cmpint(
+        ssd_expect_writes(ssd, 0, 1, n * per_unit, SSD_WRITES_OFTEN), ==,
+        -EINVAL);
+    hot_forget(ssd); /* as a power cut does */
+    g_assert_cmpuint(hot_stream(ssd, n - 1), ==, 0);
+    ssd_destroy(ssd);
+}
+
+/* Without ftl.hot_cold there is nothing that a hint could change. */
+static void test_no_hints(void)
+{
+    Ssd *ssd = busy_drive("");
+
+    g_assert_cmpuint(ssd_info(ssd)->hint_bytes, ==, 0);
+    g_assert_cmpint(
+        ssd_expect_writes(ssd, 0, 0, ssd_info(ssd)->nblocks, SSD_WRITES_OFTEN),
+        ==, 0);
+    ssd_destroy(ssd);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/hot/both", test_both);
     g_test_add_func("/hot/range", test_range);
+    g_test_add_func("/hot/hints", test_hints);
+    g_test_add_func("/hot/no-hints", test_no_hints);
     return g_test_run();
 }

@@ -150,6 +150,7 @@ static Ssd *drive_of(const char *options)
 }
 
 static bool hot_cold; /* of the next drives */
+static bool hinted;   /* the host says which data is hot, and which is not */
 static bool streams;  /* of the next drives: the host writes hot data to one */
 
 static Ssd *drive(const char *gc, double op_percent)
@@ -192,6 +193,19 @@ static void write_some(Ssd *ssd, Prng *rng, uint64_t n, uint32_t hot_percent)
     }
 }
 
+/* The hot data as write_some() has it, but for a piece of 16 units. */
+static void tell_rates(Ssd *ssd, uint32_t hot_percent)
+{
+    uint64_t all = ssd_info(ssd)->nblocks;
+    uint64_t hot = all * (100 - hot_percent) / 100;
+
+    g_assert_cmpuint(ssd_info(ssd)->hint_bytes, ==,
+                     16 * ssd_info(ssd)->unit_bytes);
+    g_assert_cmpint(ssd_expect_writes(ssd, 0, 0, hot, SSD_WRITES_OFTEN), ==, 0);
+    g_assert_cmpint(
+        ssd_expect_writes(ssd, 0, hot, all - hot, SSD_WRITES_SELDOM), ==, 0);
+}
+
 static double measure_once(const char *gc, double op_percent,
                            uint32_t hot_percent)
 {
@@ -201,6 +215,9 @@ static double measure_once(const char *gc, double op_percent,
     Prng rng;
 
     prng_seed(&rng, 6, 6);
+    if (hinted) {
+        tell_rates(ssd, hot_percent);
+    }
     g_assert_cmpint(ssd_preload(ssd, 0, user), ==, 0);
     write_some(ssd, &rng, 3 * user, hot_percent);
     ssd_reset_stats(ssd);
@@ -215,8 +232,9 @@ static double measure_once(const char *gc, double op_percent,
 static double measure(const char *gc, double op_percent, uint32_t hot_percent)
 {
     static GHashTable *known;
-    char *key = g_strdup_printf("%s %g %" G_GUINT32_FORMAT " %d %d", gc,
-                                op_percent, hot_percent, hot_cold, streams);
+    char *key =
+        g_strdup_printf("%s %g %" G_GUINT32_FORMAT " %d %d %d", gc, op_percent,
+                        hot_percent, hot_cold, streams, hinted);
     double *waf;
 
     if (!known) {
@@ -378,6 +396,27 @@ static void test_hot_cold(void)
     g_assert_cmpfloat(even_apart, <, 1.02 * even);
 }
 
+/* A host that says which units are hot does as well as one that writes them to
+ * a stream of their own, and better than the counters, which first have to
+ * learn it and then mistake some. */
+static void test_hot_hints(void)
+{
+    double counted, told, by_stream;
+
+    hot_cold = true;
+    counted = measure("greedy", 15, 90);
+    hinted = true;
+    told = measure("greedy", 15, 90);
+    hot_cold = hinted = false;
+    streams = true;
+    by_stream = measure("greedy", 15, 90);
+    streams = false;
+    g_test_message("90/10: counted %.3f, told %.3f, by streams %.3f", counted,
+                   told, by_stream);
+    g_assert_cmpfloat(told, <, 0.99 * counted);
+    g_assert_cmpfloat(fabs(told - by_stream), <, 0.01 * by_stream);
+}
+
 /*
  * DL_algo puts a new version where the old one was, so each plane keeps its
  * units; at random, planes drift apart.  S. Zertal, "A Data Layout Strategy to
@@ -432,6 +471,7 @@ int main(int argc, char **argv)
     g_test_add_func("/theory/order", test_order);
     g_test_add_func("/theory/skew", test_skew);
     g_test_add_func("/theory/hot-cold", test_hot_cold);
+    g_test_add_func("/theory/hot-hints", test_hot_hints);
     g_test_add_func("/theory/balance", test_balance);
     return g_test_run();
 }

@@ -920,6 +920,58 @@ static void test_dsm_hints(void)
     }
 }
 
+/* A range of namespace 1 with an attribute, by Dataset Management. */
+static void send_hint(Host *h, uint64_t lba, uint32_t nblocks, uint32_t what)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_DSM, 1, HOST_DATA);
+
+    put_range(h, 0, lba, nblocks);
+    put_le32(h->ram + HOST_DATA, what);
+    host_map(h, &sqe, HOST_DATA, 16);
+    g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+}
+
+static uint32_t stream_of(Host *h, uint64_t lba)
+{
+    SsdPlace p;
+
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, lba, 8, HOST_DATA), ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    ssd_place(h->ssd, lba, &p);
+    g_assert_true(p.mapped);
+    return p.stream;
+}
+
+/* Access Frequency: the first write of a unit goes to the stream of what the
+ * host has said about it. */
+static void test_dsm_frequency(void)
+{
+    static const struct {
+        uint32_t attributes;
+        uint32_t stream; /* of writes behind it */
+    } said[] = {
+        {4, 1}, {0, 1}, {6, 1}, {0xf, 1},   {2, 0},     {5, 1},
+        {3, 0}, {4, 1}, {1, 0}, {0x230, 0}, {0x704, 1},
+    };
+
+    for (unsigned i = 0; i <= G_N_ELEMENTS(said); i++) {
+        bool on = i < G_N_ELEMENTS(said); /* the last one: without dsm_hints */
+        Host *h = ready(&(HostOptions){
+            .set = "ftl.hot_cold=on;ftl.op_percent=90%", .dsm_hints = on});
+        uint32_t piece = (uint32_t)(h->info->hint_bytes / 512);
+        uint32_t want = on ? said[i].stream : 0;
+
+        for (unsigned k = 0; k < i + on; k++) {
+            send_hint(h, piece, 2 * piece, said[k].attributes);
+        }
+        g_assert_cmpuint(stream_of(h, piece), ==, want);
+        g_assert_cmpuint(stream_of(h, 3 * piece - 8), ==, want);
+        g_assert_cmpuint(stream_of(h, 0), ==, 0);
+        g_assert_cmpuint(stream_of(h, 3 * piece), ==, 0);
+        host_free(h);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -928,6 +980,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/io/write-zeroes", test_write_zeroes);
     g_test_add_func("/nvme/io/dsm", test_dsm);
     g_test_add_func("/nvme/io/dsm-hints", test_dsm_hints);
+    g_test_add_func("/nvme/io/dsm-frequency", test_dsm_frequency);
     g_test_add_func("/nvme/io/odd-end", test_odd_end);
     g_test_add_func("/nvme/io/unmapped", test_unmapped);
     g_test_add_func("/nvme/io/compare", test_compare);

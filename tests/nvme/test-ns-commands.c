@@ -325,6 +325,57 @@ static void test_fixed(void)
     host_free(h);
 }
 
+static uint32_t stream_of(Host *h, uint32_t nsid, uint64_t drive_lba)
+{
+    NvmeSqe sqe = rw(h, NVME_IO_WRITE, nsid, 0, 8);
+    SsdPlace p;
+
+    g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+    ssd_place(h->ssd, drive_lba, &p);
+    g_assert_true(p.mapped);
+    return p.stream;
+}
+
+/* Access Frequency of the first n blocks: frequent writes. */
+static void say_often(Host *h, uint32_t nsid, uint32_t n)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_DSM, nsid, HOST_DATA);
+
+    memset(host_ram(h, HOST_DATA, 4096), 0, 4096);
+    put_le32(h->ram + HOST_DATA, 4);
+    put_le32(h->ram + HOST_DATA + 4, n);
+    host_map(h, &sqe, HOST_DATA, 16);
+    g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+}
+
+/* A hint about blocks is of their namespace, wherever these are in the drive,
+ * and goes with it. */
+static void test_hints(void)
+{
+    Host *h = host_new(&(HostOptions){
+        .namespaces = "0",
+        .dsm_hints = true,
+        .set = "ftl.hot_cold=on;ftl.op_percent=90%",
+    });
+    uint32_t piece = (uint32_t)(h->info->hint_bytes / BLOCK);
+
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    g_assert_cmpuint(create(h, piece), ==, 1);
+    g_assert_cmpuint(create(h, piece), ==, 2);
+    say_often(h, 2, piece);
+    g_assert_cmpuint(stream_of(h, 1, 0), ==, 0);
+    g_assert_cmpuint(stream_of(h, 2, piece), ==, 1);
+    delete (h, 2);
+    g_assert_cmpuint(create(h, piece), ==, 2);
+    g_assert_cmpuint(stream_of(h, 2, piece), ==, 0);
+    say_often(h, 2, piece);
+    g_assert_cmpuint(stream_of(h, 2, piece), ==, 1);
+    g_assert_cmphex(admin(h, NVME_ADM_FORMAT, 2, 0).status, ==, 0);
+    g_assert_cmpuint(stream_of(h, 2, piece), ==, 0);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -334,5 +385,6 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/ns-commands/fused", test_fused);
     g_test_add_func("/nvme/ns-commands/deleted", test_deleted);
     g_test_add_func("/nvme/ns-commands/fixed", test_fixed);
+    g_test_add_func("/nvme/ns-commands/hints", test_hints);
     return g_test_run();
 }
