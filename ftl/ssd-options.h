@@ -236,6 +236,18 @@
       4503599627370496, "0", NULL,                                             \
       "bytes behind the zones for namespaces without zones, in whole mapping " \
       "units; GC serves them alone; 0: none")                                  \
+    X(TIME, uint64_t, zone_finish_ps, "zones.finish_after", 0,                 \
+      8640000000000000000, "0ns", NULL,                                        \
+      "time, in whole seconds, after which the controller recommends to "      \
+      "finish an active zone; 0: never")                                       \
+    X(TIME, uint64_t, zone_finish_limit_ps, "zones.finish_limit", 0,           \
+      8640000000000000000, "0ns", NULL,                                        \
+      "time, in whole seconds, after which the controller then finishes the "  \
+      "zone itself (FRL, Zone Active Excursion); 0: never")                    \
+    X(TIME, uint64_t, zone_reset_ps, "zones.reset_after", 0,                   \
+      8640000000000000000, "0ns", NULL,                                        \
+      "time, in whole seconds, after which the controller recommends to "      \
+      "reset a full zone; 0: never")                                           \
     X(ENUM, uint32_t, streams_gc, "streams.gc", 0, 0, "separate",              \
       ssd_streams_gc_name,                                                     \
       "GC keeps each stream (reclaim unit handle) in blocks of its own, or "   \

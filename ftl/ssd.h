@@ -49,6 +49,10 @@ typedef struct SsdZones {
     uint64_t conventional; /* blocks behind the zones, without any; a WRITE is
                               of them or of zones, and here its stream does
                               not matter; 0: none */
+    uint32_t finish_s;     /* after that, an active zone should be finished;
+                              0: never */
+    uint32_t finish_limit_s; /* then the controller finishes it; 0: never */
+    uint32_t reset_s; /* after that, a full zone should be reset; 0: never */
 } SsdZones;
 
 typedef struct SsdInfo {

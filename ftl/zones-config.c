@@ -79,15 +79,18 @@ static const char *needs(const SsdConfig *cfg)
 /* An option of zones that is set although there are none. */
 static const char *lonely(const SsdConfig *cfg)
 {
-    return cfg->zone_capacity       ? "zones.capacity"
-           : cfg->zone_size         ? "zones.size"
-           : cfg->zones_active      ? "zones.max_active"
-           : cfg->zones_open        ? "zones.max_open"
-           : cfg->zone_append       ? "zones.append_max"
-           : cfg->zone_extension    ? "zones.extension"
-           : cfg->zone_zrwa         ? "zones.zrwa"
-           : cfg->zone_conventional ? "zones.conventional"
-                                    : NULL;
+    return cfg->zone_capacity          ? "zones.capacity"
+           : cfg->zone_size            ? "zones.size"
+           : cfg->zones_active         ? "zones.max_active"
+           : cfg->zones_open           ? "zones.max_open"
+           : cfg->zone_append          ? "zones.append_max"
+           : cfg->zone_extension       ? "zones.extension"
+           : cfg->zone_zrwa            ? "zones.zrwa"
+           : cfg->zone_conventional    ? "zones.conventional"
+           : cfg->zone_finish_ps       ? "zones.finish_after"
+           : cfg->zone_reset_ps        ? "zones.reset_after"
+           : cfg->zone_finish_limit_ps ? "zones.finish_limit"
+                                       : NULL;
 }
 
 static bool is_power_of_two(uint64_t v)
@@ -108,6 +111,33 @@ static bool check_zrwa(const SsdConfig *cfg, GError **error)
                 "zones.zrwa_granularity=%" PRIu64 ": must be a multiple of "
                 "ftl.unit=%" PRIu64,
                 cfg->zone_zrwa_granule, cfg->unit_bytes);
+}
+
+static uint32_t seconds(uint64_t ps)
+{
+    return (uint32_t)(ps / (NS_PER_S * PS_PER_NS));
+}
+
+/* The standard has whole seconds, and a limit only with the recommendation. */
+static bool check_limits(const SsdConfig *cfg, GError **error)
+{
+    const struct {
+        uint64_t ps;
+        const char *key;
+    } limit[] = {
+        {cfg->zone_finish_ps, "zones.finish_after"},
+        {cfg->zone_finish_limit_ps, "zones.finish_limit"},
+        {cfg->zone_reset_ps, "zones.reset_after"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(limit); i++) {
+        if (limit[i].ps % (NS_PER_S * PS_PER_NS)) {
+            return fail(error, "%s: must be whole seconds, at most 8640000",
+                        limit[i].key);
+        }
+    }
+    return !cfg->zone_finish_limit_ps || cfg->zone_finish_ps ||
+           fail(error, "zones.finish_limit: needs zones.finish_after");
 }
 
 bool zones_check(const SsdConfig *cfg, GError **error)
@@ -139,7 +169,7 @@ bool zones_check(const SsdConfig *cfg, GError **error)
                     "two of 8192 or more",
                     cfg->zone_append);
     }
-    return check_zrwa(cfg, error);
+    return check_limits(cfg, error) && check_zrwa(cfg, error);
 }
 
 static uint64_t next_power_of_two(uint64_t v)
@@ -312,5 +342,8 @@ void zones_info(const SsdConfig *cfg, const SsdLayout *l, SsdZones *zones)
         .max_zrwa = l->zones_zrwa,
         .held_stream = l->held_stream,
         .conventional = l->plain_units * blocks,
+        .finish_s = seconds(cfg->zone_finish_ps),
+        .finish_limit_s = seconds(cfg->zone_finish_limit_ps),
+        .reset_s = seconds(cfg->zone_reset_ps),
     };
 }

@@ -516,6 +516,14 @@ typedef enum NvmeZoneEnd {
     NVME_ZONE_STEP_FAILED,  /* the medium takes no more data */
 } NvmeZoneEnd;
 
+/* What the controller says of a zone: bits of the Zone Attributes (ZNS 1.1,
+ * Figure 37). */
+enum {
+    NVME_ZONE_FINISHED = 0x1,      /* Zone Finished by Controller */
+    NVME_ZONE_SHOULD_FINISH = 0x2, /* Finish Zone Recommended */
+    NVME_ZONE_SHOULD_RESET = 0x4,  /* Reset Zone Recommended */
+};
+
 typedef struct NvmeZone {
     uint64_t wp;      /* blocks from the start of the zone */
     uint64_t settled; /* writes, torn: blocks before this one have their data */
@@ -533,6 +541,9 @@ typedef struct NvmeZone {
     uint32_t
         changed; /* listed in log page BFh of these controllers, by index */
     uint64_t held;
+    int64_t since_ns; /* it is active since then, or full; may be before the
+                         clock's 0 */
+    uint8_t advice;   /* of these: NVME_ZONE_FINISHED */
 } NvmeZone;
 
 typedef struct NvmeZones {
@@ -559,6 +570,8 @@ typedef struct NvmeZones {
     uint64_t end; /* with zones.conventional: the drive's address of the space
                      behind them; else 0 */
     bool whole;   /* SsdZones.whole */
+    uint32_t finish_s, finish_limit_s, reset_s; /* as SsdZones has them */
+    uint64_t due_ns; /* no limit of a zone ends before; or SSD_TIME_NEVER */
     bool work;    /* a zone may have a job */
     bool report;  /* a zone has changed by itself */
 } NvmeZones;

@@ -33,6 +33,7 @@
 #include "secondary.h"
 #include "self-test.h"
 #include "streams.h"
+#include "zones.h"
 
 #include <inttypes.h>
 
@@ -703,6 +704,10 @@ static void set_back(NvmeSubsys *sub, uint64_t by_ns)
     for (unsigned i = 0; sub->fdp_units && i < NVME_MAX_RUHS; i++) {
         earlier(&sub->fdp_units->began_ns[i], by_ns);
     }
+    for (uint32_t i = 0; i < sub->zones.n; i++) {
+        sub->zones.zone[i].since_ns -= (int64_t)by_ns;
+    }
+    nvme_zones_look_again(sub);
     earlier(&sub->lba_track.told_ns, by_ns);
     earlier(&sub->latency.began_ns, by_ns);
     earlier(&sub->erase_since_ns, by_ns);

@@ -2,7 +2,7 @@
 /*
  * upkeep.c - periodic work of the controller in modelled time: the store frees
  * trimmed ranges, and gets refused data again; the host keeps the controller
- * alive.
+ * alive; limits of zones end.
  *
  * Knows the times; the payload does the work.
  */
@@ -17,6 +17,7 @@
 #include "sanitize.h"
 #include "self-test.h"
 #include "upkeep.h"
+#include "zone-send.h"
 
 #include "simtime.h"
 
@@ -57,7 +58,8 @@ static void retry(NvmeCtrl *ctrl)
 static bool others_work(const NvmeSubsys *sub)
 {
     if (sub->activation || sub->activation_ns != SSD_TIME_NEVER ||
-        sub->faults || sub->latency.dtwin || sub->lba_track.fresh ||
+        sub->faults || nvme_zones_due_ns(sub) != SSD_TIME_NEVER ||
+        sub->latency.dtwin || sub->lba_track.fresh ||
         nvme_erase_is_on(&sub->first)) {
         return true;
     }
@@ -81,6 +83,7 @@ static bool look_at_others(NvmeCtrl *ctrl)
     }
     any |= nvme_firmware_look(ctrl);
     any |= nvme_faults_look(ctrl->sub);
+    any |= nvme_zones_due_look(ctrl);
     nvme_latency_look(ctrl);
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
@@ -102,6 +105,7 @@ static uint64_t others_ns(const NvmeCtrl *ctrl)
 
     next_ns = MIN(next_ns, nvme_latency_ns(ctrl));
     next_ns = MIN(next_ns, nvme_faults_ns(ctrl->sub));
+    next_ns = MIN(next_ns, nvme_zones_due_ns(ctrl->sub));
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
         next_ns = MIN(next_ns, c->keep_alive_ns);

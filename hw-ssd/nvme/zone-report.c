@@ -26,15 +26,17 @@ static const uint8_t filter_state[] = {
     NVME_ZONE_FULL,
     NVME_ZONE_READ_ONLY,
     NVME_ZONE_OFFLINE,
-    0,    /* reserved */
-    0xff, /* with an attribute of the controller's advice: it gives none */
+    0, /* reserved */
+    0, /* those that the controller recommends to finish or to reset */
 };
 
 #define FILTER_RESERVED 8
+#define FILTER_ADVICE   9
 
 #define TYPE_SEQUENTIAL 2
 #define HAS_EXTENSION   0x80
 #define HAS_ZRWA        0x08 /* ZRWAV */
+#define ZOC_EXCURSIONS  0x02 /* Zone Active Excursions */
 
 static bool has_pointer(const NvmeZone *zone)
 {
@@ -51,12 +53,22 @@ static void put_zone(const NvmeCtrl *ctrl, uint32_t i, NvmeZoneDescriptor *d)
     *d = (NvmeZoneDescriptor){
         .zt = TYPE_SEQUENTIAL,
         .zs = (uint8_t)(zone->state << 4),
-        .za =
-            (zone->described ? HAS_EXTENSION : 0) | (zone->zrwa ? HAS_ZRWA : 0),
+        /* The time limit is that of FRL: ZAI is 0. */
+        .za = (zone->described ? HAS_EXTENSION : 0) |
+              (zone->zrwa ? HAS_ZRWA : 0) | zone->advice,
         .zcap = nvme_le64(ctrl->sub->zones.capacity),
         .zslba = nvme_le64(start),
         .wp = nvme_le64(has_pointer(zone) ? start + zone->wp : UINT64_MAX),
     };
+}
+
+static bool selects(unsigned filter, const NvmeZone *zone)
+{
+    if (filter == FILTER_ADVICE) {
+        return zone->advice &
+               (NVME_ZONE_SHOULD_FINISH | NVME_ZONE_SHOULD_RESET);
+    }
+    return !filter || zone->state == filter_state[filter];
 }
 
 /* Zones from i on that the filter takes, as many as fit into n bytes; how many
@@ -70,7 +82,7 @@ static uint64_t put_zones(const NvmeCtrl *ctrl, uint32_t i, unsigned filter,
     for (; i < ctrl->sub->zones.n; i++) {
         NvmeZoneDescriptor d;
 
-        if (filter && ctrl->sub->zones.zone[i].state != filter_state[filter]) {
+        if (!selects(filter, &ctrl->sub->zones.zone[i])) {
             continue;
         }
         if (n < sizeof(d) + more) {
@@ -137,12 +149,16 @@ uint64_t nvme_zone_append_most(const NvmeCtrl *ctrl)
                : ctrl->max_bytes;
 }
 
-/* No zone operation characteristics; a read of two zones fails. */
+/* A read of two zones fails. */
 static void put_zoned(const NvmeCtrl *ctrl, unsigned format,
                       NvmeIdZonedNamespace *id)
 {
     id->mar = nvme_le32(ctrl->sub->zones.max_active - 1);
     id->mor = nvme_le32(ctrl->sub->zones.max_open - 1);
+    id->zoc = nvme_le16(ctrl->sub->zones.finish_limit_s ? ZOC_EXCURSIONS : 0);
+    /* Figure 48: RRL and FRL count from the recommendation on, up to what the
+     * controller does itself.  It resets no zone: there is no RRL. */
+    id->frl = nvme_le32(ctrl->sub->zones.finish_limit_s);
     if (ctrl->sub->zones.zrwa) {
         id->ozcs = nvme_le16(1 << 1); /* ZRWASUP */
         id->numzrwa = nvme_le32(ctrl->sub->zones.max_zrwa);

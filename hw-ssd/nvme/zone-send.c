@@ -239,3 +239,28 @@ void nvme_zones_look(NvmeCtrl *ctrl)
         nvme_notice_all(ctrl->sub, NVME_NOTICE_ZONES);
     }
 }
+
+/* ---- limits of time ------------------------------------------------------ */
+
+uint64_t nvme_zones_due_ns(const NvmeSubsys *sub)
+{
+    return sub->zones.n && sub->powered ? sub->zones.due_ns : SSD_TIME_NEVER;
+}
+
+bool nvme_zones_due_look(NvmeCtrl *ctrl)
+{
+    NvmeZones *z = &ctrl->sub->zones;
+    uint64_t now_ns = ctrl->sub->now_ns;
+
+    if (now_ns < nvme_zones_due_ns(ctrl->sub) || !ssd_powered(ctrl->ssd)) {
+        return false;
+    }
+    z->due_ns = SSD_TIME_NEVER;
+    for (uint32_t i = 0; i < z->n; i++) {
+        while (nvme_zone_due_ns(z, &z->zone[i]) <= now_ns) {
+            nvme_zone_overdue(ctrl, i);
+        }
+        z->due_ns = MIN(z->due_ns, nvme_zone_due_ns(z, &z->zone[i]));
+    }
+    return z->report;
+}

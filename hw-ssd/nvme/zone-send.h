@@ -15,4 +15,9 @@ void nvme_zones_protect(NvmeCtrl *ctrl, NvmeRequest *req);
  * changed by themselves. */
 void nvme_zones_look(NvmeCtrl *ctrl);
 
+/* When a limit of a zone ends next, or SSD_TIME_NEVER; do then what follows.
+ * true: zones have changed. */
+uint64_t nvme_zones_due_ns(const NvmeSubsys *sub);
+bool nvme_zones_due_look(NvmeCtrl *ctrl);
+
 #endif

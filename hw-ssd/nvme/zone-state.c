@@ -10,6 +10,9 @@
 #include "zone-state.h"
 #include "zones.h"
 
+#include "simtime.h"
+#include "ssd-save.h"
+
 typedef struct Head {
     uint64_t n; /* zones */
     uint64_t size;
@@ -74,16 +77,34 @@ static uint32_t changed_by_index(NvmeSubsys *sub, uint64_t by_rank)
     return mask;
 }
 
-/* Above the state in Record.state: since there are Zone Random Write Areas. */
-#define STATE_MASK  0xffU
-#define STATE_ZRWA  0x100U
-#define STATE_HOLDS 0x200U
+/* Above the state in Record.state: since there are Zone Random Write Areas, and
+ * since states have limits of time. */
+#define STATE_MASK   0xffU
+#define STATE_ZRWA   0x100U
+#define STATE_HOLDS  0x200U
+#define ADVICE_SHIFT 10 /* NvmeZone.advice */
+#define ADVICE_MASK  7U
+#define AGE_SHIFT    32 /* seconds since NvmeZone.since_ns */
 
 static bool is_plain(const NvmeZone *z)
 {
     return z->state == NVME_ZONE_EMPTY && !z->holds &&
            z->stream == NVME_ZONE_NO_STREAM && !z->described && !z->resetting &&
            !z->changed;
+}
+
+static bool has_limits(const NvmeZones *z)
+{
+    return z->finish_s || z->reset_s;
+}
+
+static uint64_t age_of(const NvmeCtrl *ctrl, const NvmeZone *zone)
+{
+    int64_t ns = (int64_t)ctrl->sub->now_ns - zone->since_ns;
+
+    return has_limits(&ctrl->sub->zones)
+               ? MIN((uint64_t)MAX(ns, 0) / NS_PER_S, UINT32_MAX)
+               : 0;
 }
 
 static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
@@ -93,7 +114,9 @@ static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
     Record r = {
         .zone = i,
         .state = z->state | (z->zrwa ? STATE_ZRWA : 0) |
-                 (z->holds ? STATE_HOLDS : 0),
+                 (z->holds ? STATE_HOLDS : 0) |
+                 (uint64_t)z->advice << ADVICE_SHIFT |
+                 age_of(ctrl, z) << AGE_SHIFT,
         .wp = z->wp,
         .settled = z->settled,
         .opened = z->opened,
@@ -183,19 +206,35 @@ static bool flags_ok(const NvmeZones *z, uint64_t flags, uint64_t state)
            (!flags || z->zrwa) && (!(flags & STATE_ZRWA) || is_active(state));
 }
 
+/* Attributes belong to a state, and to a limit that the drive has. */
+static bool advice_ok(const NvmeZones *z, unsigned advice, uint64_t state)
+{
+    bool full = state == NVME_ZONE_FULL;
+
+    return (!(advice & NVME_ZONE_FINISHED) || (z->finish_limit_s && full)) &&
+           (!(advice & NVME_ZONE_SHOULD_RESET) || (z->reset_s && full)) &&
+           (!(advice & NVME_ZONE_SHOULD_FINISH) ||
+            (z->finish_s && is_active(state)));
+}
+
 static bool load_one(State *s, NvmeCtrl *ctrl)
 {
     NvmeZones *z = &ctrl->sub->zones;
     size_t n = z->extension_bytes;
-    uint64_t flags;
+    uint64_t flags, age;
+    unsigned advice;
     Record r;
 
     if (!state_record(s, &r, sizeof(r), 0)) {
         return false;
     }
-    flags = r.state & ~(uint64_t)STATE_MASK;
+    age = has_limits(z) ? r.state >> AGE_SHIFT : 0;
+    r.state &= has_limits(z) ? UINT32_MAX : UINT64_MAX;
+    advice = r.state >> ADVICE_SHIFT & ADVICE_MASK;
+    flags = r.state & ~(uint64_t)(STATE_MASK | ADVICE_MASK << ADVICE_SHIFT);
     r.state &= STATE_MASK;
-    if (!flags_ok(z, flags, r.state) || !record_ok(z, &r)) {
+    if (!advice_ok(z, advice, r.state) || !flags_ok(z, flags, r.state) ||
+        !record_ok(z, &r)) {
         return state_fail(s, "it is damaged: a zone");
     }
     z->zone[r.zone] = (NvmeZone){
@@ -211,6 +250,8 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         .changed = changed_by_index(ctrl->sub, r.changed),
         .zrwa = flags & STATE_ZRWA,
         .holds = flags & STATE_HOLDS,
+        .advice = (uint8_t)advice,
+        .since_ns = (int64_t)ssd_now_ns(ctrl->ssd) - (int64_t)(age * NS_PER_S),
     };
     z->n_zrwa += z->zone[r.zone].zrwa;
     if (r.stream != NVME_ZONE_NO_STREAM) {
@@ -252,6 +293,7 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
     forget_all(z);
     z->opens = head.opens;
     z->work = true;
+    nvme_zones_look_again(ctrl->sub);
     for (uint64_t i = 0; i < head.records; i++) {
         if (!load_one(s, ctrl)) {
             return false;

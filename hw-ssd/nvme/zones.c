@@ -21,6 +21,7 @@
 #include "zones.h"
 
 #include "options.h"
+#include "simtime.h"
 
 static NvmeZone *zone_at(NvmeCtrl *ctrl, uint32_t i)
 {
@@ -71,6 +72,19 @@ static void give_stream(NvmeCtrl *ctrl, uint32_t i)
     }
 }
 
+/* From now on the zone is in a state whose time has limits. */
+static void begin_limits(NvmeCtrl *ctrl, NvmeZone *zone)
+{
+    NvmeZones *z = &ctrl->sub->zones;
+
+    zone->advice = 0;
+    zone->since_ns = (int64_t)ctrl->sub->now_ns;
+    z->due_ns = MIN(z->due_ns, nvme_zone_due_ns(z, zone));
+    if (z->due_ns != SSD_TIME_NEVER) {
+        nvme_upkeep_wake(ctrl->sub);
+    }
+}
+
 static void set_state(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
 {
     NvmeZones *z = &ctrl->sub->zones;
@@ -80,6 +94,9 @@ static void set_state(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
     z->n_open += is_open(state) - is_open(old);
     z->n_active += is_active(state) - is_active(old);
     zone->state = (uint8_t)state;
+    if (is_active(state) ? !is_active(old) : state != old) {
+        begin_limits(ctrl, zone);
+    }
     if (is_active(state)) {
         take_stream(ctrl, i);
     } else if (zone->zrwa) {
@@ -419,6 +436,23 @@ uint16_t nvme_zone_offline(NvmeCtrl *ctrl, uint32_t i)
                : NVME_SC_ZONE_TRANSITION;
 }
 
+/* Its data leaves the buffer, padded; *stream: of a job for that.  A command
+ * starts it, or the controller. */
+static void finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream, bool command)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    set_state(ctrl, i, NVME_ZONE_FULL);
+    if (zone->wp > 0 || zone->holds) {
+        commit(ctrl, i);
+        *stream = zone->stream;
+        zone->finishing = true;
+        want_job(ctrl, i, command);
+    } else {
+        give_stream(ctrl, i);
+    }
+}
+
 uint16_t nvme_zone_finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream)
 {
     NvmeZone *zone = zone_at(ctrl, i);
@@ -431,15 +465,7 @@ uint16_t nvme_zone_finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream)
         zone->resetting) {
         return NVME_SC_ZONE_TRANSITION;
     }
-    set_state(ctrl, i, NVME_ZONE_FULL);
-    if (zone->wp > 0 || zone->holds) {
-        commit(ctrl, i);
-        *stream = zone->stream;
-        zone->finishing = true;
-        want_job(ctrl, i, true);
-    } else {
-        give_stream(ctrl, i);
-    }
+    finish(ctrl, i, stream, true);
     return 0;
 }
 
@@ -481,6 +507,56 @@ uint16_t nvme_zone_describe(NvmeCtrl *ctrl, uint32_t i)
         set_state(ctrl, i, NVME_ZONE_CLOSED);
     }
     return status;
+}
+
+/* ---- limits of time ------------------------------------------------------ */
+
+/* How long it may be as it is, in seconds; 0: for ever. */
+static uint64_t next_limit(const NvmeZones *z, const NvmeZone *zone)
+{
+    if (zone->state == NVME_ZONE_FULL) {
+        return zone->advice & NVME_ZONE_SHOULD_RESET ? 0 : z->reset_s;
+    }
+    if (!is_active(zone->state)) {
+        return 0;
+    }
+    if (!(zone->advice & NVME_ZONE_SHOULD_FINISH)) {
+        return z->finish_s;
+    }
+    return z->finish_limit_s ? (uint64_t)z->finish_s + z->finish_limit_s : 0;
+}
+
+uint64_t nvme_zone_due_ns(const NvmeZones *z, const NvmeZone *zone)
+{
+    uint64_t limit = next_limit(z, zone);
+    int64_t end = zone->since_ns + (int64_t)(limit * NS_PER_S);
+
+    return limit ? ((uint64_t)MAX(end, 0) + NS_PER_S - 1) / NS_PER_S * NS_PER_S
+                 : SSD_TIME_NEVER;
+}
+
+static void tell_change(NvmeCtrl *ctrl, NvmeZone *zone)
+{
+    zone->changed = UINT32_MAX; /* on every controller */
+    ctrl->sub->zones.report = true;
+}
+
+void nvme_zone_overdue(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZones *z = &ctrl->sub->zones;
+    NvmeZone *zone = zone_at(ctrl, i);
+    uint16_t stream;
+
+    g_assert(next_limit(z, zone));
+    if (zone->state == NVME_ZONE_FULL) {
+        zone->advice |= NVME_ZONE_SHOULD_RESET;
+    } else if (zone->advice & NVME_ZONE_SHOULD_FINISH) {
+        finish(ctrl, i, &stream, false);
+        zone->advice |= NVME_ZONE_FINISHED;
+    } else {
+        zone->advice |= NVME_ZONE_SHOULD_FINISH;
+    }
+    tell_change(ctrl, zone);
 }
 
 /* ---- what the drive has done --------------------------------------------- */
@@ -542,8 +618,7 @@ static void fail_zone(NvmeCtrl *ctrl, uint32_t i)
     if (zone->state != NVME_ZONE_READ_ONLY &&
         zone->state != NVME_ZONE_OFFLINE) {
         set_state(ctrl, i, NVME_ZONE_READ_ONLY);
-        zone->changed = UINT32_MAX;
-        ctrl->sub->zones.report = true;
+        tell_change(ctrl, zone);
     }
     commit(ctrl, i);
     if (!zone->finishing && !zone->resetting) {
@@ -695,6 +770,17 @@ void nvme_zones_power_on(NvmeCtrl *ctrl)
     }
     nvme_zones_close_all(ctrl);
     ctrl->sub->zones.work = ctrl->sub->zones.n > 0;
+    nvme_zones_look_again(ctrl->sub);
+}
+
+void nvme_zones_look_again(NvmeSubsys *sub)
+{
+    NvmeZones *z = &sub->zones;
+
+    if (z->finish_s || z->reset_s) {
+        z->due_ns = 0;
+        nvme_upkeep_wake(sub);
+    }
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -760,6 +846,10 @@ bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
         .zrwa_granule = info->zrwa_granule / ctrl->unit_blocks,
         .max_zrwa = info->max_zrwa,
         .held_stream = (uint16_t)info->held_stream,
+        .finish_s = info->finish_s,
+        .finish_limit_s = info->finish_limit_s,
+        .reset_s = info->reset_s,
+        .due_ns = SSD_TIME_NEVER,
     };
     z->zone = g_new0(NvmeZone, z->n);
     z->extension = g_malloc0((size_t)z->n * z->extension_bytes);

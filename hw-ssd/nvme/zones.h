@@ -79,6 +79,16 @@ uint16_t nvme_zone_reset(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream,
 /* May zone i get a descriptor extension?  Then it has one, and is closed. */
 uint16_t nvme_zone_describe(NvmeCtrl *ctrl, uint32_t i);
 
+/*
+ * Limits of time of zones (ZNS 1.1, 5.4 to 5.6; zones.finish_after and the
+ * like).  The instant at which the next limit of the zone ends, in whole
+ * seconds, or SSD_TIME_NEVER.
+ */
+uint64_t nvme_zone_due_ns(const NvmeZones *z, const NvmeZone *zone);
+/* That instant has come: an attribute is set, or the controller finishes the
+ * zone (Zone Active Excursion). */
+void nvme_zone_overdue(NvmeCtrl *ctrl, uint32_t i);
+
 /* May the step go to the drive now?  Those that end a zone wait for the writes
  * before them. */
 bool nvme_zone_step_may_go(const NvmeCtrl *ctrl, const NvmeStep *step);
@@ -89,6 +99,10 @@ void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeZoneEnd how);
 /* The power is back, and the drive knows its map: write pointers follow what
  * the drive has. */
 void nvme_zones_power_on(NvmeCtrl *ctrl);
+
+/* Limits of zones may have ended meanwhile: their clock was set, or the power
+ * was off. */
+void nvme_zones_look_again(NvmeSubsys *sub);
 
 /* All zones that are open become closed, or empty without data: a power cycle,
  * an NVM Subsystem Reset. */

@@ -69,6 +69,12 @@ static void test_refused(void)
             "zones, half of it with a program unit each");
     refused(FOUR_DIES "zones.max_active=3;zones.max_open=4", 4096,
             "zones.max_open=4: allowed 1..3 (zones.max_active)");
+    refused("zones.reset_after=1s", 4096,
+            "zones.reset_after: needs zones.enabled=on");
+    refused(FOUR_DIES "zones.finish_after=1ms", 4096,
+            "zones.finish_after: must be whole seconds, at most 8640000");
+    refused(FOUR_DIES "zones.finish_limit=5s", 4096,
+            "zones.finish_limit: needs zones.finish_after");
     refused(FOUR_DIES "zones.append_max=5000", 4096,
             "zones.append_max=5000: must be 0 or a power of two of 8192 or "
             "more");
