@@ -332,13 +332,17 @@ static uint32_t percent_of(uint64_t cycles, uint32_t blocks, uint32_t start,
                : 0;
 }
 
-uint32_t wear_percent_used(const Ssd *ssd)
+uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases)
 {
     const NandConfig *n = &ssd->cfg->nand;
     uint32_t cache = ssd->geo->slc_blocks * ssd->geo->n_planes;
     uint64_t cycles[2] = {0}; /* of other blocks; of nand.slc_blocks */
 
     invariant(cache < ssd->geo->n_blocks);
+    if (!ssd->geo->has_slc) {
+        return percent_of(erases, ssd->geo->n_blocks, n->start_cycles,
+                          n->rated_cycles);
+    }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         cycles[nand_block_is_cache(ssd->geo, b)] +=
             nand_wear_cycles(ssd->nand, b);

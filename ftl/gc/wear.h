@@ -47,7 +47,8 @@ uint32_t wear_victim(Ssd *ssd, uint32_t plane);
 bool wear_check(const Ssd *ssd, uint32_t plane, GError **error);
 
 /* Share of the rated cycles (nand_wear_cycles()) that the blocks have seen on
- * average: of all but nand.slc_blocks, or of these, if it is more. */
-uint32_t wear_percent_used(const Ssd *ssd);
+ * average: of all but nand.slc_blocks, or of these, if it is more.  erases: the
+ * sum of nand_erase_count(); without SLC no block has to be looked at. */
+uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases);
 
 #endif

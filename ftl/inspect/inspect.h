@@ -74,7 +74,7 @@ void numbers_by_valid(const Ssd *ssd, uint64_t n[NUMBERS_TENTHS]);
  * room for all blocks. */
 uint32_t numbers_wear(const Ssd *ssd, uint32_t *wear);
 
-/* The standard deviation of n numbers; 0 of none. */
+/* The standard deviation of n numbers in order; 0 of none. */
 double numbers_deviation(const uint32_t *wear, uint32_t n);
 
 /* ---- ssd-stats.c ------------------------------------------------------- */

@@ -179,8 +179,12 @@ double numbers_deviation(const uint32_t *wear, uint32_t n)
 {
     double sum = 0;
     double squares = 0;
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < n; i++) {
+    while (i < n && wear[i] == 0) {
+        i++; /* in order: most of a new drive's are 0 */
+    }
+    for (; i < n; i++) {
         sum += wear[i];
         squares += (double)wear[i] * wear[i];
     }

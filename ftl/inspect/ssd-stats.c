@@ -114,7 +114,7 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
         c->max_erase_count = MAX(c->max_erase_count, n);
     }
     c->mean_erase_count = (double)erases / ssd->geo->n_blocks;
-    c->percent_used = wear_percent_used(ssd);
+    c->percent_used = wear_percent_used(ssd, erases);
     c->waf = c->host_bytes_written ? (double)c->nand_bytes_written /
                                          (double)c->host_bytes_written
                                    : 0;

@@ -379,6 +379,28 @@ static void test_static_wear(void)
     g_assert_cmpfloat(level[1].waf, >, dynamic[1].waf);
 }
 
+/* Without SLC: the mean of all blocks. */
+static void test_percent_used_plain(void)
+{
+    SsdConfig *cfg = ref_config(NO_TIME "nand.pages=24;ftl.op_percent=20%;"
+                                        "media.rated_cycles=40");
+    Ssd *ssd = ref_drive(cfg);
+    uint64_t erases = 0;
+    SsdCounters c;
+    Prng rng;
+
+    prng_seed(&rng, 9, 9);
+    write_hot(ssd, &rng, 10 * ssd_info(ssd)->nblocks, false);
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        erases += nand_erase_count(ssd->nand, b);
+    }
+    ssd_get_counters(ssd, &c);
+    g_assert_cmpuint(c.percent_used, ==,
+                     erases * 100 / ssd->geo->n_blocks / 40);
+    g_assert_cmpuint(c.percent_used, >, 0);
+    ssd_destroy(ssd);
+}
+
 /* Blocks in SLC mode take all that the host writes, and wear most; the life of the
  * drive is that of the others. */
 static void test_percent_used(void)
@@ -876,6 +898,7 @@ int main(int argc, char **argv)
     g_test_add_func("/upkeep/static-wear", test_static_wear);
     g_test_add_func("/upkeep/slc-wear", test_slc_wear);
     g_test_add_func("/upkeep/percent-used", test_percent_used);
+    g_test_add_func("/upkeep/percent-used-plain", test_percent_used_plain);
     g_test_add_func("/upkeep/skewed-wear", test_skewed_wear);
     g_test_add_func("/upkeep/wear-index", test_wear_index);
     g_test_add_func("/upkeep/moves", test_moves);
