@@ -38,19 +38,19 @@ typedef struct SsdZones {
     uint64_t size;       /* from a zone to the next one, as a host counts */
     uint32_t max_active; /* zones with a stream of their own */
     uint32_t max_open;
-    uint32_t extension;    /* bytes of a zone descriptor extension */
-    uint64_t append_bytes; /* of the largest Zone Append; 0: no own limit */
-    bool whole;            /* a full zone fills all of its erase blocks */
-    uint64_t zrwa;         /* blocks of a Zone Random Write Area; 0: none */
-    uint64_t zrwa_granule; /* blocks: what is committed is a multiple */
-    uint32_t max_zrwa;     /* zones that may have one */
-    uint32_t held_stream;  /* with zrwa: WRITEs of it stay in the buffer until
-                              ssd_zone_commit() */
-    uint64_t conventional; /* blocks behind the zones, without any; a WRITE is
-                              of them or of zones, and here its stream does
-                              not matter; 0: none */
-    uint32_t finish_s;     /* after that, an active zone should be finished;
-                              0: never */
+    uint32_t extension;      /* bytes of a zone descriptor extension */
+    uint64_t append_bytes;   /* of the largest Zone Append; 0: no own limit */
+    bool whole;              /* a full zone fills all of its erase blocks */
+    uint64_t zrwa;           /* blocks of a Zone Random Write Area; 0: none */
+    uint64_t zrwa_granule;   /* blocks: what is committed is a multiple */
+    uint32_t max_zrwa;       /* zones that may have one */
+    uint32_t held_stream;    /* with zrwa: WRITEs of it stay in the buffer until
+                                ssd_zone_commit() */
+    uint64_t conventional;   /* blocks behind the zones, without any; a WRITE is
+                                of them or of zones, and here its stream does
+                                not matter; 0: none */
+    uint32_t finish_s;       /* after that, an active zone should be finished;
+                                0: never */
     uint32_t finish_limit_s; /* then the controller finishes it; 0: never */
     uint32_t reset_s; /* after that, a full zone should be reset; 0: never */
 } SsdZones;

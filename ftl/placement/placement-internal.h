@@ -89,7 +89,7 @@ typedef struct Placement {
     uint32_t hot_shift;  /* a piece of hot_rate has 2^n units */
     uint8_t hot_rate[HOT_PIECES]; /* by piece of the drive, what the host says:
                                      an SsdWriteRate; see hot.c */
-    bool chooses_stream; /* not the host, which has one stream */
+    bool chooses_stream;          /* not the host, which has one stream */
     uint32_t n_starved; /* planes */
     OF_PLACEMENT Stream
         *stream; /* l.n_streams, and one for blocks of several */

@@ -253,9 +253,9 @@ static bool other_size_in_use(const NvmeCtrl *ctrl, bool extended)
     return false;
 }
 
-/* Base 2.1, 5.1.25.1.28.  All controllers of the subsystem have identifiers of
- * one size: Host Identifier Inconsistent Format (4.2.3.1) is the simultaneous
- * use of 64 and 128 bits on different controllers. */
+/* Base 2.1, Host Identifier (81h).  All controllers of the subsystem have
+ * identifiers of one size: Host Identifier Inconsistent Format (generic status
+ * 18h) is the simultaneous use of 64 and 128 bits on different controllers. */
 static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe)
 {

@@ -572,8 +572,8 @@ typedef struct NvmeZones {
     bool whole;   /* SsdZones.whole */
     uint32_t finish_s, finish_limit_s, reset_s; /* as SsdZones has them */
     uint64_t due_ns; /* no limit of a zone ends before; or SSD_TIME_NEVER */
-    bool work;    /* a zone may have a job */
-    bool report;  /* a zone has changed by itself */
+    bool work;       /* a zone may have a job */
+    bool report;     /* a zone has changed by itself */
 } NvmeZones;
 
 /* ---- reservations (reservation.c) ---------------------------------------- */
