@@ -504,7 +504,8 @@ typedef struct Kept {
 
 /*
  * One for each version of the format (docs/state-format.md says how one is
- * added); they are never made again.
+ * added).  That of a released version is never made again; the newest version
+ * may change until the next release.
  */
 static const Kept kept[] = {
     {"kept-1.state", "nand.blocks=26", 0x3bca39d8fbd42ade},

@@ -102,13 +102,13 @@ class FakeGuest:
 
     def __init__(self) -> None:
         self.proc = subprocess.Popen(["sleep", "1000"])
-        self.live = argparse.Namespace(proc=self.proc)
+        self.pid = self.proc.pid
 
     def comes_to(self, state: str) -> bool:
         """S, or T when it is stopped; a signal takes its time."""
         end = time.monotonic() + LIMIT_S
         while time.monotonic() < end:
-            text = Path(f"/proc/{self.proc.pid}/stat").read_text()
+            text = Path(f"/proc/{self.pid}/stat").read_text()
             if text.rsplit(")", 1)[1].split()[0] == state:
                 return True
         return False

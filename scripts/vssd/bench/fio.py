@@ -101,11 +101,10 @@ def sequential(guest: Runner, rounds: int, seconds: float) -> dict[str, Any]:
     ours = device_of(guest, OURS)
     found: dict[str, list[float]] = {ours: [], NULL_BLOCK: []}
     for _ in range(rounds):
-        for device, iops in found.items():
-            iops.append(fio(guest, device, "read", 8, seconds, "libaio",
-                            "--bs=128k").iops)
-    mine, most = (statistics.median(found[d]) / 8 for d in (ours, NULL_BLOCK))
-    return row("guest_read_128k_qd8", mine, most, "MiB/s",
+        for device, speeds in found.items():
+            speeds.append(large(guest, device, "read", seconds))
+    mine, most = (statistics.median(found[d]) for d in (ours, NULL_BLOCK))
+    return row(f"guest_read_{LARGE}_qd{LARGE_DEPTH}", mine, most, "MiB/s",
                "against null_blk of the same guest; aim: 0.9")
 
 

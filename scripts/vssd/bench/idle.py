@@ -37,10 +37,9 @@ def measure(rounds: int) -> list[dict[str, Any]]:
         for who, drives in (("peer", []), ("ours", [
                 null_drive("vssd", OURS, "zero-latency")])):
             with booted(*drives) as guest, Stage(f"an idle guest ({who})"):
-                assert guest.live.proc
                 guest.run("sync")
                 time.sleep(SETTLE_S)
-                share = idle_cpu(guest.live.proc.pid, IDLE_S)
+                share = idle_cpu(guest.pid, IDLE_S)
                 found[who].append(100 * share)
     ours, peer = (statistics.median(found[w]) for w in ("ours", "peer"))
     return [row("idle_cpu", ours, peer, "% of a core",

@@ -72,6 +72,7 @@ def lateness(guest: Any, drive: int, rounds: int, seconds: float) \
         late = guest.stats(drive)["lateness_ns"]
         yield row(f"guest_added_latency_40us_{how}", added, READ40_NS, "ns", note)
         yield from late_rows(how, late)
+    # The last of the two is the guest that sleeps, as it does with a timer.
     timer = added_ns(
         guest, nullblk.create(guest, "at_once", irqmode=1),
         nullblk.create(guest, "timer", irqmode=2, latency_ns=READ40_NS),

@@ -63,22 +63,16 @@ def check(path: Path) -> None:
         raise UserError(f"--peer {path}: cannot start: {one_line(said[-1])}")
 
 
-def pid_of(guest: Guest) -> int:
-    """Of its QEMU."""
-    assert guest.live.proc
-    return guest.live.proc.pid
-
-
 @contextmanager
 def stopped(*guests: Guest) -> Iterator[None]:
     """These guests do nothing meanwhile."""
     for guest in guests:
-        os.kill(pid_of(guest), signal.SIGSTOP)
+        os.kill(guest.pid, signal.SIGSTOP)
     try:
         yield
     finally:
         for guest in guests:
-            os.kill(pid_of(guest), signal.SIGCONT)
+            os.kill(guest.pid, signal.SIGCONT)
 
 
 def in_turns(ours: Guest, peer: Guest, devices: dict[Guest, str], rounds: int,
@@ -123,7 +117,7 @@ def one_queue(ours: Guest, peer: Guest, rounds: int, seconds: float) \
     yield row(f"guest_read_{LARGE}_qd{LARGE_DEPTH}_femu", mine, other, "MiB/s",
               "against FEMU, which copies from memory")
     mine, other = medians(
-        {g: partial(idle_cpu, pid_of(g), IDLE_S) for g in device}, 1)
+        {g: partial(idle_cpu, g.pid, IDLE_S) for g in device}, 1)
     yield row("idle_cpu_femu", 100 * mine, 100 * other, "% of a core",
               "all of QEMU while the guest does nothing")
 
@@ -149,9 +143,9 @@ def latency_ns(guest: Guest, device: str, seconds: float) -> float:
 
 def busy_cpu(guest: Guest, device: str, seconds: float) -> float:
     """Share of a core that QEMU takes during reads of depth 1."""
-    before, begin = cpu_s(pid_of(guest)), time.monotonic()
+    before, begin = cpu_s(guest.pid), time.monotonic()
     fio(guest, device, "randread", 1, seconds)
-    return (cpu_s(pid_of(guest)) - before) / (time.monotonic() - begin)
+    return (cpu_s(guest.pid) - before) / (time.monotonic() - begin)
 
 
 def lateness(ours: Guest, at_once: Guest, with_time: Guest, rounds: int,

@@ -183,8 +183,7 @@ def _device(name: str, output: Path, seconds: float) -> list[dict[str, Any]]:
         raise UserError(f"bench profile {name}: needs perf (linux-perf): {why}")
     with booted(null_drive("vssd", OURS, "zero-latency")) as guest, \
             tempfile.TemporaryDirectory(prefix="vssd-profile-") as folder:
-        assert guest.live.proc
-        pid, data = guest.live.proc.pid, Path(folder) / "data"
+        pid, data = guest.pid, Path(folder) / "data"
         device = device_of(guest, OURS)
         result: list[float] = []
         # Blocks that were never written are not read from the array.

@@ -73,8 +73,7 @@ def cpu_of(pid: int, call: Callable[[], object], times: int) -> float:
 
 def readings(guest: Guest, drive: int, times: int) -> list[dict[str, Any]]:
     """CPU time of QEMU's main loop for a reading as a text, and as objects."""
-    assert guest.live.proc
-    found = {name: cpu_of(guest.live.proc.pid, partial(
+    found = {name: cpu_of(guest.pid, partial(
         guest.qmp, "qom-get", path=f"/machine/peripheral/ssd{drive}",
         property=name), times) for name in ("stats-text", "stats")}
     share = found["stats-text"] / PERIOD_S

@@ -26,8 +26,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         "bench", help="measure speed, lateness, idle CPU, start-up",
         description="Measures: " + ", ".join(
             f"{k} ({v.__doc__ or ''})" for k, v in BENCHES.items()),
-        epilog="Without NAME: all but peer and those that are marked as slow.  'profile"
-        " ROW' samples one load and writes a flame graph; ROW is one of "
+        epilog="Without NAME: all but peer and those that are marked as slow."
+        "  'profile ROW' samples one load and writes a flame graph; ROW is one of "
         + ", ".join(PROFILES) + ".")
     p.add_argument("names", nargs="*", metavar="NAME",
                    help="one of " + ", ".join(BENCHES)
@@ -249,7 +249,8 @@ def main(args: argparse.Namespace) -> int:
         from ..bench import peer
 
         peer.check(args.peer)
-        names = [*names, *[PEER] * (PEER not in names)]
+        if PEER not in names:
+            names = [*names, PEER]
     rows: Rows = []
     try:
         for name in names:

@@ -83,6 +83,12 @@ class Guest:
         return self.machine
 
     @property
+    def pid(self) -> int:
+        """The process of its QEMU."""
+        assert self.live.proc
+        return self.live.proc.pid
+
+    @property
     def console(self) -> str:
         """All that the serial console showed."""
         return self.live.console_log.decode(errors="replace")
