@@ -15,7 +15,8 @@
  * guest that waits for each command pays one such wait in 4096 commands.
  *
  * An interrupt of a command that took modelled time is never held, and it takes
- * along those that are.  Never with -icount or behind an IOMMU.
+ * along those that are.  Never with -icount or behind an IOMMU, nor while
+ * several vCPUs ring, which are faster without (docs/performance.md).
  */
 #include "qemu/osdep.h"
 #include "hw/core/cpu.h"
@@ -36,7 +37,22 @@
 /* While interrupts are held. */
 #define CHECK_US 200
 
+/* None is held until one vCPU has rung so often with no other in between. */
+#define ALONE_MIN 4096
+
 /* ---- what ended ---------------------------------------------------------- */
+
+static void count_alone(VssdDev *s)
+{
+    int cpu = qatomic_read(&s->irq_cpu);
+
+    if (cpu != s->hold_cpu) {
+        s->hold_cpu = cpu;
+        s->hold_alone = 0;
+    } else if (s->hold_alone < ALONE_MIN) {
+        s->hold_alone++;
+    }
+}
 
 void vssd_hold_begin(VssdFunction *f, unsigned sqid)
 {
@@ -44,6 +60,9 @@ void vssd_hold_begin(VssdFunction *f, unsigned sqid)
     f->hold_begin_ns = f->drive->now_ns;
     f->hold_ended = 0;
     f->hold_others = false;
+    if (sqid) {
+        count_alone(f->drive);
+    }
 }
 
 void vssd_hold_ended(VssdFunction *f, const NvmeTrace *t)
@@ -100,7 +119,8 @@ bool vssd_hold(VssdFunction *f)
     VssdHold *h = &f->hold[f->hold_sqid];
 
     if (!s->hold_timer || s->stopped || f->hold_others || !f->hold_ended ||
-        !qatomic_read(&s->irq_noted) || !msix_enabled(PCI_DEVICE(f))) {
+        s->hold_alone < ALONE_MIN || !qatomic_read(&s->irq_noted) ||
+        !msix_enabled(PCI_DEVICE(f))) {
         return false;
     }
     h->held += f->hold_ended;
@@ -181,6 +201,7 @@ void vssd_hold_start(VssdDev *s)
         s->irq_hold_us = tcg_enabled() ? HOLD_US : 0;
     }
     if (s->irq_hold_us && !s->with_bql) {
+        s->hold_cpu = -1; /* as irq_cpu */
         s->hold_timer = aio_timer_new(s->run_ctx, QEMU_CLOCK_VIRTUAL, SCALE_NS,
                                       hold_timer, s);
     }

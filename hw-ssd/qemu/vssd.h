@@ -308,6 +308,11 @@ struct VssdDev {
     uint64_t
         hold_until_ns; /* atomic; set under lock: sent then, at the latest */
 
+    /* Of the vCPU that rang last: index, or -1; how often in a row, up to
+     * ALONE_MIN. */
+    int hold_cpu;
+    uint16_t hold_alone;
+
     /* irq.c */
     bool irq_noted;     /* atomic; by one of the functions */
     bool irq_scheduled; /* atomic */
