@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import io
 import json
-import lzma
 import tarfile
 from pathlib import Path
 
 import pytest
 
-from test_kernel import unpacked
 from vssd import arch, paths
 from vssd.build import aptsrc, packages, qemu_build
 from vssd.cli import main as cli
@@ -92,7 +90,7 @@ def test_x86_command_line() -> None:
     """As without the option."""
     drive = machine.Drive(Path("/d.raw"), "raw", slot=True)
     args = machine.command_line(machine.Spec(Path("/q"), "tcg", [drive]))
-    assert args[args.index("-machine") + 1] == "q35"
+    assert args[args.index("-machine") + 1] == "q35,sata=off,i8042=off"
     assert args[args.index("-cpu") + 1] == "max,svm=off"
     assert "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off" in args
     assert machine.KERNEL_ARGS == "console=ttyS0 no_timer_check"
@@ -131,46 +129,6 @@ def test_builds(one: arch.Arch, monkeypatch: pytest.MonkeyPatch,
     marks = {qemu_build._mark(folder, (a.emulator,)) for a in arch.ALL.values()}
     assert len(marks) == 3
     assert folder / "built" in marks
-
-
-DEP = """\
-kernel/drivers/nvme/host/nvme.ko.xz: kernel/drivers/nvme/host/nvme-core.ko.xz kernel/a/auth.ko.xz
-kernel/drivers/nvme/host/nvme-core.ko.xz: kernel/a/auth.ko.xz
-kernel/a/auth.ko.xz:
-kernel/fs/ext4/ext4.ko.xz: kernel/lib/jbd2.ko.xz
-kernel/lib/jbd2.ko.xz:
-"""
-
-
-def test_order_of_modules() -> None:
-    """Each after those that it needs; those that are built in are skipped."""
-    order = foreign.load_order(DEP, ("crc32c_generic", "nvme", "ext4"))
-    names = [Path(p).name.removesuffix(".ko.xz") for p in order]
-    assert names == ["auth", "nvme-core", "nvme", "jbd2", "ext4"]
-
-
-def test_initramfs(tmp_path: Path) -> None:
-    """busybox, init, and the modules unpacked, in order."""
-    (tmp_path / "modules.dep").write_text(DEP)
-    for line in DEP.splitlines():
-        path = tmp_path / line.partition(":")[0]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(lzma.compress(path.name.encode()))
-    archive = foreign.initramfs(tmp_path, b"busybox!")
-    found = unpacked(archive)
-    assert found["bin/busybox"] == b"busybox!"
-    assert found["init"].startswith(b"#!/bin/busybox sh\n")
-    assert archive.count(b"%08x" % 0o100755) == 2  # these two can be executed
-    assert sorted(n for n in found if n.startswith("modules/")) == [
-        f"modules/{n}" for n in ("00-auth.ko", "01-nvme-core.ko", "02-nvme.ko",
-                                 "03-jbd2.ko", "04-ext4.ko")]
-    assert found["modules/02-nvme.ko"] == b"nvme.ko.xz"
-    path = tmp_path / "kernel/lib/jbd2.ko.xz"
-    path.rename(path.with_suffix(".zst"))
-    (tmp_path / "modules.dep").write_text(DEP.replace("jbd2.ko.xz",
-                                                      "jbd2.ko.zst"))
-    with pytest.raises(UserError, match="packed in another way"):
-        foreign.initramfs(tmp_path, b"")
 
 
 def test_busybox(tmp_path: Path) -> None:

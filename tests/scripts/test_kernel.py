@@ -303,52 +303,6 @@ def test_a_kernel_that_the_mirror_only_lists(
         assert len(tried) == 1
 
 
-def unpacked(archive: bytes) -> dict[str, bytes]:
-    """The files of a cpio archive, folders as b"/"."""
-    found, at = {}, 0
-    while True:
-        head = archive[at:at + 110]
-        assert head[:6] == b"070701" and at % 4 == 0
-        mode, nbytes, name_bytes = (int(head[6 + 8 * i:14 + 8 * i], 16)
-                                    for i in (1, 6, 11))
-        name = archive[at + 110:at + 110 + name_bytes - 1].decode()
-        at += (110 + name_bytes + 3) // 4 * 4
-        if name == "TRAILER!!!":
-            return found
-        found[name] = b"/" if mode >> 12 == 4 else archive[at:at + nbytes]
-        at += (nbytes + 3) // 4 * 4
-
-
-def test_archive_of_modules(tmp_path: Path) -> None:
-    """Folders come before what is in them; what follows another archive
-    begins where Linux looks for it."""
-    files = {"a/b/one": b"12345", "a/two": b"", "conf": b"x" * 8}
-    archive = suite_kernel.cpio(files)
-    found = unpacked(archive)
-    assert list(found) == ["a", "a/b", "a/b/one", "a/two", "conf"]
-    assert {n: d for n, d in found.items() if d != b"/"} == files
-    base = tmp_path / "initrd"
-    base.write_bytes(b"\x28" * 13)
-    (tmp_path / "modules.cpio").write_bytes(archive)
-    both = suite_kernel.SuiteKernel(tmp_path).initrd(
-        base, tmp_path / "both").read_bytes()
-    assert both == b"\x28" * 13 + b"\0" * 3 + archive
-
-
-def test_modules_with_what_they_need() -> None:
-    """However far, compressed or not; one that is not there is named."""
-    dep = ("kernel/nvme.ko.xz: kernel/nvme-core.ko.xz\n"
-           "kernel/nvme-core.ko.xz: kernel/t10-pi.ko.xz\nkernel/t10-pi.ko.xz:\n"
-           "kernel/fs/ext4.ko: kernel/jbd2.ko\nkernel/jbd2.ko:\n"
-           "kernel/fs/xfs.ko:\nkernel/crc32c-intel.ko:\nkernel/drm.ko:\n")
-    assert suite_kernel.needed(dep) == sorted(
-        f"kernel/{x}" for x in
-        ("nvme.ko.xz", "nvme-core.ko.xz", "t10-pi.ko.xz", "fs/ext4.ko",
-         "jbd2.ko", "fs/xfs.ko", "crc32c-intel.ko"))
-    with pytest.raises(UserError, match="no module xfs"):
-        suite_kernel.needed(dep.replace("xfs", "zfs"))
-
-
 def test_shared_kernel_is_not_built_again(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That of the shared cache, if it is of the same inputs."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import os
 import re
 import shutil
@@ -27,10 +26,9 @@ from ..errors import UserError
 from ..paths import PROJECT, cache_dir, file_bytes, find_made, key_of, locked, need_space
 from ..proc import run_logged
 from ..ui import Stage, say
-from . import disk, image, suite_kernel
+from . import disk, image, initramfs, suite_kernel
 
 FOLDER = PROJECT / "guest-tools/foreign"
-INITRAMFS = FOLDER / "initramfs"
 BUSYBOX = "busybox"
 PACKAGES = (
     "base-files", "base-passwd", "bash", "busybox-static", "coreutils", "dash",
@@ -39,14 +37,11 @@ PACKAGES = (
     "kmod", "procps", "iproute2", "iputils-ping", "ca-certificates", "less",
     "vim-tiny", "fdisk", "e2fsprogs", "xfsprogs", "f2fs-tools", "btrfs-progs",
     "fio", "nvme-cli", "openssh-server", "openssh-client")
-# Loaded before the root is there, with all that they need; those that the
-# kernel has built in are left out.
-MODULES = ("crc32c_generic", "nvme", "ext4")
 START_SSH = "/usr/local/lib/vssd/start-ssh"
 PARTUUID_SPACE = uuid.UUID("0d6c0a0e-51a9-4b2e-8f0b-7f5a3f1f2c11")
 RECIPE = tuple(f"scripts/vssd/{name}.py" for name in (
     "arch", "guest/foreign", "guest/foreign_root", "guest/image_root",
-    "guest/disk", "guest/suite_kernel"))
+    "guest/disk", "guest/initramfs", "guest/suite_kernel"))
 
 
 def check(args: argparse.Namespace) -> None:
@@ -79,8 +74,8 @@ def image_name(arch: Arch, more: tuple[str, ...] = ()) -> str:
     """The directory of the cache that has an image of the present recipe."""
     files = sorted(p for p in FOLDER.rglob("*") if p.is_file())
     key = key_of("foreign-1", _root_key(arch, more), guest_tools.source_bytes(),
-                 file_bytes(*RECIPE, *(str(p.relative_to(PROJECT))
-                                       for p in files)))
+                 file_bytes(*RECIPE, initramfs.SCRIPT,
+                            *(str(p.relative_to(PROJECT)) for p in files)))
     return f"image-{arch.name}-{key}"
 
 
@@ -164,7 +159,7 @@ def _assemble(arch: Arch, more: tuple[str, ...], sources: list[aptsrc.Source],
                                               arch)
         shutil.copy(kernel, part / "vmlinuz")
         (part / "initrd.img").write_bytes(
-            initramfs(modules, busybox_of(tar)))
+            initramfs.make(modules, busybox_of(tar)))
         stage.note("guest tools")
         tools = work / "tools"
         tools.mkdir()
@@ -196,35 +191,3 @@ def busybox_of(tar: Path) -> bytes:
                 if data:
                     return data.read()
     raise UserError(f"{tar.name} has no {BUSYBOX}")
-
-
-def load_order(dep: str, names: tuple[str, ...]) -> list[str]:
-    """Files of these modules and of all that they need, each after those that
-    it needs, by modules.dep."""
-    depends = {path: more.split() for path, _, more
-               in (line.partition(":") for line in dep.splitlines())}
-    by_name = {re.sub(r"\.ko(\.\w+)?$", "", Path(p).name).replace("-", "_"): p
-               for p in depends}
-    found: dict[str, None] = {}
-    for name in names:
-        if path := by_name.get(name):
-            # depmod(8) lists what is needed last to first.
-            for one in (*reversed(depends[path]), path):
-                found[one] = None
-    return list(found)
-
-
-def initramfs(modules: Path, busybox: bytes) -> bytes:
-    """An initial RAM disk that mounts the root on NVMe."""
-    files = {"bin/busybox": busybox, "init": INITRAMFS.read_bytes()}
-    paths = load_order((modules / "modules.dep").read_text(), MODULES)
-    for i, path in enumerate(paths):
-        data = (modules / path).read_bytes()
-        name = Path(path).name
-        if name.endswith(".xz"):
-            data, name = lzma.decompress(data), name.removesuffix(".xz")
-        if not name.endswith(".ko"):
-            raise UserError(f"{path}: a module that is packed in another way"
-                            " than by xz")
-        files[f"modules/{i:02}-{name}"] = data
-    return suite_kernel.cpio(files, ("bin/busybox", "init"))

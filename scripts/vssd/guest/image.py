@@ -32,7 +32,7 @@ from ..paths import (
 )
 from ..proc import log_file, run_logged
 from ..ui import Stage
-from . import disk
+from . import disk, initramfs
 
 SUITE = "trixie"
 # Debian's suites that a guest can be made of, and the use of their kernels
@@ -48,6 +48,7 @@ KERNEL_NAME = r"linux-image-\d[\d.]*\+deb\d+-amd64"
 OLDER_KERNELS = 4  # to try when the newest cannot be had
 PACKAGES = (
     "systemd-sysv", "udev", "kmod", "initramfs-tools", "zstd", KERNEL,
+    "busybox-static",
     "login", "procps", "iproute2", "iputils-ping", "acpid", "util-linux",
     "fdisk", "e2fsprogs", "xfsprogs", "f2fs-tools", "btrfs-progs", "fio",
     "nvme-cli", "ca-certificates", "vim-tiny", "less", "openssh-server")
@@ -123,6 +124,8 @@ def _image_key(suite: str, more: tuple[str, ...] = ()) -> str:
                   file_bytes("guest-tools/vssd-agent.service",
                              "scripts/vssd/guest/image.py",
                              "scripts/vssd/guest/disk.py",
+                             initramfs.SCRIPT,
+                             "scripts/vssd/guest/initramfs.py",
                              "scripts/vssd/guest/image_root.py"))
 
 

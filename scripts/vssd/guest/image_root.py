@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..build import guest_tools
 from ..paths import PROJECT
+from . import initramfs
 
 UNITS = "etc/systemd/system"
 ENABLED = {
@@ -33,8 +34,18 @@ MASKED = ("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer",
           "systemd-networkd-wait-online.service", "logrotate.timer",
           "systemd-pcrphase.service", "systemd-hwdb-update.service",
           "xfs_scrub_all.timer", "getty@tty1.service",
-          "modprobe@drm.service", "modprobe@efi_pstore.service",
-          "nvmf-autoconnect.service")
+          "getty-static.service", "modprobe@drm.service",
+          "modprobe@efi_pstore.service",
+          "nvmf-autoconnect.service",
+          # Modules load when they are used; in an emulated guest each of these
+          # takes a while at boot.
+          "sys-fs-fuse-connections.mount", "systemd-binfmt.service",
+          "proc-sys-fs-binfmt_misc.automount")
+# For disks that this guest has not, and for logins through vsock.
+GENERATORS = tuple(f"systemd-{name}-generator" for name in (
+    "bless-boot", "cryptsetup", "factory-reset", "gpt-auto",
+    "hibernate-resume", "integritysetup", "ssh", "system-update", "tpm2",
+    "veritysetup"))
 # Started only when a run asks for it (guest/setup.py).
 NOT_ENABLED = ("multi-user.target.wants/ssh.service",
                "sockets.target.wants/ssh.socket")
@@ -50,8 +61,8 @@ menuentry "Debian on vssd" {{
 """
 
 
-def fill(root: Path, tools: Path, partuuid: str) -> tuple[Path, Path]:
-    """Put our files into an unpacked root; its kernel and initrd."""
+def fill(root: Path, tools: Path, partuuid: str) -> Path:
+    """Put our files into an unpacked root; its kernel."""
     shutil.copytree(PROJECT / "guest-tools/rootfs", root, dirs_exist_ok=True)
     for name in guest_tools.TOOLS:
         place = root / ("usr/local/lib/vssd" if name == guest_tools.AGENT
@@ -64,6 +75,8 @@ def fill(root: Path, tools: Path, partuuid: str) -> tuple[Path, Path]:
         _symlink(root / UNITS / name, target)
     for name in MASKED:
         _symlink(root / UNITS / name, "/dev/null")
+    for name in GENERATORS:
+        _symlink(root / "etc/systemd/system-generators" / name, "/dev/null")
     for name in NOT_ENABLED:
         (root / UNITS / name).unlink(missing_ok=True)
     shadow = root / "etc/shadow"
@@ -80,7 +93,7 @@ def fill(root: Path, tools: Path, partuuid: str) -> tuple[Path, Path]:
         kernel=kernel.name, initrd=initrd.name, partuuid=partuuid))
     for name in ("etc/.updated", "var/.updated"):
         (root / name).touch()
-    return kernel, initrd
+    return kernel
 
 
 def _symlink(path: Path, target: str) -> None:
@@ -108,9 +121,12 @@ def main(argv: list[str]) -> None:
         os.chmod(root, 0o755)
         subprocess.run(["tar", "-C", name, "--exclude=./dev/*", "-xpf", tar],
                        check=True)
-        kernel, initrd = fill(root, Path(tools), partuuid)
+        kernel = fill(root, Path(tools), partuuid)
         shutil.copy(kernel, Path(out) / "vmlinuz")
-        shutil.copy(initrd, Path(out) / "initrd.img")
+        release = kernel.name.removeprefix("vmlinuz-")
+        (Path(out) / "initrd.img").write_bytes(initramfs.make(
+            root / "lib/modules" / release,
+            (root / "bin/busybox").read_bytes()))
         make_file_system(root, disk, int(start), int(nbytes))
 
 

@@ -2,9 +2,8 @@
 """The kernel of a Debian suite by itself, for the root of another suite.
 
 Its package is unpacked, not installed.  The kernel stays, and an archive
-of the modules that find and mount file systems on NVMe.  Linux unpacks one
-archive of an initial RAM disk after the other, so put behind an image's own
-it makes that one serve this kernel, too.
+of the modules that find and mount file systems on NVMe, which makes an image's
+initial RAM disk serve this kernel, too (guest/initramfs.py).
 
 A minute where image.ensure() takes many; but no module beyond these, and no
 program of the suite.
@@ -25,13 +24,12 @@ from ..errors import UserError
 from ..paths import cache_dir, file_bytes, key_of, locked, need_space
 from ..proc import run_logged
 from ..ui import Stage
-from . import image
+from . import image, initramfs
 
 PACKAGE = r"linux-image-(\d[\d.]*(?:\+deb\d+|-\d+))-"  # then the flavour
 TRIES = 5  # kernels, the newest first: an index may list missing files
-MODULES = ("nvme", "ext4", "xfs")
-# Found by function, not by name; built in, where they are not there.
-HELPERS = ("crc32c_generic", "crc32c_intel")
+# The root has none of its modules.
+MODULES = (*initramfs.MODULES, "xfs")
 NEED_BYTES = 1500 << 20
 
 
@@ -49,14 +47,14 @@ class SuiteKernel:
     def initrd(self, base: Path, to: Path) -> Path:
         """`base`, an image's initial RAM disk, for this kernel."""
         data = base.read_bytes()
-        gap = b"\0" * (-len(data) % 4)
-        to.write_bytes(data + gap + (self.folder / "modules.cpio").read_bytes())
+        to.write_bytes(data + (self.folder / "modules.cpio").read_bytes())
         return to
 
 
 def ensure(suite: str, mirror: str = "") -> SuiteKernel:
     """The suite's newest kernel; fetched when it is not there."""
     key = key_of("suite-kernel-1", suite, file_bytes(
+        "scripts/vssd/guest/initramfs.py",
         "scripts/vssd/guest/suite_kernel.py"))
     found = SuiteKernel(cache_dir() / f"suite-kernel-{suite}-{key}")
     if found.folder.exists():
@@ -81,7 +79,7 @@ def _make(suite: str, mirror: str, work: Path, stage: Stage) -> None:
     done = work / "done"
     done.mkdir()
     shutil.copy(kernel, done / "vmlinuz")
-    (done / "modules.cpio").write_bytes(_archive(modules))
+    (done / "modules.cpio").write_bytes(initramfs.modules(modules, MODULES))
 
 
 def unpack(suite: str, sources: list[aptsrc.Source], work: Path, stage: Stage,
@@ -153,58 +151,3 @@ def _download(apt: aptsrc.PrivateApt, name: str, version: str, work: Path,
     if parts:
         apt.get("download", *parts, cwd=folder, what=f"fetching {parts[0]}")
     return sorted(folder.glob("*.deb"))
-
-
-def needed(dep: str) -> list[str]:
-    """Files of our modules and of all that these depend on, by modules.dep."""
-    depends = {}
-    for line in dep.splitlines():
-        path, _, more = line.partition(":")
-        depends[path] = more.split()
-    by_name = {re.sub(r"\.ko(\.\w+)?$", "", Path(p).name).replace("-", "_"): p
-               for p in depends}
-    lost = [m for m in MODULES if m not in by_name]
-    if lost:
-        raise UserError("the kernel has no module " + ", ".join(lost))
-    wanted = [by_name[m] for m in MODULES + HELPERS if m in by_name]
-    found: dict[str, None] = {}
-    while wanted:
-        path = wanted.pop()
-        found[path] = None
-        wanted += [d for d in depends[path] if d not in found]
-    return sorted(found)
-
-
-def _archive(modules: Path) -> bytes:
-    """The modules that a kernel's initial RAM disk needs, the index of
-    modprobe(8), and a list of modules to load at once, since the
-    root has none of them."""
-    paths = needed((modules / "modules.dep").read_text())
-    paths += [p.name for p in modules.glob("modules.*")]
-    place = f"usr/lib/modules/{modules.name}"
-    files = {f"{place}/{p}": (modules / p).read_bytes() for p in paths}
-    files["conf/modules"] = "".join(f"{m}\n" for m in MODULES).encode()
-    return cpio(files)
-
-
-def cpio(files: dict[str, bytes], programs: tuple[str, ...] = ()) -> bytes:
-    """An archive of files with their folders, as the kernel's
-    Documentation/driver-api/early-userspace/buffer-format.rst has it.
-    programs: those of the files that can be executed."""
-    folders = {str(p) for name in files for p in Path(name).parents} - {"."}
-    out = bytearray()
-
-    def add(name: str, mode: int, data: bytes) -> None:
-        fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0,
-                  len(name.encode()) + 1, 0)
-        out.extend(b"070701" + "".join(f"{x:08x}" for x in fields).encode())
-        for part in (name.encode() + b"\0", data):
-            out.extend(part)
-            out.extend(b"\0" * (-len(out) % 4))
-
-    for name in sorted(folders):
-        add(name, 0o40755, b"")
-    for name, data in files.items():
-        add(name, 0o100755 if name in programs else 0o100644, data)
-    add("TRAILER!!!", 0, b"")
-    return bytes(out)
