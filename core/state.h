@@ -75,7 +75,7 @@ typedef struct StateRow {
     uint8_t kind;  /* StateKind */
     uint8_t count; /* TABLE, POOL: how many, as an index into the counts */
     uint16_t since; /* the version that it came with; 0: the first */
-    bool optional;  /* VALUE: a stream of any version may be without it.  The
+    bool optional;  /* VALUE, TABLE: any stream may be without it.  The
                        member stays as the reader has made it */
     uint16_t
         grown;    /* streams before this version may have a smaller member, or

@@ -34,6 +34,7 @@ void hot_init(Ssd *ssd)
         invariant(!ssd->placement->hot_count &&
                   (ssd->l.n_hot & (ssd->l.n_hot - 1)) == 0);
         ssd->placement->hot_count = lazy_new(uint8_t, ssd->l.n_hot);
+        ssd->placement->hot_rate = lazy_new(uint8_t, HOT_PIECES);
         while ((ssd->l.user_units - 1) >> ssd->placement->hot_shift >=
                HOT_PIECES) {
             ssd->placement->hot_shift++;
@@ -45,6 +46,8 @@ void hot_destroy(Ssd *ssd)
 {
     lazy_free(ssd->placement->hot_count, ssd->l.n_hot,
               sizeof(*ssd->placement->hot_count));
+    lazy_free(ssd->placement->hot_rate, HOT_PIECES,
+              sizeof(*ssd->placement->hot_rate));
 }
 
 void hot_forget(Ssd *ssd)
@@ -52,9 +55,10 @@ void hot_forget(Ssd *ssd)
     if (ssd->placement->hot_count) {
         lazy_clear(ssd->placement->hot_count, ssd->l.n_hot,
                    sizeof(*ssd->placement->hot_count));
+        lazy_clear(ssd->placement->hot_rate, HOT_PIECES,
+                   sizeof(*ssd->placement->hot_rate));
     }
     ssd->placement->hot_writes = 0;
-    memset(ssd->placement->hot_rate, SSD_WRITES_UNKNOWN, HOT_PIECES);
 }
 
 void hot_expect(Ssd *ssd, uint64_t first, uint64_t end, uint8_t rate)

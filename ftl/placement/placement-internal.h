@@ -87,9 +87,9 @@ typedef struct Placement {
     OF_PLACEMENT uint8_t *hot_count; /* see hot.c; NULL without ftl.hot_cold */
     uint32_t hot_writes; /* since they were halved */
     uint32_t hot_shift;  /* a piece of hot_rate has 2^n units */
-    uint8_t hot_rate[HOT_PIECES]; /* by piece of the drive, what the host says:
-                                     an SsdWriteRate; see hot.c */
-    bool chooses_stream;          /* not the host, which has one stream */
+    OF_PLACEMENT uint8_t *hot_rate; /* by piece of the drive, HOT_PIECES: what
+                        the host says, an SsdWriteRate; NULL with hot_count */
+    bool chooses_stream;            /* not the host, which has one stream */
     uint32_t n_starved; /* planes */
     OF_PLACEMENT Stream
         *stream; /* l.n_streams, and one for blocks of several */

@@ -63,6 +63,7 @@ enum {
     N_REBUILDS,
     N_BLOCKS,
     N_HOT,
+    N_HOT_PIECES,
     N_LOGICAL_BLOCKS,
     N_LOG_BLOCKS,
     N_PLANES,
@@ -255,8 +256,8 @@ static const StateRow ssd_rows[] = {
     TABLE(placement.hot_count, hot_count, N_HOT),
     VALUE(placement.hot_writes, hot_writes),
     KEPT(placement.hot_shift, hot_shift),
-    {MEMBER(placement.hot_rate, hot_rate), .kind = STATE_VALUE,
-     .optional = true},
+    {MEMBER(placement.hot_rate, hot_rate), .kind = STATE_TABLE,
+     .elem = sizeof(uint8_t), .count = N_HOT_PIECES, .optional = true},
     KEPT(placement.chooses_stream, chooses_stream),
     VALUE(placement.n_starved, n_starved),
     TABLE(placement.stream, stream, N_STREAMS),
@@ -648,6 +649,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_REBUILDS] = ssd->media->rain.n_rebuilds;
     n[N_BLOCKS] = g->n_blocks;
     n[N_HOT] = ssd->l.n_hot;
+    n[N_HOT_PIECES] = HOT_PIECES;
     n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
     n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_PLANES] = ssd->l.n_planes;

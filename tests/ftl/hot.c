@@ -6,6 +6,9 @@
 #include "placement/life.h"
 #include "placement/placement.h"
 #include "busy.h"
+#include "ssd-save.h"
+
+#include <stdlib.h>
 
 #define MOST 15 /* as in hot.c */
 
@@ -105,10 +108,55 @@ static void test_no_hints(void)
     Ssd *ssd = busy_drive("");
 
     g_assert_cmpuint(ssd_info(ssd)->hint_bytes, ==, 0);
+    g_assert_null(ssd->placement->hot_rate);
     g_assert_cmpint(
         ssd_expect_writes(ssd, 0, 0, ssd_info(ssd)->nblocks, SSD_WRITES_OFTEN),
         ==, 0);
     ssd_destroy(ssd);
+}
+
+/* Of a new drive that the host has told of its first half, or of nothing. */
+static size_t saved(const char *options, bool hinted, char **bytes)
+{
+    Ssd *ssd = busy_drive(options);
+    GError *error = NULL;
+    size_t n;
+    FILE *f = open_memstream(bytes, &n);
+
+    if (hinted) {
+        ssd_expect_writes(ssd, 0, 0, ssd_info(ssd)->nblocks / 2,
+                          SSD_WRITES_OFTEN);
+    }
+    ssd_save(ssd, f, &error);
+    g_assert_no_error(error);
+    fclose(f);
+    ssd_destroy(ssd);
+    return n;
+}
+
+/* Hints are in a saved drive, and take no room there without any. */
+static void test_saved(void)
+{
+    char *bytes, *same;
+    size_t n = saved("ftl.hot_cold=on", true, &bytes);
+    size_t plain = saved("ftl.hot_cold=on", false, &same);
+    Ssd *ssd = busy_drive("ftl.hot_cold=on");
+    uint64_t half = ssd->l.user_units / 2;
+    FILE *f = fmemopen(bytes, n, "rb");
+    GError *error = NULL;
+    Ssd *copy = ssd_load(ssd->cfg, NULL, NULL, f, &error);
+
+    g_assert_no_error(error);
+    fclose(f);
+    g_assert_cmpuint(ssd->placement->hot_shift, ==, 0);
+    g_assert_cmpuint(hot_stream(ssd, half - 1), ==, 0);
+    g_assert_cmpuint(hot_stream(copy, half - 1), ==, HOT_STREAM);
+    g_assert_cmpuint(hot_stream(copy, half), ==, 0);
+    g_assert_cmpuint(n, >=, plain + HOT_PIECES / 2);
+    ssd_destroy(copy);
+    ssd_destroy(ssd);
+    free(bytes);
+    free(same);
 }
 
 int main(int argc, char **argv)
@@ -118,5 +166,6 @@ int main(int argc, char **argv)
     g_test_add_func("/hot/range", test_range);
     g_test_add_func("/hot/hints", test_hints);
     g_test_add_func("/hot/no-hints", test_no_hints);
+    g_test_add_func("/hot/saved", test_saved);
     return g_test_run();
 }
