@@ -254,7 +254,12 @@ bool nvme_request_abort(NvmeCtrl *ctrl, NvmeRequest *req)
 
 /* ---- completion ---------------------------------------------------------- */
 
-/* May the same command succeed when it is sent again? */
+/*
+ * May the same command succeed when it is sent again, to any controller of the
+ * subsystem (Base 2.1, Completion Queue Entry: Status Field, Do Not Retry)?
+ * Other hosts may end a reservation.  The size of the Host Identifier is one
+ * for all controllers: a retry fails at each of them.
+ */
 static bool worth_retrying(uint16_t code)
 {
     switch (code) {
@@ -266,8 +271,11 @@ static bool worth_retrying(uint16_t code)
     case NVME_SC_AER_LIMIT:
     case NVME_SC_QUEUE_DELETION:
     case NVME_SC_WRITE_FAULT:
+    case NVME_SC_PREEMPT_ABORT:
+    case NVME_SC_RESERVATION_CONFLICT:
     case NVME_SC_SANITIZE_IN_PROGRESS:
     case NVME_SC_FORMAT_IN_PROGRESS:
+    case NVME_SC_SELF_TEST:
         return true;
     default:
         return false;

@@ -557,6 +557,7 @@ static void test_preempt_and_abort(void)
 {
     Host *h[N_HOSTS];
     unsigned aborted = 0;
+    unsigned preempted = 0;
     HostCqe cqe;
 
     three(h);
@@ -577,10 +578,13 @@ static void test_preempt_and_abort(void)
             uint16_t code = host_code(cqe.status);
 
             g_assert_true(code == NVME_SC_PREEMPT_ABORT || code == CONFLICT);
+            g_assert_cmphex(cqe.status & NVME_SC_DNR, ==, 0);
+            preempted += code == NVME_SC_PREEMPT_ABORT;
             aborted++;
         }
     }
     g_assert_cmpuint(aborted, >, 0);
+    g_assert_cmpuint(preempted, >, 0);
     g_assert_cmphex(do_io(h[0], NVME_IO_WRITE), ==, CONFLICT);
     /* Queues that go meanwhile, of either side. */
     for (unsigned i = 0; i < 8; i++) {

@@ -96,6 +96,9 @@ static void test_progress(void)
     g_assert_cmphex(self_test(h, 1, 2), ==, 0);
     g_assert_cmphex(self_test(h, 1, 1), ==, NVME_SC_SELF_TEST);
     g_assert_cmphex(self_test(h, 1, 2), ==, NVME_SC_SELF_TEST);
+    g_assert_cmphex(
+        admin_do(h, NVME_ADM_SELF_TEST, 1, ADMIN_DW(2), 0).status, ==,
+        NVME_SC_SELF_TEST | NVME_SC_MORE); /* later it may: no DNR */
     host_sleep(h, 100 * MS);
     for (unsigned i = 0; get_log(h)->current; i++) {
         unsigned percent = get_log(h)->percent;
