@@ -144,6 +144,7 @@ static void begin(Guest *g, const uint8_t *head)
         .pi = protected ? 1 : 0,
         .cmb_bytes = g->drive.cmb ? CMB_BYTES : 0,
         .kv_cache = NVME_KV_CACHE_MIN,
+        .dsm_hints = g->drive.hints,
         .controllers = head[HEAD_CONTENT] & 64 ? 2 : 0,
         .no_preload = true,
         .lent = memory,

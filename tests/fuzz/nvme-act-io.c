@@ -160,6 +160,16 @@ static void note_trim(Guest *g, Sent *s, uint32_t lba, uint32_t n)
     add_range(s, end, lba + n, false);
 }
 
+/* Context Attributes: Access Frequency, some of its values reserved; with
+ * Sequential Read Range all others, too. */
+#define SEQUENTIAL_READ 0x100U
+#define OTHER_HINTS     0xff000630U
+
+static uint32_t hints_of(unsigned bits)
+{
+    return (bits & 7) | (bits & 8 ? SEQUENTIAL_READ | OTHER_HINTS : 0);
+}
+
 void act_dsm(Guest *g, const FuzzAction *x)
 {
     unsigned queue = act_io_queue(g, x->b >> 24);
@@ -167,6 +177,7 @@ void act_dsm(Guest *g, const FuzzAction *x)
     uint32_t len = byte_of(x->b, 0) + 1;
     uint32_t stride = len + byte_of(x->b, 1);
     uint32_t attributes = byte_of(x->b, 2) & 0x80 ? byte_of(x->b, 2) & 7 : 4;
+    uint32_t hints = hints_of(byte_of(x->b, 2) >> 3);
     Sent *s = queue ? guest_slot(g, SENT_TRIM, 0) : NULL;
     NvmeSqe sqe = { .dw = { NVME_IO_DSM, 1 } };
 
@@ -186,13 +197,17 @@ void act_dsm(Guest *g, const FuzzAction *x)
                 note_trim(g, s, (uint32_t)lba, len);
             }
         }
-        put_le32(p, 0);
+        put_le32(p, hints);
         put_le32(p + 4, len);
         put_le64(p + 8, lba);
     }
     if (!n) {
         s->kind = SENT_NONE;
         return;
+    }
+    if (g->drive.hints && !(attributes & 4)) {
+        s->hints |= hints & 7 ? SENT_HINT_FREQUENCY : 0;
+        s->hints |= hints & SEQUENTIAL_READ ? SENT_HINT_READS : 0;
     }
     guest_map(g, s, &sqe, n * 16);
     sqe.dw[10] = n - 1;

@@ -70,11 +70,19 @@ static const char *const drives[] = {
 };
 
 /* The last values of HEAD_DRIVE, so that inputs made before keep their drives.
- * cmb: the host's controller memory buffer; kv: a key-value namespace. */
+ * cmb: the host's controller memory buffer; kv: a key-value namespace; hints:
+ * dsm_hints. */
 static const struct {
     const char *options;
-    bool cmb, kv, both;
+    bool cmb, kv, both, hints;
 } later[] = {
+    {"nand.blocks=26;ftl.op_percent=150%;ftl.hot_cold=on;"
+     "host.read_ahead=32KiB;host.read_ahead_after=1",
+     .hints = true},
+    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
+     "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2;"
+     "zones.finish_after=1s;zones.finish_limit=2s;zones.reset_after=3s",
+     .cmb = false},
     {"nand.blocks=36;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
      "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2;"
      "zones.conventional=256KiB",
@@ -373,6 +381,8 @@ static Kept *make_kept(const uint8_t *head)
     k->drive.kv = drive_of(head) >= LATER && later[drive_of(head) - LATER].kv;
     k->drive.both =
         drive_of(head) >= LATER && later[drive_of(head) - LATER].both;
+    k->drive.hints =
+        drive_of(head) >= LATER && later[drive_of(head) - LATER].hints;
     return k;
 }
 

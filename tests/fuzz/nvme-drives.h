@@ -20,6 +20,7 @@ typedef struct FuzzDrive {
     bool both;   /* zones and a space behind them: its store has all zones */
     bool kv;     /* of key-value pairs, so that no host is honest */
     bool cmb;    /* with a controller memory buffer */
+    bool hints;  /* attributes of Dataset Management act */
 } FuzzDrive;
 
 FuzzDrive fuzz_drive(const uint8_t *head);

@@ -235,6 +235,7 @@ static void resolve(Guest *g, Sent *s, uint16_t status)
     if (host_code(status) == 0) {
         guest_reached(s);
     }
+    guest_reached_zones(g); /* the next limit may change them again */
     s->kind = SENT_NONE;
 }
 

@@ -35,12 +35,19 @@ typedef enum SentKind {
     SENT_OTHER,
 } SentKind;
 
+/* Bits. */
+typedef enum SentHint {
+    SENT_HINT_FREQUENCY = 1,
+    SENT_HINT_READS = 2,
+} SentHint;
+
 typedef struct Sent {
     SentKind kind;
     uint16_t sqid;
     uint16_t cid;
     uint8_t opcode;
     uint8_t detail; /* CNS, log page, feature; SENT_WITH_KEY */
+    uint8_t hints;  /* SentHint, of Dataset Management, where they act */
     bool sgl;       /* its buffer is described by an SGL */
     bool scattered; /* its pages are in reverse order */
     bool fua;
@@ -185,6 +192,9 @@ void guest_end(Guest *g, bool at_rest);
 
 /* The command has ended without an error. */
 void guest_reached(const Sent *s);
+
+/* Zones as the limits of time have made them by now. */
+void guest_reached_zones(const Guest *g);
 
 /* NULL, or what no completion without an error was seen of, so far. */
 const char *guest_unreached(void);

@@ -68,7 +68,8 @@ typedef struct FuzzAction {
     X(IO, io)               /* k: opcode, queue, FUA, scattered; a: LBA;       \
                                b: blocks, directive, its value */              \
     X(BURST, burst)         /* as IO, a >> 12 more of them, one doorbell */    \
-    X(DSM, dsm)             /* k: ranges; a: LBA; b: blocks, stride */         \
+    X(DSM, dsm)             /* k: ranges; a: LBA; b: blocks, stride,           \
+                               attributes, queue */                            \
     X(FLUSH, flush)         /* k: queue */                                     \
     X(IDENTIFY, identify)   /* k: CNS; a: CDW10 31:16; b: NSID, CDW11 */       \
     X(LOG, log)             /* k: page, flags; a: NUMD; b: offset */           \

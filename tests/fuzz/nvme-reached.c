@@ -4,10 +4,13 @@
  * that all inputs so far have reached without an error.
  */
 #include "nvme-guest.h"
+#include "nvme-internal.h"
 
 static uint64_t reached_command[2][256];  /* I/O, admin; by opcode */
 static uint64_t reached_detail[256][256]; /* admin opcode, detail */
 static uint64_t reached_key[256];         /* key-value commands */
+static uint64_t reached_hint[256];        /* SentHint */
+static uint64_t reached_zone[256];        /* NvmeZone.advice, by bit */
 
 void guest_reached(const Sent *s)
 {
@@ -18,6 +21,19 @@ void guest_reached(const Sent *s)
         reached_detail[s->opcode][s->detail]++;
     } else if (s->detail == SENT_WITH_KEY) {
         reached_key[s->opcode]++;
+    }
+    reached_hint[SENT_HINT_FREQUENCY] += (s->hints & SENT_HINT_FREQUENCY) != 0;
+    reached_hint[SENT_HINT_READS] += (s->hints & SENT_HINT_READS) != 0;
+}
+
+void guest_reached_zones(const Guest *g)
+{
+    const NvmeZones *z = &g->h->ctrl->sub->zones;
+
+    for (uint32_t i = 0; i < z->n; i++) {
+        for (unsigned bit = 1; bit < 256; bit <<= 1) {
+            reached_zone[bit] += (z->zone[i].advice & bit) != 0;
+        }
     }
 }
 
@@ -74,6 +90,9 @@ const char *guest_unreached(void)
     static const uint8_t cns[] = {
         0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x10,
         0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x19, 0x1a, 0x1b, 0x1c, 0x1f};
+    static const uint8_t hints[] = {SENT_HINT_FREQUENCY, SENT_HINT_READS};
+    static const uint8_t zones[] = {NVME_ZONE_FINISHED, NVME_ZONE_SHOULD_FINISH,
+                                    NVME_ZONE_SHOULD_RESET};
     static const struct {
         const char *what;
         const uint64_t *count;
@@ -89,6 +108,8 @@ const char *guest_unreached(void)
         {"Set Features", reached_detail[NVME_ADM_SET_FEATURES], set,
          sizeof(set)},
         {"Identify", reached_detail[NVME_ADM_IDENTIFY], cns, sizeof(cns)},
+        {"hint", reached_hint, hints, sizeof(hints)},
+        {"attribute of a zone", reached_zone, zones, sizeof(zones)},
     };
     static char text[512];
     size_t used = 0;

@@ -389,12 +389,12 @@ static void dwords(Life *l, uint32_t dw12, uint32_t dw13)
 
 /* Zone Management Send and Receive, Zone Append, writes at the pointer and in
  * areas.  A zone has 8 blocks, in queue 1. */
-static void zones(Life *l)
+static void zones(Life *l, unsigned n)
 {
     static const uint32_t actions[] = {1,    2,     3,     4,     5,
                                        0x10, 0x203, 0x203, 0x104, 0x11};
 
-    for (unsigned i = 0; i < 16; i++) {
+    for (unsigned i = 0; i < n; i++) {
         uint32_t zone = below(l, 4) * 8;
         uint32_t action = actions[below(l, G_N_ELEMENTS(actions))];
 
@@ -506,7 +506,7 @@ static void write_later(const char *dir, unsigned first, unsigned n)
             if (drive < 2) {
                 latency(&l);
             } else if (drive < 4) {
-                zones(&l);
+                zones(&l, 16);
             } else {
                 placement(&l);
             }
@@ -700,6 +700,71 @@ static void write_features(const char *dir, unsigned first, unsigned n)
     }
 }
 
+/* The host says how often it will write ranges, and what it will read in
+ * order. */
+static void hints(Life *l)
+{
+    for (unsigned i = 0; i < 12; i++) {
+        uint32_t attributes = below(l, 6) ? 0 : below(l, 8);
+
+        add(l, FUZZ_DSM, below(l, 8), below(l, 512),
+            below(l, 256) | below(l, 32) << 8 |
+                (0x80 | below(l, 16) << 3 | attributes) << 16 |
+                below(l, 3) << 24);
+        some_io(l, 2);
+        if (below(l, 3) == 0) {
+            overwrite(l, 1);
+        }
+    }
+}
+
+/* Zones that are open or full for a long time: the controller recommends to
+ * finish and to reset them, and finishes them. */
+static void zone_limits(Life *l)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        zones(l, 4);
+        dwords(l, 0, 3);
+        add(l, FUZZ_RAW, NVME_IO_ZONE_SEND, 1, below(l, 4) * 8); /* Open */
+        for (unsigned k = below(l, 8); k > 0; k--) {
+            add(l, FUZZ_SLEEP, 16, 8000, 0); /* half a second */
+            add(l, FUZZ_RAW, NVME_ADM_GET_LOG_PAGE, 0, 127U << 16 | 0xbf);
+            dwords(l, 255, 9U << 8); /* those with a recommendation */
+            add(l, FUZZ_RAW, NVME_IO_ZONE_RECEIVE, 1, 0);
+            add(l, FUZZ_SLEEP, 16, 10, 0); /* not until the next limit */
+            add(l, FUZZ_POLL, 0, 0, 0);
+            add(l, FUZZ_POLL, 1, 0, 0);
+        }
+        if (below(l, 3) == 0) {
+            look(l);
+        }
+    }
+}
+
+static void write_later_2(const char *dir, unsigned first, unsigned n)
+{
+    unsigned n_later = 9;
+
+    for (unsigned i = 0; i < n; i++) {
+        Life l = {.bytes = g_byte_array_new(), .honest = i % 4 == 0};
+
+        prng_seed(&l.rng, i, 0x1a7e2);
+        add_head(&l, 256 - n_later + i % 2, i % 10 / 2);
+        l.bytes->data[HEAD_HOST] &= (uint8_t)~FUZZ_HOST_COLD;
+        l.bytes->data[HEAD_CONTENT] |= i % 3 ? 0 : 8;
+        for (unsigned k = 0; k < 2; k++) {
+            if (i % 2) {
+                zone_limits(&l);
+            } else {
+                hints(&l);
+            }
+            power_and_resets(&l);
+        }
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
 /* ADMIN of nvme-act-vf.c: what, which secondary, and its values. */
 static void secondary(Life *l, unsigned what, unsigned a, uint32_t b)
 {
@@ -790,5 +855,6 @@ int main(int argc, char **argv)
     write_keys(argv[1], 2 * n + n / 4 + n / 8 + n / 12, n / 12);
     write_tables(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12);
     write_features(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12 + 16, 8);
+    write_later_2(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12 + 24, n / 12);
     return 0;
 }
