@@ -291,6 +291,43 @@ static void test_copy(void)
     host_free(h);
 }
 
+/* ---- metadata ------------------------------------------------------------ */
+
+/* Base 4.1, MPTR; NVM 5.2.1 and 5.3: the namespaces have 8 bytes of metadata,
+ * and protection information of type 1. */
+static void test_metadata(void)
+{
+    enum { MANAGE = NVME_ADM_NS_MANAGEMENT };
+    static const Row admin[] = {
+        /* DPS: type, and reserved bits. */
+        ROW_DATA(MANAGE, 0, (0), NVME_SC_INVALID_FIELD,
+                 "0100000000000000010000000000000000000000000000000000010000"
+                 "04"),
+        ROW_DATA(MANAGE, 0, (0), NVME_SC_INVALID_FIELD,
+                 "0100000000000000010000000000000000000000000000000000010000"
+                 "11"),
+        /* FLBAS: metadata behind the blocks of a format without any. */
+        ROW_DATA(MANAGE, 0, (0), NVME_SC_INVALID_FORMAT,
+                 "010000000000000001000000000000000000000000000000000010"),
+    };
+    Host *h =
+        ready(&(HostOptions){.namespaces = "8M;8M", .metadata = 8, .pi = 1});
+    NvmeSqe sqe = host_rw(h, NVME_IO_READ, 0, 1, HOST_DATA);
+
+    CHECK(h, 0, admin);
+    for (unsigned i = 0; i < 4; i++) {
+        sqe.dw[4] = HOST_DATA + 8192 + i; /* of a dword */
+        g_assert_cmphex(host_do(h, 1, &sqe).status, ==,
+                        i ? NVME_SC_INVALID_FIELD | NVME_SC_MORE | NVME_SC_DNR
+                          : 0);
+    }
+    sqe.dw[4] = 0xfffffffc;
+    sqe.dw[5] = UINT32_MAX;
+    g_assert_cmphex(host_do(h, 1, &sqe).status, ==,
+                    NVME_SC_DATA_TRANSFER | NVME_SC_MORE | NVME_SC_DNR);
+    host_free(h);
+}
+
 /* ---- key-value pairs ----------------------------------------------------- */
 
 /* KV 3.2. */
@@ -335,9 +372,19 @@ static void test_key_value(void)
                HOST_DATA + 1),
         ROW(NVME_KV_EXIST, 1, (0, KEY), 0),
     };
+    /* They are no source of a Copy (CDFE). */
+    static const Row enable[] = {
+        ROW_DATA(SET, 0, (0x16), 0, "000000000c00"),
+    };
+    static const Row copy[] = {
+        ROW_DATA(NVME_IO_COPY, 2, (16, 0, 2 << 8), NVME_SC_INCOMPATIBLE_NS,
+                 "01000000"),
+    };
     Host *h = kv_host(&(HostOptions){.namespaces = "8M:kv;rest"});
 
     CHECK(h, 1, row);
+    CHECK(h, 0, enable);
+    CHECK(h, 1, copy);
     host_free(h);
 }
 
@@ -418,9 +465,31 @@ static void test_zones(void)
         ROW(NVME_IO_ZONE_SEND, 1, (5 * ZONE, 0, 0, 0x11),
             NVME_SC_INVALID_FIELD),
     };
+    static const Row without_extension[] = {
+        ROW(NVME_IO_ZONE_SEND, 1, (0, 0, 0, 0x10), NVME_SC_INVALID_FIELD),
+        ROW(NVME_IO_ZONE_RECEIVE, 1, (0, 0, 15, 1), NVME_SC_INVALID_FIELD),
+        ROW(NVME_IO_ZONE_RECEIVE, 1, (0, 0, 0, 0),
+            NVME_SC_INVALID_FIELD), /* no room for the header */
+    };
+    static const Row admin[] = {
+        ROW(NVME_ADM_IDENTIFY, 0, (0x05, 2 << 24), NVME_SC_INVALID_NSID),
+        ROW(NVME_ADM_IDENTIFY, 2, (0x05, 2 << 24), NVME_SC_INVALID_NSID),
+        ROW(NVME_ADM_IDENTIFY, ALL, (0x05, 2 << 24), NVME_SC_INVALID_FIELD),
+        ROW(NVME_ADM_IDENTIFY, 0, (0x0a, 2 << 24 | 9), NVME_SC_INVALID_FIELD),
+        ROW(NVME_ADM_FORMAT, 1, (0), NVME_SC_INVALID_OPCODE),
+        ROW(NVME_ADM_SANITIZE, 0, (2), NVME_SC_INVALID_OPCODE),
+        ROW(NVME_ADM_GET_LOG_PAGE, ALL, (0xbf | 15 << 16),
+            NVME_SC_INVALID_FIELD),
+        ROW(NVME_ADM_GET_LOG_PAGE, 2, (0xbf | 15 << 16), NVME_SC_INVALID_NSID),
+    };
     Host *h = ready(&(HostOptions){.set = ZONED, .block_bytes = 4096});
 
     CHECK(h, 1, row);
+    CHECK(h, 0, admin);
+    host_free(h);
+    h = ready(
+        &(HostOptions){.set = ZONED "zones.extension=0", .block_bytes = 4096});
+    CHECK(h, 1, without_extension);
     host_free(h);
 }
 
@@ -764,6 +833,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/fields/sgl", test_sgl);
     g_test_add_func("/nvme/fields/sgl-list", test_sgl_list);
     g_test_add_func("/nvme/fields/copy", test_copy);
+    g_test_add_func("/nvme/fields/metadata", test_metadata);
     g_test_add_func("/nvme/fields/key-value", test_key_value);
     g_test_add_func("/nvme/fields/zones", test_zones);
     g_test_add_func("/nvme/fields/reservations", test_reservations);

@@ -182,6 +182,15 @@ static void test_queues(void)
         /* Base 5.2.5: the two buffers. */
         ROW_AT(NVME_ADM_DOORBELL_BUFFER, 0, (0), NVME_SC_PRP_OFFSET,
                HOST_DATA + 8),
+        {.opcode = NVME_ADM_DOORBELL_BUFFER,
+         .prp2 = HOST_DATA + 4096 + 8,
+         .code = NVME_SC_PRP_OFFSET},
+        {.opcode = NVME_ADM_DOORBELL_BUFFER,
+         .prp2 = HOST_DATA,
+         .code = NVME_SC_INVALID_FIELD},
+        {.opcode = NVME_ADM_DOORBELL_BUFFER,
+         .prp2 = HOST_RAM_BYTES,
+         .code = NVME_SC_DATA_TRANSFER},
     };
     Host *h = ready(NULL);
 
@@ -320,6 +329,13 @@ static void test_features(void)
         ROW(SET, 1, (0x84), NVME_SC_INVALID_FIELD),
         ROW(SET, 0, (0x07 | 1U << 31, 0), NVME_SC_FEATURE_NOT_SAVEABLE),
         ROW(SET, 0, (0x0e | 1U << 31, 0), NVME_SC_FEATURE_NOT_SAVEABLE),
+        /* Reserved bits. */
+        ROW(SET, 0, (0x01, 1 << 3), NVME_SC_INVALID_FIELD),
+        ROW(SET, 0, (0x08, 1 << 16), NVME_SC_INVALID_FIELD),
+        ROW(SET, 0, (0x0a, 2), NVME_SC_INVALID_FIELD),
+        ROW(SET, 0, (0x15, 1 << 16), NVME_SC_INVALID_FIELD), /* LSIPI */
+        ROW(SET, 0, (0x17, 1), NVME_SC_INVALID_FIELD), /* not supported here */
+        ROW(SET, 0, (0x04, 0xf << 16 | 345), 0),       /* all sensors */
         ROW(SET, 0, (0x02, 1), NVME_SC_INVALID_FIELD), /* PS over NPSS */
         ROW(SET, 0, (0x04, 1 << 16), NVME_SC_INVALID_FIELD),
         ROW(SET, 0, (0x04, 3 << 20), NVME_SC_INVALID_FIELD),

@@ -230,7 +230,120 @@ static void test_bad(void)
     host_free(h);
 }
 
+/* ---- protection information ---------------------------------------------- */
+
+#define MSET  (1U << 4)
+#define PI(n) ((uint32_t)(n) << 5)
+#define PIL   (1U << 8)
+
+/* The number of the format with these blocks and metadata. */
+static uint32_t format_with(Host *h, uint32_t bytes, uint16_t meta)
+{
+    NvmeIdNamespace id = identify(h, 1);
+
+    for (uint32_t i = 0; i <= id.nlbaf; i++) {
+        if (1U << id.lbaf[i].lbads == bytes &&
+            nvme_le16(id.lbaf[i].ms) == meta) {
+            return i;
+        }
+    }
+    g_assert_not_reached();
+}
+
+/* Formats with metadata and protection information of each type: the namespace
+ * has them, as its commands show, and no old block. */
+static void test_protected(void)
+{
+    Host *h = filled(&(HostOptions){.namespaces = "2M;2M", .metadata = 8});
+    uint32_t plain = format_with(h, 512, 0);
+    uint32_t with = format_with(h, 512, 8);
+    uint64_t word;
+
+    g_assert_cmphex(format(h, 1, with | PI(4)), ==, NVME_SC_INVALID_FORMAT);
+    g_assert_cmphex(format(h, 1, with | PI(7)), ==, NVME_SC_INVALID_FORMAT);
+    g_assert_cmphex(format(h, 1, plain | PI(1)), ==, NVME_SC_INVALID_FORMAT);
+    for (unsigned i = 0; i < 8; i++) {
+        uint32_t mset = i & 4 ? MSET : 0;
+        uint32_t pi = PI(i % 4) | (i % 4 ? PIL : 0);
+
+        write_marks(h, 2, bytes_of(h, 2), 512);
+        g_assert_cmphex(format(h, 1, with | mset | pi), ==, 0);
+        g_assert_cmphex(identify(h, 1).flbas, ==, with | mset);
+        g_assert_cmphex(identify(h, 1).dps, ==, i % 4 | (i % 4 ? 8 : 0));
+        /* Blocks with metadata behind them are of 520 bytes. */
+        if (!mset) {
+            g_assert_cmphex(read_word(h, 1, 0, 512, &word), ==, 0);
+            g_assert_cmphex(word, ==, 0);
+        }
+        power_cycle(h);
+        g_assert_cmphex(identify(h, 1).dps, ==, i % 4 | (i % 4 ? 8 : 0));
+        all_are(h, 2, MARK);
+        half_is_left(h);
+    }
+    g_assert_cmphex(format(h, 1, plain), ==, 0);
+    g_assert_cmphex(identify(h, 1).dps, ==, 0);
+    g_assert_cmphex(identify(h, 1).flbas, ==, plain);
+    all_are(h, 1, 0);
+    all_are(h, 2, MARK);
+    check_drive(h);
+    host_free(h);
+}
+
+/* ---- what stands in its way ---------------------------------------------- */
+
+/* A namespace is being deleted: Format may be sent again. */
+static void test_after_delete(void)
+{
+    Host *h = filled(&(HostOptions){.namespaces = "2M;2M"});
+    NvmeSqe delete = host_sqe(NVME_ADM_NS_MANAGEMENT, 2, 0);
+    NvmeSqe sqe = host_sqe(NVME_ADM_FORMAT, 1, 0);
+
+    delete.dw[10] = 1;
+    host_put(h, 0, &delete);
+    host_put(h, 0, &sqe);
+    host_ring(h, 0);
+    g_assert_cmphex(host_wait(h, 0).status, ==,
+                    NVME_SC_COMMAND_SEQUENCE | NVME_SC_MORE);
+    g_assert_cmphex(host_wait(h, 0).status, ==, 0);
+    all_are(h, 1, MARK);
+    g_assert_cmphex(format(h, 1, 0), ==, 0);
+    all_are(h, 1, 0);
+    host_free(h);
+}
+
+/* A drive at the end of its life keeps what it has. */
+static void test_read_only(void)
+{
+    Host *h = admin_host(
+        &(HostOptions){.namespaces = "2M;2M", .set = "media.program_fail=1"});
+
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    for (unsigned i = 0; !ssd_read_only(h->ssd); i++) {
+        g_assert_cmpuint(i, <, 1000);
+        host_io(h, 1, NVME_IO_WRITE, i % 64 * 8, 8, HOST_DATA);
+        host_flush(h, 1);
+    }
+    g_assert_cmphex(format(h, 1, 0), ==, NVME_SC_READ_ONLY);
+    g_assert_cmphex(format(h, NVME_NSID_ALL, SES(1)), ==, NVME_SC_READ_ONLY);
+    g_assert_cmphex(admin_status(h, NVME_ADM_NS_MANAGEMENT, 1, ADMIN_DW(1), 0),
+                    ==, NVME_SC_READ_ONLY);
+    g_assert_cmpuint(block_bytes(h, 1), ==, 512);
+    g_assert_cmpuint(persistent_events(h, NVME_PEL_FORMAT_START), ==, 0);
+    host_free(h);
+}
+
 /* ---- meanwhile ----------------------------------------------------------- */
+
+/* From the other namespace to the first one, by the second format of ranges. */
+static HostCqe copy_from(Host *h, uint32_t nsid)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_COPY, 2, HOST_DATA);
+
+    memset(admin_data(h), 0, 32);
+    put_le32(admin_data(h), nsid);
+    sqe.dw[12] = 2 << 8;
+    return host_do(h, 1, &sqe);
+}
 
 static void test_meanwhile(void)
 {
@@ -241,12 +354,21 @@ static void test_meanwhile(void)
 
     g_assert_cmphex(admin_status(h, NVME_ADM_SELF_TEST, 1, ADMIN_DW(2), 0), ==,
                     0);
+    memset(admin_data(h), 0, 512);
+    admin_data(h)[4] = 0xc; /* CDFE */
+    g_assert_cmphex(admin_set_feature(h, 0x16, false, 0, 0), ==, 0);
     cid = send_format(h, 1, 1 | SES(1));
     host_sleep(h, 10 * MS);
     g_assert_cmphex(read_word(h, 1, 0, 512, &word), ==,
                     NVME_SC_FORMAT_IN_PROGRESS);
     g_assert_cmphex(read_word(h, 2, 0, 512, &word), ==, 0);
     g_assert_cmphex(word, ==, MARK);
+    g_assert_cmphex(copy_from(h, 1).status, ==,
+                    NVME_SC_FORMAT_IN_PROGRESS | NVME_SC_MORE);
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_SET_FEATURES, 2, ADMIN_DW(0x84, 1), 0), ==,
+        NVME_SC_FORMAT_IN_PROGRESS);
+    g_assert_cmphex(admin_set_feature(h, 0x06, false, 1, 0), ==, 0);
     for (unsigned i = 0; i < 4; i++) {
         NvmeSqe sqe = host_sqe(NVME_ADM_IDENTIFY, 1, HOST_DATA);
         uint8_t left;
@@ -402,6 +524,9 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/format/unmanaged", test_unmanaged);
     g_test_add_func("/nvme/format/erase", test_erase);
     g_test_add_func("/nvme/format/bad", test_bad);
+    g_test_add_func("/nvme/format/protected", test_protected);
+    g_test_add_func("/nvme/format/after-delete", test_after_delete);
+    g_test_add_func("/nvme/format/read-only", test_read_only);
     g_test_add_func("/nvme/format/meanwhile", test_meanwhile);
     g_test_add_func("/nvme/format/resets", test_resets);
     g_test_add_func("/nvme/format/cuts", test_cuts);

@@ -148,6 +148,15 @@ static void test_features(void)
     g_assert_cmpuint(window(h), ==, DTWIN);
     g_assert_cmphex(enter(h, NDWIN), ==, 0);
     g_assert_cmpuint(window(h), ==, NDWIN);
+    g_assert_cmphex(host_code(admin_get_feature(h, WINDOW, 0, 2).status), ==,
+                    NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(enter(h, DTWIN), ==, 0);
+    g_assert_true(holds(h));
+    g_assert_cmphex(configure(h, false, 0, NULL), ==, 0); /* off, in DTWIN */
+    g_assert_false(holds(h));
+    g_assert_cmpuint(window(h), ==, NONE);
+    g_assert_cmphex(enter(h, DTWIN), ==, NVME_SC_COMMAND_SEQUENCE);
+    g_assert_cmphex(configure(h, true, 0, NULL), ==, 0);
     g_assert_cmphex(enter(h, DTWIN), ==, 0);
     host_write32(h, NVME_REG_CC, 0); /* a reset: the mode is off */
     host_enable(h);

@@ -220,6 +220,31 @@ static void test_log(void)
     host_free(h);
 }
 
+static void put_scan(Host *h)
+{
+    NvmeSqe sqe = host_sqe(NVME_ADM_GET_LBA_STATUS, 1, HOST_DATA);
+
+    sqe.dw[12] = 1023;
+    sqe.dw[13] = (uint32_t)SCAN << 24;
+    host_put(h, 0, &sqe);
+}
+
+/* There is one scan at a time: another one may be sent again later. */
+static void test_two_scans(void)
+{
+    Host *h = start(NULL);
+
+    write_marks(h, 1, 1 << 20, 512);
+    put_scan(h);
+    put_scan(h);
+    host_ring(h, 0);
+    g_assert_cmphex(host_wait(h, 0).status, ==,
+                    NVME_SC_COMMAND_SEQUENCE | NVME_SC_MORE);
+    g_assert_cmphex(host_wait(h, 0).status, ==, 0);
+    g_assert_cmpuint(get(h, 1, SCAN, 0, 0)->head.nlsd, ==, 0);
+    host_free(h);
+}
+
 /* A reset in the middle of a scan, and one at each instant of it. */
 static void test_interrupted(void)
 {
@@ -250,6 +275,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/lba-status/bad", test_bad);
     g_test_add_func("/nvme/lba-status/media", test_media);
     g_test_add_func("/nvme/lba-status/log", test_log);
+    g_test_add_func("/nvme/lba-status/two-scans", test_two_scans);
     g_test_add_func("/nvme/lba-status/interrupted", test_interrupted);
     return g_test_run();
 }

@@ -110,6 +110,18 @@ static uint16_t io_at(Host *h, uint8_t opcode, uint64_t addr, uint32_t nblocks)
     return host_code(host_do(h, 1, &sqe).status);
 }
 
+/* Of two blocks; the descriptor's type. */
+static uint16_t read_by_sgl(Host *h, uint64_t addr, uint32_t bytes,
+                            uint8_t type)
+{
+    NvmeSqe sqe = host_rw(h, NVME_IO_READ, 0, 2, addr);
+
+    sqe.dw[0] |= 1 << 14;
+    sqe.dw[8] = bytes;
+    sqe.dw[9] = (uint32_t)type << 24;
+    return host_code(host_do(h, 1, &sqe).status);
+}
+
 static void test_data(void)
 {
     Host *h = ready();
@@ -124,6 +136,17 @@ static void test_data(void)
     sqe.dw[11] = 1;
     g_assert_cmphex(host_code(host_do(h, 0, &sqe).status), ==,
                     NVME_SC_INVALID_FIELD);
+    /* Lists are not there: of PRPs, of SGL descriptors. */
+    sqe = host_rw(h, NVME_IO_READ, 0, 32, HOST_DATA);
+    sqe.dw[8] = (uint32_t)CBA;
+    sqe.dw[9] = (uint32_t)(CBA >> 32);
+    g_assert_cmphex(host_code(host_do(h, 1, &sqe).status), ==,
+                    NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(read_by_sgl(h, CBA, 16, 0x30), ==, NVME_SC_INVALID_FIELD);
+    /* Data across its end. */
+    g_assert_cmphex(read_by_sgl(h, CBA + PMR_BYTES - 512, 1024, 0), ==,
+                    NVME_SC_INVALID_CMB);
+    g_assert_cmphex(read_by_sgl(h, CBA + PMR_BYTES - 1024, 1024, 0), ==, 0);
     place(h, 0); /* not the controller's any more */
     g_assert_cmphex(io_at(h, NVME_IO_READ, CBA, 8), ==, NVME_SC_DATA_TRANSFER);
     host_free(h);

@@ -18,6 +18,8 @@ enum { HOLDER, REGISTRANT, STRANGER };
 
 #define IEKEY      8
 #define CONFLICT   NVME_SC_RESERVATION_CONFLICT
+#define MOST_HOSTS 64 /* of a namespace */
+#define MOST_NOTES 64 /* in the log of a controller */
 #define FIRST_PTPL (3U << 30)
 
 static void try_host_id(Host *h, unsigned id, bool extended, uint16_t want)
@@ -645,7 +647,43 @@ static void test_notification(void)
         }
     }
     assert_note(h[1], 0);
+    /* Of more than the log has room for, the oldest are lost. */
+    for (unsigned i = 0; i < MOST_NOTES + 2; i++) {
+        g_assert_cmphex(acq(h[0], ACQUIRE, 3, KEY(0), 0), ==, 0);
+        g_assert_cmphex(rel(h[0], RELEASE, 3, KEY(0)), ==, 0);
+    }
+    g_assert_cmphex(admin_log(h[1], 0x80, 0, 64, 0), ==, 0);
+    g_assert_cmpuint(get_le64(admin_data(h[1])), ==, 3 + 2 + 1);
+    g_assert_cmpuint(admin_data(h[1])[9], ==, MOST_NOTES - 1);
+    /* The mask is of one controller. */
+    for (unsigned i = 1; i < N_HOSTS; i++) {
+        NvmeSqe get = host_sqe(NVME_ADM_GET_FEATURES, 1, 0);
+
+        get.dw[10] = 0x82;
+        g_assert_cmphex(host_do(h[i], 0, &get).dw0, ==, i == 2 ? 1 << 2 : 0);
+        get.dw[10] |= 1 << 8; /* the default */
+        g_assert_cmphex(host_do(h[i], 0, &get).dw0, ==, 0);
+    }
     end(h);
+}
+
+/* The drive keeps 64 hosts of a namespace. */
+static void test_many(void)
+{
+    Host *h = first_of(NULL);
+
+    for (unsigned i = 0; i < MOST_HOSTS; i++) {
+        set_host_id(h, 1 + i, false);
+        g_assert_cmphex(reg(h, REGISTER, 0, KEY(i)), ==, 0);
+    }
+    set_host_id(h, 1 + MOST_HOSTS, false);
+    g_assert_cmphex(reg(h, REGISTER, 0, KEY(1)), ==, NVME_SC_INTERNAL);
+    assert_report(h, MOST_HOSTS, 0, MOST_HOSTS);
+    set_host_id(h, 1, false);
+    g_assert_cmphex(reg(h, UNREGISTER, KEY(0), 0), ==, 0);
+    set_host_id(h, 1 + MOST_HOSTS, false);
+    g_assert_cmphex(reg(h, REGISTER, 0, KEY(1)), ==, 0);
+    host_free(h);
 }
 
 /* ---- resets and power ---------------------------------------------------- */
@@ -771,6 +809,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/reservation/preempt-and-abort",
                     test_preempt_and_abort);
     g_test_add_func("/nvme/reservation/notification", test_notification);
+    g_test_add_func("/nvme/reservation/many", test_many);
     g_test_add_func("/nvme/reservation/resets", test_resets);
     g_test_add_func("/nvme/reservation/power", test_power);
     g_test_add_func("/nvme/reservation/kept", test_kept);

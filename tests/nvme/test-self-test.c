@@ -237,6 +237,60 @@ static void test_media(void)
     host_free(h);
 }
 
+/* A drive that takes no more data says so in its SMART log: that fails, too. */
+static void test_read_only(void)
+{
+    Host *h = admin_host(
+        &(HostOptions){.nblocks = 8192, .set = "media.program_fail=1"});
+    const NvmeSelfTestResult *r;
+
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    for (unsigned i = 0; !ssd_read_only(h->ssd); i++) {
+        g_assert_cmpuint(i, <, 1000);
+        host_io(h, 1, NVME_IO_WRITE, i % 64 * 8, 8, HOST_DATA);
+        host_flush(h, 1);
+    }
+    for (unsigned code = 1; code <= 2; code++) {
+        g_assert_cmphex(self_test(h, 1, code), ==, 0);
+        wait(h, 100 * S);
+        r = &get_log(h)->result[0];
+        g_assert_cmphex(r->status, ==, code << 4 | 7);
+        g_assert_cmpuint(r->segment, ==, 2);
+        g_assert_cmphex(r->valid & 7, ==, 0); /* no NSID, block, status */
+    }
+    host_free(h);
+}
+
+/* Of one namespace, and of all: chunks of one are not those of another. */
+static void test_namespaces(void)
+{
+    static const uint32_t nsid[] = {1, 2, NVME_NSID_ALL, 0};
+    Host *h = admin_host(&(HostOptions){.namespaces = "2M;4M"});
+    uint64_t reads[4];
+
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    for (uint32_t i = 0; i < 6 << 20 >> 16; i++) {
+        NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, i % 32 * 128, 128, HOST_DATA);
+
+        sqe.dw[1] = i < 32 ? 1 : 2;
+        sqe.dw[10] = (i < 32 ? i : i - 32) * 128;
+        g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+    }
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        reads[i] = counters(h).nand_reads;
+        g_assert_cmphex(self_test(h, nsid[i], 2), ==, 0);
+        wait(h, 100 * S);
+        g_assert_cmphex(get_log(h)->result[0].status, ==, 0x20);
+        reads[i] = counters(h).nand_reads - reads[i];
+    }
+    g_assert_cmpuint(reads[0], ==, (2 << 20) / h->info->page_bytes);
+    g_assert_cmpuint(reads[1], ==, 2 * reads[0]);
+    g_assert_cmpuint(reads[2], ==, 3 * reads[0]);
+    g_assert_cmpuint(reads[3], ==, 0); /* the controller alone */
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -245,5 +299,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/self-test/bad", test_bad);
     g_test_add_func("/nvme/self-test/interrupted", test_interrupted);
     g_test_add_func("/nvme/self-test/media", test_media);
+    g_test_add_func("/nvme/self-test/read-only", test_read_only);
+    g_test_add_func("/nvme/self-test/namespaces", test_namespaces);
     return g_test_run();
 }

@@ -647,6 +647,12 @@ static void test_worn(void)
     g_assert_cmphex(put(h, n * 8, 8), ==, NVME_SC_ZONE_READ_ONLY);
     g_assert_cmphex(send(h, n * 8 / ZONE * ZONE, RESET), ==,
                     NVME_SC_ZONE_TRANSITION);
+    g_assert_cmphex(send(h, n * 8 / ZONE * ZONE, FINISH), ==,
+                    NVME_SC_ZONE_TRANSITION);
+    g_assert_cmphex(send(h, n * 8 / ZONE * ZONE, OPEN), ==,
+                    NVME_SC_ZONE_TRANSITION);
+    g_assert_cmphex(send(h, n * 8 / ZONE * ZONE, EXTENSION), ==,
+                    NVME_SC_ZONE_TRANSITION);
     g_assert_cmphex(send(h, n * 8 / ZONE * ZONE, OFFLINE), ==, 0);
     g_assert_cmphex(fetch(h, n * 8 / ZONE * ZONE, 1), ==, NVME_SC_ZONE_OFFLINE);
     g_assert_cmphex(put(h, n * 8, 8), ==, NVME_SC_ZONE_OFFLINE);

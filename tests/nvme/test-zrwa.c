@@ -117,6 +117,30 @@ static void test_area_limits(void)
     g_assert_true(reads_as(h, 0, ZONE, 16));
     g_assert_cmphex(send(h, 3 * ZONE, OPEN | ZRWAA), ==, 0);
     host_free(h);
+    /* A commit opens its zone; three may be open. */
+    h = start(AREA);
+    g_assert_cmphex(send(h, 0, OPEN | ZRWAA), ==, 0);
+    g_assert_cmphex(write_as(h, 1, 0, 4), ==, 0);
+    g_assert_cmphex(send(h, 0, CLOSE), ==, 0);
+    for (unsigned i = 1; i <= 3; i++) {
+        g_assert_cmphex(send(h, i * ZONE, OPEN), ==, 0);
+    }
+    g_assert_cmphex(send(h, 3, COMMIT), ==, NVME_SC_TOO_MANY_OPEN);
+    g_assert_cmpuint(pointer(h, 0), ==, 0);
+    g_assert_cmphex(send(h, 3 * ZONE, CLOSE), ==, 0);
+    g_assert_cmphex(send(h, 3, COMMIT), ==, 0);
+    g_assert_cmpuint(state(h, 0), ==, IMPLICIT);
+    g_assert_cmpuint(pointer(h, 0), ==, 4);
+    host_free(h);
+    /* The area ends with the capacity of its zone: 200 blocks. */
+    h = start(AREA "zones.capacity=800KiB;");
+    for (unsigned at = 0; at < 192; at += 8) {
+        g_assert_cmphex(put(h, at, 8), ==, 0);
+    }
+    g_assert_cmphex(send(h, 0, OPEN | ZRWAA), ==, 0);
+    g_assert_cmphex(put(h, 196, 5), ==, NVME_SC_ZONE_BOUNDARY);
+    g_assert_cmphex(put(h, 196, 4), ==, 0);
+    host_free(h);
 }
 
 /* A zone that is written to its end, in places; then the next one. */
