@@ -517,6 +517,28 @@ static void test_unrestricted(void)
     host_free(h);
 }
 
+/* An overwrite that the store refuses fails, once as much is waiting as may. */
+static void test_store_refuses(void)
+{
+    Host *h = filled(&(HostOptions){.backlog = NVME_BACKLOG_MIN});
+
+    h->fail_writes = true;
+    g_assert_cmphex(sanitize(h, OVERWRITE | AUSE | 1 << 4, 0x5a5a5a5a), ==, 0);
+    wait_end(h);
+    g_assert_cmpuint(status_of(h), ==, 3);
+    g_assert_cmpuint(nvme_refused_bytes(h->ctrl), >=, NVME_BACKLOG_MIN);
+    g_assert_cmpuint(nvme_refused_bytes(h->ctrl), <, 3 * NVME_BACKLOG_MIN);
+    h->fail_writes = false;
+    g_assert_cmphex(sanitize(h, EXIT, 0), ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    g_assert_cmphex(sanitize(h, OVERWRITE | 1 << 4, 0x5a5a5a5a), ==, 0);
+    wait_end(h);
+    g_assert_cmpuint(status_of(h), ==, 1);
+    g_assert_cmpuint(marks_in_store(h), ==, 0);
+    check_drive(h);
+    host_free(h);
+}
+
 /* ---- drives -------------------------------------------------------------- */
 
 /* Every way to keep blocks has to let them go. */
@@ -589,6 +611,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/sanitize/kept", test_kept);
     g_test_add_func("/nvme/sanitize/restricted", test_restricted);
     g_test_add_func("/nvme/sanitize/unrestricted", test_unrestricted);
+    g_test_add_func("/nvme/sanitize/store-refuses", test_store_refuses);
     g_test_add_func("/nvme/sanitize/drives", test_drives);
     g_test_add_func("/nvme/sanitize/crypto-only", test_crypto_only);
     return g_test_run();

@@ -657,6 +657,12 @@ static void test_worn(void)
     g_assert_cmphex(fetch(h, n * 8 / ZONE * ZONE, 1), ==, NVME_SC_ZONE_OFFLINE);
     g_assert_cmphex(put(h, n * 8, 8), ==, NVME_SC_ZONE_OFFLINE);
     host_free(h);
+    /* Nor can it finish a zone. */
+    h = start(ZONED "media.program_fail=1");
+    g_assert_cmphex(put(h, ZONE, 5), ==, 0);
+    g_assert_cmphex(send(h, ZONE, FINISH), ==, NVME_SC_WRITE_FAULT);
+    g_assert_cmpuint(state(h, 1), ==, READ_ONLY);
+    host_free(h);
 }
 
 /* ---- several controllers ------------------------------------------------- */
