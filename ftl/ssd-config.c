@@ -113,6 +113,7 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     copy->power_states = g_strdup(cfg->power_states);
     copy->isolation = g_strdup(cfg->isolation);
     copy->handles = g_strdup(cfg->handles);
+    copy->namespaces = g_strdup(cfg->namespaces);
     copy->slc_streams = g_strdup(cfg->slc_streams);
     outside_config_copied(copy);
     return copy;

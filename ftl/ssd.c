@@ -434,6 +434,8 @@ static void init_info(Ssd *ssd)
         MAX(ssd->l.row_pages, 1);
     info->reclaim_bytes = fdp_ru_bytes(cfg, &ssd->l);
     info->queue_depth = cfg->queue_depth;
+    info->namespaces =
+        cfg->namespaces && *cfg->namespaces ? cfg->namespaces : NULL;
     info->keeps_buffer = cfg->plp;
     zones_info(cfg, &ssd->l, &info->zones);
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));

@@ -80,6 +80,7 @@ typedef struct SsdInfo {
     uint64_t program_bytes; /* that NAND programs at once, of one stream */
     uint64_t reclaim_bytes; /* of a reclaim unit: one of a stream's blocks in
                                each plane of its group, or more */
+    const char *namespaces; /* host.namespaces; NULL: it is empty */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
     uint64_t memory_bytes; /* host memory that the model's tables may take */
     uint64_t longest_recovery_ns; /* ssd_recovery_ns() is below, however full the

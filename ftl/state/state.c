@@ -428,6 +428,7 @@ static bool may_differ(const char *key)
         "ftl.flush_pad",
         "ftl.gc_core",
         "latency.free",
+        "host.namespaces",
         "host.pcie_mps",
         "host.pcie_mrrs",
         "host.pcie_rcb",

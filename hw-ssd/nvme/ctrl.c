@@ -569,17 +569,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     payload_set_limit(ctrl->payload, cfg->backlog);
-    if (info->zones.conventional && !cfg->namespaces) {
-        ctrl->cfg.namespaces = "zoned;rest";
-    } else if (info->zones.n > 0 && cfg->namespaces &&
-               !info->zones.conventional) {
-        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
-                    "namespaces=%s: with zones.enabled=on it needs "
-                    "zones.conventional",
-                    cfg->namespaces);
-        return false;
-    }
-    if (!nvme_zones_init(ctrl, error)) {
+    if (!nvme_ns_choose(ctrl, error) || !nvme_zones_init(ctrl, error)) {
         return false;
     }
     nvme_namespaces_init(ctrl, ctrl->cfg.namespaces ? NVME_MAX_NAMESPACES : 1);

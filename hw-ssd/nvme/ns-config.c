@@ -23,9 +23,28 @@ const char nvme_namespaces_help[] =
 
 static bool refuse(const NvmeCtrl *ctrl, GError **error, const char *why)
 {
-    g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, "namespaces=%s: %s",
-                ctrl->cfg.namespaces, why);
+    const char *text = ctrl->cfg.namespaces;
+    bool is_option = text == ssd_info(ctrl->ssd)->namespaces;
+
+    g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, "%snamespaces=%s: %s",
+                is_option ? "host." : "", text, why);
     return false;
+}
+
+bool nvme_ns_choose(NvmeCtrl *ctrl, GError **error)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+
+    if (!ctrl->cfg.namespaces) {
+        ctrl->cfg.namespaces = info->namespaces;
+    }
+    if (!ctrl->cfg.namespaces && info->zones.conventional) {
+        ctrl->cfg.namespaces = "zoned;rest";
+    }
+    return !ctrl->cfg.namespaces || !info->zones.n || info->zones.conventional
+               ? true
+               : refuse(ctrl, error,
+                        "with zones.enabled=on it needs zones.conventional");
 }
 
 /* "8G" up to *end.  UINT64_MAX: it is too large, or no number. */
@@ -292,7 +311,7 @@ bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)
         ctrl->sub->namespaces.any_kv = form.kv; /* with 0:kv, too */
         return add_equal(ctrl, n, form, error);
     }
-    part = g_strsplit(text, ";", -1);
+    part = g_strsplit_set(text, ";/", -1);
     for (uint32_t i = 0; part[i] || i == 0; i++) {
         if (!add_one(ctrl, i + 1, part[i] ? part[i] : "", error)) {
             return false;

@@ -5,6 +5,10 @@
 
 #include "nvme-internal.h"
 
+/* What text there is: of NvmeConfig, else of host.namespaces.  NULL: none. Once
+ * the controller knows its drive; false: it cannot be had with these zones. */
+bool nvme_ns_choose(NvmeCtrl *ctrl, GError **error);
+
 /* Make the namespaces of NvmeConfig.namespaces, attached.  false: *error says
  * what is wrong with it. */
 bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error);

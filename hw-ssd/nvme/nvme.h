@@ -205,7 +205,8 @@ typedef struct NvmeConfig {
                          drive; 1..SsdInfo.nblocks */
     bool dsm_hints;   /* context attributes of Dataset Management act */
     bool no_nodas;    /* Sanitize: No-Deallocate After Sanitize is inhibited */
-    const char *namespaces; /* NULL: one, of all blocks, for good; else the host
+    const char *namespaces; /* NULL: as host.namespaces has them, and without
+                               that one, of all blocks, for good; else the host
                                manages them, and a new drive has these:
                                nvme_namespaces_help */
     uint64_t kv_cache;      /* bytes of pages that the index of a namespace of

@@ -44,7 +44,7 @@ static bool load_kept(VssdDev *s, FILE *file, GError **error)
         g_prefix_error(error, "state file %s: ", s->state);
         return false;
     }
-    if (s->namespaces && !namespaces) {
+    if (!namespaces) {
         nvme_preloaded(s->ctrl, 0, s->nvme_cfg.nblocks);
     }
     return true;

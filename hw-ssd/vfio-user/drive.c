@@ -156,6 +156,8 @@ static bool load_kept(Server *s, GError **error)
         ok = nvme_load_kept(s->ctrl, file, &namespaces, error);
         if (!ok) {
             g_prefix_error(error, "state file %s: ", s->opt->state);
+        } else if (!namespaces) {
+            nvme_preloaded(s->ctrl, 0, s->nvme_cfg.nblocks);
         }
     }
     if (file) {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from machine import Machine, drive_args, start_and_fail
+from machine import PROFILES, Machine, drive_args, start_and_fail
 from nvme_host import BUFFER, OP_FLUSH, OP_READ, OP_WRITE, NvmeHost
 
 KIB = 1 << 10
@@ -184,6 +184,25 @@ def two_nodes(tmp_path: Path, second: int, **device: str) -> list[str]:
     return ["-blockdev", "driver=raw,file.driver=file,node-name=d1,"
             f"file.filename={files[1]}",
             *drive_args("tiny", files[0], drive2="d1", **device)]
+
+
+def test_profile(image: Path, tmp_path: Path) -> None:
+    """A profile has them, the property goes before it, and a state file of a
+    drive with one namespace leaves the profile's."""
+    profile, state = tmp_path / "two.ini", str(tmp_path / "state")
+    with Machine(*drive_args("tiny", image, state=state)) as machine:
+        host_of(machine)
+        assert machine.quit() == 0
+    profile.write_text((PROFILES / "tiny.ini").read_text()
+                       + "\n[host]\nnamespaces = 1M;rest\n")
+    with Machine(*drive_args(str(profile), image, state=state)) as machine:
+        host = host_of(machine)
+        assert allocated(host) == [1, 2]
+        assert size(host, 1) == (2048, 512)
+        assert machine.quit() == 0
+    with Machine(*drive_args(str(profile), image, namespaces="3")) as machine:
+        assert allocated(host_of(machine)) == [1, 2, 3]
+        assert machine.quit() == 0
 
 
 def test_own_nodes(tmp_path: Path) -> None:
