@@ -145,6 +145,7 @@ static void begin(Guest *g, const uint8_t *head)
         .cmb_bytes = g->drive.cmb ? CMB_BYTES : 0,
         .kv_cache = NVME_KV_CACHE_MIN,
         .dsm_hints = g->drive.hints,
+        .no_nodas = g->drive.heats,
         .controllers = head[HEAD_CONTENT] & 64 ? 2 : 0,
         .no_preload = true,
         .lent = memory,

@@ -71,11 +71,14 @@ static const char *const drives[] = {
 
 /* The last values of HEAD_DRIVE, so that inputs made before keep their drives.
  * cmb: the host's controller memory buffer; kv: a key-value namespace; hints:
- * dsm_hints. */
+ * dsm_hints; heats: sanitize_nodas=off. */
 static const struct {
     const char *options;
-    bool cmb, kv, both, hints;
+    bool cmb, kv, both, hints, heats;
 } later[] = {
+    {"nand.blocks=28;ftl.op_percent=150%;ftl.map=dftl;ftl.map_cache=64;"
+     "ftl.hmb=64KiB;thermal.resistance=10;power.states=8000:0:0/10:10:50:idle",
+     .heats = true},
     {"nand.blocks=26;ftl.op_percent=150%;ftl.hot_cold=on;"
      "host.read_ahead=32KiB;host.read_ahead_after=1",
      .hints = true},
@@ -383,6 +386,8 @@ static Kept *make_kept(const uint8_t *head)
         drive_of(head) >= LATER && later[drive_of(head) - LATER].both;
     k->drive.hints =
         drive_of(head) >= LATER && later[drive_of(head) - LATER].hints;
+    k->drive.heats =
+        drive_of(head) >= LATER && later[drive_of(head) - LATER].heats;
     return k;
 }
 

@@ -21,6 +21,7 @@ typedef struct FuzzDrive {
     bool kv;     /* of key-value pairs, so that no host is honest */
     bool cmb;    /* with a controller memory buffer */
     bool hints;  /* attributes of Dataset Management act */
+    bool heats;  /* it has states of power and temperature; no NDAS */
 } FuzzDrive;
 
 FuzzDrive fuzz_drive(const uint8_t *head);

@@ -765,6 +765,30 @@ static void write_later_2(const char *dir, unsigned first, unsigned n)
     }
 }
 
+/* Features of power, temperature, host memory and Sanitize; then time. */
+static void write_states(const char *dir, unsigned first, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        Life l = {.bytes = g_byte_array_new()};
+
+        prng_seed(&l.rng, i, 0x57a7e);
+        add_head(&l, 246, i / 2 % 4);
+        l.bytes->data[HEAD_HOST] &= (uint8_t)~FUZZ_HOST_COLD;
+        add(&l, FUZZ_MEMORY, 0, 0, 1 << 3 | 1 << 8); /* to state 1 after 1 ms */
+        raw_admin(&l, NVME_ADM_SET_FEATURES, 1, 0x0c, 1);
+        for (unsigned k = 0; k < 2; k++) {
+            tables(&l, 0, true);
+            some_io(&l, 8);
+            raw_admin(&l, NVME_ADM_SET_FEATURES, 1, 0x02, below(&l, 3));
+            add(&l, FUZZ_SLEEP, 10 + below(&l, 16), below(&l, 0x10000), 0);
+            some_io(&l, 4);
+            power_and_resets(&l);
+        }
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
 /* ADMIN of nvme-act-vf.c: what, which secondary, and its values. */
 static void secondary(Life *l, unsigned what, unsigned a, uint32_t b)
 {
@@ -855,6 +879,8 @@ int main(int argc, char **argv)
     write_keys(argv[1], 2 * n + n / 4 + n / 8 + n / 12, n / 12);
     write_tables(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12);
     write_features(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12 + 16, 8);
-    write_later_2(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12 + 24, n / 12);
+    write_later_2(argv[1], 2 * n + n / 4 + n / 8 + n / 12 + n / 12 + 24,
+                  n / 12);
+    write_states(argv[1], 2 * n + n / 4 + n / 8 + 3 * (n / 12) + 24, 8);
     return 0;
 }
