@@ -205,6 +205,32 @@ def test_a_second_define_updates(virsh: Virsh,
 
 
 @pytest.mark.usefixtures("no_images")
+def test_virt_install(virsh: Virsh, daemon: subprocess.Popen[str]) -> None:
+    """The printed command makes a domain and starts it; its guest boots from
+    the first drive, both are in slots, and another device can be plugged."""
+    made = vssd("libvirt", NAME, "--profile", "zero-latency", "--set",
+                "nand.read=3us", "--drive", "tiny,size=8M,serial=SECOND",
+                "--virt-install")
+    assert made.returncode == 0, made.stderr
+    done = subprocess.run(
+        ["nsenter", "-m", "-t", str(daemon.pid), "sh", "-c",
+         made.stdout.strip() + " --rng /dev/urandom"], text=True,
+        capture_output=True, check=False, stdin=subprocess.DEVNULL,
+        env=dict(os.environ, LIBVIRT_DEFAULT_URI="qemu:///system"))
+    assert done.returncode == 0, done.stderr + done.stdout
+    shown = read_until(virsh("ttyconsole", NAME).strip(), b"vssd login: ",
+                       LOGIN_S)
+    assert b"vssd login: " in shown, shown[-2000:]
+    assert stats(virsh)["profile"] == "zero-latency"
+    assert stats(virsh, "ssd1")["requests"] > 0
+    again = vssd("libvirt", NAME).stdout
+    uuid = re.search("<uuid>(.*)</uuid>", again)
+    assert uuid and uuid[1] == virsh("domuuid", NAME).strip()
+    virsh("destroy", NAME)
+    virsh("undefine", NAME)
+
+
+@pytest.mark.usefixtures("no_images")
 def test_apparmor_takes_the_rules(tmp_path: Path, env: Env) -> None:
     """In a profile, by AppArmor's own compiler."""
     packages.ensure(packages.LIBVIRT)

@@ -339,6 +339,31 @@ def test_libvirt_updates_a_domain(virsh: Path) -> None:
         "other", Path("/q"), "tcg", 64, 1, []).lasting_uuid
 
 
+def test_virt_install_has_no_marks() -> None:
+    """virt-install 4.1 escapes quotation marks and the like twice: arguments
+    for QEMU have none, and what cannot do without is refused."""
+    disk = domain.Disk(Path("/a,b c.qcow2"), "qcow2", Path("/p.ini"),
+                       ["nand.read=1us", "seed=2"], files={"state": Path("/s")})
+    made = domain.Domain("d", Path("/q"), "tcg", 64, 1, [disk] * 9)
+    command = domain.virt_install(made)
+    passed = command[-1].removeprefix("--qemu-commandline=")
+    args = shlex.split(passed)
+    assert not set(domain.MARKS) & set("".join(args))
+    assert args[-1] == (
+        "vssd,id=ssd8,drive=disk8,serial=VSSD0008,profile=/p.ini,bus=slot8,"
+        "options=nand.read=1us;seed=2,state=/s")
+    assert args[-3] == (
+        "qcow2,node-name=disk8,discard=unmap,file.driver=file,"
+        "file.filename=/a,,b c.qcow2")
+    ports = [x for x in args if x.startswith("pcie-root-port")]
+    places = [re.findall(r"addr=0x([0-9a-f.]+)", x)[0] for x in ports]
+    assert places == [f"10.{i}" for i in range(8)] + ["11.0"]
+    for bad in ("/a'b", "/a&b", '/a"b'):
+        disk.image = Path(bad)
+        with pytest.raises(UserError, match="virt-install cannot pass"):
+            domain.virt_install(made)
+
+
 @pytest.mark.parametrize("args, says", [
     (["a/b"], "NAME 'a/b'"),
     (["d", "--disk", "/nowhere"], "--disk /nowhere: no such file"),

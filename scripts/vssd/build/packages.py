@@ -96,7 +96,7 @@ VNG = Group("booting kernels by virtme-ng", ("busybox-static", "kmod"))
 U_BOOT = Group("the U-Boot test", ("u-boot-qemu",))
 LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients",
-    "apparmor"))
+    "virtinst", "apparmor"))
 
 LOCK_S = 600  # for another apt that runs
 

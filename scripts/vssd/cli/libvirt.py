@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     what.add_argument("--define", action="store_true",
                       help="define the domain with virsh, or update it, instead"
                       " of printing it")
+    what.add_argument("--virt-install", action="store_true",
+                      help="print a virt-install command that makes such a"
+                      " domain, to add options to")
     what.add_argument("--apparmor", action="store_true",
                       help="print the rules that AppArmor needs for the domain")
     p.set_defaults(call=main)
@@ -142,6 +146,8 @@ def main(args: argparse.Namespace) -> int:
     made, built_in = make(args)
     if args.apparmor:
         sys.stdout.write(domain.apparmor_rules(made, built_in))
+    elif args.virt_install:
+        print(shlex.join(domain.virt_install(made)))
     elif not args.define:
         sys.stdout.write(domain.xml(made))
     else:
