@@ -2,8 +2,9 @@
 """./vssd powercut campaign: programs that survive, and planted errors that it
 finds (docs/powercut-campaign.md).
 
-The short form has three programs in one guest, two of them with an error.  With
---long each program has each mode and file system of its own.
+The short form has three programs in one guest, two of them with an error; and
+the same cuts again, in guests that run at the same time.  With --long each
+program has each mode and file system of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +31,30 @@ FILES = "python3 $VSSD_FILES/files.py"
 LEVELDB = "python3 $VSSD_FILES/leveldb_rows.py"
 
 
+def command(folder: Path, *options: str) -> list[str]:
+    """Arguments of a campaign that keeps its files there."""
+    return ["powercut", "campaign", "--json", "--output", str(folder),
+            *(x for name in sorted(EXAMPLES.glob("[!t]*.py"))
+              for x in ("--files", str(name))), *options]
+
+
+def emulators_of(pid: int) -> int:
+    """Processes of QEMU's emulator below this one."""
+    count, left = 0, [pid]
+    while left:
+        proc = Path(f"/proc/{left.pop()}")
+        try:
+            count += proc.joinpath("comm").read_text().startswith("qemu-system")
+            left += [int(x) for task in proc.glob("task/*/children")
+                     for x in task.read_text().split()]
+        except OSError:  # it has ended
+            continue
+    return count
+
+
 def campaign(folder: Path, *options: str, found: bool) -> dict[str, Any]:
     """Run one; does it find a violation?  Its JSON."""
-    done = vssd("powercut", "campaign", "--json", "--output", str(folder),
-                *(x for name in sorted(EXAMPLES.glob("[!t]*.py"))
-                  for x in ("--files", str(name))), *options, timeout_s=5400)
+    done = vssd(*command(folder, *options), timeout_s=5400)
     assert done.returncode == int(found), done.stderr + done.stdout[:3000]
     result: dict[str, Any] = json.loads(done.stdout)
     for row in result["rows"]:
@@ -58,20 +80,31 @@ def several(**programs: str) -> tuple[str, str]:
     return write, check
 
 
-def test_planted_errors(tmp_path: Path) -> None:
-    """SQLite that syncs has no loss; SQLite without, and renames without fsync,
-    have; and the printed command repeats the first violation, from a recorded
-    run that is the same to the byte."""
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) \
+        -> tuple[Path, list[str], dict[str, Any]]:
+    """A campaign with three programs, two of which have an error: its folder,
+    its programs, its result."""
+    folder = tmp_path_factory.mktemp("planted") / "1"
     write, check = several(sound=f"{SQLITE} write wal full",
                            off=f"{SQLITE} write delete off",
                            rename=f"{FILES} write both")
-    result = campaign(tmp_path / "1", "--write", write, "--check", check,
-                      "--cuts", "8", "--seconds", "8", found=True)
+    options = ["--write", write, "--check", check, "--cuts", "8", "--seconds",
+               "8"]
+    return folder, options, campaign(folder, *options, found=True)
+
+
+def test_planted_errors(tmp_path: Path, planted: tuple[
+        Path, list[str], dict[str, Any]]) -> None:
+    """SQLite that syncs has no loss; SQLite without, and renames without fsync,
+    have; and the printed command repeats the first violation, from a recorded
+    run that is the same to the byte."""
+    folder, _, result = planted
     said = " ".join(row["text"] for row in result["rows"])
     assert "off: " in said and "rename: " in said and "sound: " not in said
     assert max(row["notes"] for row in result["rows"]) > 30
     bad = next(row for row in result["rows"] if not row["ok"])
-    assert (tmp_path / f"1/cut{bad['cut']}.img").exists()
+    assert (folder / f"cut{bad['cut']}.img").exists()
     words = shlex.split(bad["replay"])
     done = vssd(*words[1:], "--json", "--output", str(tmp_path / "2"))
     assert done.returncode == 1, done.stderr
@@ -80,11 +113,37 @@ def test_planted_errors(tmp_path: Path) -> None:
             for row in again] == [(bad["instant_ns"], False, bad["notes"],
                                    bad["text"])]
     for name in ("durable.log", "notes.log"):
-        assert (tmp_path / "1" / name).read_bytes() \
+        assert (folder / name).read_bytes() \
             == (tmp_path / "2" / name).read_bytes()
-    log = Log(tmp_path / "1/durable.log")
+    log = Log(folder / "durable.log")
     assert any(r.changes for r in log.records)
     log.close()
+
+
+def test_jobs(tmp_path: Path, planted: tuple[
+        Path, list[str], dict[str, Any]]) -> None:
+    """Guests that check at the same time, each some of the cuts, give the
+    verdicts of one guest."""
+    folder, options, one = planted
+    most = 0
+    with (tmp_path / "out").open("w+") as out, subprocess.Popen(
+            [str(paths.PROJECT / "vssd"), *command(
+                tmp_path / "2", *options, "--recorded", str(folder), "--jobs",
+                "2")], stdin=subprocess.DEVNULL, stdout=out) as proc:
+        while proc.poll() is None:
+            most = max(most, emulators_of(proc.pid))
+            time.sleep(0.1)
+        assert proc.returncode == 1
+        out.seek(0)
+        found = json.load(out)
+    assert most == 2
+
+    def verdicts(result: dict[str, Any]) -> list[tuple[object, ...]]:
+        return [(row["cut"], row["instant_ns"], row["ok"], row["notes"],
+                 row["text"]) for row in result["rows"]]
+
+    assert verdicts(found) == verdicts(one)
+    assert len({row["ok"] for row in one["rows"]}) == 2  # both kinds
 
 
 @LONG

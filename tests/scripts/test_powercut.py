@@ -4,6 +4,7 @@ pytest plugin and the GitHub Action with a command that stands in for vssd."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -18,8 +19,10 @@ from schema import faults
 
 from vssd.build import venv
 from vssd.campaign import campaign, durable, plan
+from vssd.campaign.guests import Outcome, Parts
 from vssd.errors import UserError
 from vssd.paths import PROJECT
+from vssd.ui import Stage
 
 FOLDER = PROJECT / "guest-tools/powercut"
 BLOCK = 512
@@ -100,6 +103,52 @@ def test_notes_over_time(tmp_path: Path) -> None:
     assert (notes.begin_ns, notes.end_ns) == (10, 40)
     assert [notes.at(t) for t in (9, 10, 19, 20, 29, 30, 45)] == [
         b"", b"", b"", b"one\n", b"one\n", b"one\ntwo\n", b"one\ntwo\n"]
+
+
+@pytest.mark.parametrize("jobs, cuts, guests", [
+    (1, 20, [16, 4]), (2, 20, [10, 10]), (3, 2, [1, 1]), (4, 80, [16] * 5)])
+def test_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int,
+              cuts: int, guests: list[int]) -> None:
+    """As many guests at a time as asked for, or as there are; each cut has one
+    verdict, also those of a guest that ends in its second check."""
+    now, most, batches, broken = 0, 0, list[int](), {3}
+
+    async def run(spec: list[campaign.Cut]) -> Outcome:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.01)
+        now -= 1
+        said = ""
+        for cut in spec:
+            said += '{"begins": 0}\n'
+            if cut.number in broken:
+                broken.remove(cut.number)
+                return Outcome(None, said, "", "the guest ended")
+            said += json.dumps({"ends": 0, "status": cut.number % 2,
+                                "text": f"{cut.number}"}) + "\n"
+        return Outcome(0, said, "", "")
+
+    def checking(_: Any, __: Path, name: str, batch: list[Any]) \
+            -> list[campaign.Cut]:
+        if name.endswith("-1"):
+            batches.append(len(batch))
+        return [made[int(image.name)] for image, _ in batch]
+
+    monkeypatch.setattr(campaign.guests, "run", run)
+    monkeypatch.setattr(campaign.guests, "checking", checking)
+    made = {i: campaign.Cut(i, i, b"", (i, 0)) for i in range(1, cuts + 1)}
+    images = [(cut, tmp_path / str(i)) for i, cut in made.items()]
+    for _, image in images:
+        image.touch()
+    parts = Parts(plan.Plan("w", "c", jobs=jobs), None, None, None)  # type: ignore[arg-type]
+    with Stage("test") as stage:
+        asyncio.run(campaign._check_all(parts, tmp_path, images, stage))
+    assert (most, batches) == (min(jobs, len(guests)), guests)
+    for i, cut in made.items():
+        wanted = (False, "the guest ended") if i == 3 else (i % 2 == 0, f"{i}")
+        assert (cut.ok, cut.text) == wanted
+    assert not any(image.exists() for _, image in images)
 
 
 @pytest.mark.parametrize("options, why", [
