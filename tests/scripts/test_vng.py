@@ -61,9 +61,26 @@ def test_trees(tree: Path) -> None:
     for words in (["-r", "v6.12"], ["--run=v6.12"], ["-rv6.12"], ["--build"],
                   ["--help"]):
         vng.check(tree, words)
+    (tree / ".config").write_text("# CONFIG_BLK_DEV_NVME is not set\n")
+    vng.check(tree, ["--kconfig"])
+    (tree / vng.KERNEL).touch()
+    with pytest.raises(UserError, match="has no CONFIG_BLK_DEV_NVME"):
+        vng.check(tree, [])
+    (tree / ".config").write_text("CONFIG_BLK_DEV_NVME=m\n")
+    vng.check(tree, [])
     (tree / "Kbuild").unlink()
     with pytest.raises(UserError, match="is no tree of Linux's sources"):
         vng.check(tree, [])
+
+
+@pytest.mark.parametrize("words, ours", [
+    (["--kconfig"], True), (["-k"], True), (["--build"], True), (["-bv"], True),
+    (["--exec", "true"], False), (["-r", "v6.12"], False)])
+def test_configuration(words: list[str], ours: bool) -> None:
+    """A configuration that virtme-ng makes has the drive's driver."""
+    made = vng.command(Path("/vng"), Path("/q"), "tcg", [], [], words)
+    assert ("CONFIG_BLK_DEV_NVME=y" in made) == ours
+    assert made[-len(words):] == words
 
 
 def test_command(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

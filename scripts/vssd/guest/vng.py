@@ -22,6 +22,9 @@ TREE = ("Kbuild", "Kconfig", "MAINTAINERS")
 OTHER = ("-r", "--run", "-b", "--build", "-k", "--kconfig", "-h", "--help",
          "--version", "--clean")
 OURS = ("--qemu", "--disable-microvm")
+# Its own configuration has no driver of the drive.
+CONFIGURE = ("-k", "--kconfig", "-b", "--build")
+DRIVER = "CONFIG_BLK_DEV_NVME"
 
 
 def check(tree: Path, words: list[str]) -> None:
@@ -38,6 +41,16 @@ def check(tree: Path, words: list[str]) -> None:
     if not (tree / KERNEL).is_file():
         raise UserError(f"{tree} has no built kernel ({KERNEL}): run make, or"
                         " ./vssd vng -- --build")
+    config = tree / ".config"
+    if config.is_file() and not re.search(
+            f"^{DRIVER}=[ym]$", config.read_text(errors="replace"), re.M):
+        raise UserError(f"{config} has no {DRIVER}, so its kernel cannot use the"
+                        " drive: run ./vssd vng -- --kconfig, then make")
+
+
+def configures(words: list[str]) -> bool:
+    """Does virtme-ng write the tree's .config?"""
+    return any(w in CONFIGURE or re.match(r"-[bk]\w", w) for w in words)
 
 
 def command(program: Path, emulator: Path, accel: str,
@@ -49,4 +62,5 @@ def command(program: Path, emulator: Path, accel: str,
         qemu += machine.drive_args(i, drive, False, aio=machine.aio_of(emulator))
     return [str(program), "--qemu", str(emulator), "--disable-microvm",
             *["--disable-kvm"] * (accel != "kvm"),
-            "--qemu-opts=" + shlex.join(qemu + extra), *words]
+            "--qemu-opts=" + shlex.join(qemu + extra),
+            *["--configitem", f"{DRIVER}=y"] * configures(words), *words]
