@@ -18,7 +18,9 @@ FDP_SETS = ("nand.channels=2", "nand.dies=1", "fdp.ruhs=8",
             "ftl.op_percent=40%")
 FDP_HANDLES = 8
 PI_IOS = 128    # of the script's 8192 for each test: an emulated guest is slow
-PI_FORMATS = range(1, 10)    # that either device has, with and without metadata
+# That either device has, with and without metadata.  vssd's formats 8 and 9 have
+# storage tags, which fio refuses.
+PI_FORMATS = range(1, 8)
 NO_FORMAT = re.compile(r"has metadata size zero|IndexError: list index")
 
 
@@ -32,8 +34,8 @@ def _script(name: str, edit: str = "") -> Callable[[str, str, int], str]:
 
 
 def _pi_tests(_folder: Path) -> list[str]:
-    """pi-FORMAT-PLACE-TYPE-EXTENDED.  Each nine of them have all formats, in
-    nine of the twelve forms, so that a run that is stopped has seen many."""
+    """pi-FORMAT-PLACE-TYPE-EXTENDED.  Each seven of them have all formats, in
+    seven of the twelve forms, so that a run that is stopped has seen many."""
     kinds = list(itertools.product((0, 1), (1, 2, 3), (0, 1)))
     return [f"pi-{lbaf}-{pil}-{kind}-{elba}" for turn in range(len(kinds))
             for lbaf in PI_FORMATS
