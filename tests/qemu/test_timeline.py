@@ -25,7 +25,7 @@ def test_commands(image: Path, tmp_path: Path) -> None:
         assert machine.qtest
         host = NvmeHost(machine.qtest)
         host.enable()
-        for unit in range(40):
+        for unit in range(41):  # four fill a page: the last waits for the flush
             host.write(unit * LBAS, bytes([1]) * UNIT)
         host.flush()
         assert host.read(7 * LBAS, UNIT) == bytes([1]) * UNIT
@@ -33,7 +33,7 @@ def test_commands(image: Path, tmp_path: Path) -> None:
         assert machine.quit() == 0
     t = read(file)
     host_names = t.names("host commands")
-    assert host_names == {("host", "write"): 40, ("host", "flush"): 1,
+    assert host_names == {("host", "write"): 41, ("host", "flush"): 1,
                           ("host", "read"): 1}
     queue, = {s.path[1] for s in t.of("host commands")}
     assert queue.endswith("queue 1")
