@@ -98,15 +98,17 @@ def test_reservation_of_the_host(two_paths: Guest) -> None:
 
 
 def test_a_path_error_goes_to_the_other_path(two_paths: Guest) -> None:
-    """A rule ends each read of one controller with Internal Path Error: Linux
-    sends it again by the other one, and no read fails."""
+    """A rule ends half of the reads of one controller with Internal Path Error:
+    Linux sends them again, and no read fails.  If all of them failed, Linux
+    could choose the same path without end: it forgets the path that it took
+    last, and begins with the first one that it found."""
     guest = two_paths
     path = "/machine/peripheral/ssd1"
     wait_paths(guest, 2)
     dev = disk(guest)
     guest.run(SUBSYSTEM + "echo round-robin >$d/iopolicy; dmesg -C")
     guest.qmp("qom-set", path=path, property="fault-add",
-              value="cmd=read ctrl=0 -> status 3/0")
+              value="cmd=read ctrl=0 prob=0.5 -> status 3/0")
     try:
         guest.run(f"dd if={dev} of=/dev/null bs=4k count=64 iflag=direct")
         rules = guest.qmp("qom-get", path=path, property="faults")
