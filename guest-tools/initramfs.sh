@@ -38,6 +38,7 @@ root=
 init=/sbin/init
 type=ext4
 how=rw
+flags=
 for word in $cmdline; do
     case $word in
     root=PARTUUID=*) root=${word#root=PARTUUID=} ;;

@@ -89,9 +89,10 @@ def key_values(value: Mapping[str, object]) -> str:
     return ",".join([driver.partition("=")[2], *pairs])
 
 
-def qemu_arguments(disks: list[Disk], form: Form = json.dumps) -> list[str]:
+def qemu_arguments(disks: list[Disk], form: Form = json.dumps,
+                   placed: bool = False) -> list[str]:
     """Arguments that libvirt passes to QEMU unchanged: each drive behind a
-    hot-plug slot of its own."""
+    hot-plug slot of its own.  placed: at a PCI address that is given."""
     args = [arg for folder in FIRMWARE_DIRS for arg in ("-L", folder)]
     # A drive that goes is told to the guest by its slot, as in ./vssd run.
     args += ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
@@ -103,7 +104,7 @@ def qemu_arguments(disks: list[Disk], form: Form = json.dumps) -> list[str]:
         port: dict[str, object] = {
             "driver": "pcie-root-port", "id": f"slot{i}", "chassis": 0,
             "slot": i}
-        if form is not json.dumps:
+        if placed:
             port |= {"addr": f"0x{FIRST_ADDRESS + i // 8:x}.{i % 8}",
                      "multifunction": "on"}
         args += ["-device", form(port), "-blockdev", form(node),
@@ -116,7 +117,7 @@ def virt_install(domain: Domain) -> list[str]:
 
     Its version 4.1 escapes each of MARKS twice, so the command has none.
     """
-    args = qemu_arguments(domain.disks, key_values)
+    args = qemu_arguments(domain.disks, key_values, placed=True)
     for arg in (*args, str(domain.emulator)):
         for mark in MARKS:
             if mark in arg:
