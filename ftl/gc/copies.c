@@ -128,6 +128,9 @@ void copies_send(Ssd *ssd, uint32_t j, uint64_t ppa, bool more)
     for (uint32_t i = 0; i < job->n; i++) {
         spare_copy(ssd, unit[i], first + i);
         stream_copied(ssd, unit[i]);
+        /* The map is large and read at random: the entry is there when the
+         * page is programmed (gc_page_done()). */
+        numtable_prefetch(&ssd->l2p.entry, spare_lpn(ssd, first + i));
     }
     if (job->n < ssd->l.units_per_program && !job->copyback) {
         spare_blank(ssd, first + job->n, ssd->l.units_per_program - job->n);

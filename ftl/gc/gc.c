@@ -753,11 +753,6 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
 
     from = copies_source(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
-        /* The map is large and its entries are far apart: fetch them at once.
-         */
-        numtable_prefetch(&ssd->l2p.entry, spare_lpn(ssd, first + i));
-    }
-    for (uint32_t i = 0; i < job->n; i++) {
         if (map_move(ssd, unit[i], first + i)) {
             ssd->inspect.count.gc_copied_units++;
             ssd->inspect.count.slc_folded_units +=
