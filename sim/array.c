@@ -7,6 +7,7 @@
  * one part at most, under the command's own tag.
  */
 #include "array.h"
+#include "drive-clock.h"
 #include "ssd-report.h"
 #include "ssd-save.h"
 
@@ -27,6 +28,7 @@ struct Array {
     uint64_t stripe; /* blocks */
     Raid *raid;      /* does all commands; or NULL */
 
+    DriveClock clock;     /* RAID 0 */
     Whole *in_flight;     /* by tag */
     SsdCompletion *ready; /* ended, not yet fetched; oldest first */
     size_t first_ready, n_ready;
@@ -47,6 +49,10 @@ Array *array_new(Ssd *const *drive, unsigned n, uint64_t stripe_bytes)
         a->info.nblocks *= n;
         a->info.raw_bytes *= n;
         a->info.memory_bytes *= n;
+        drive_clock_init(&a->clock, n);
+        for (unsigned i = 0; i < n; i++) {
+            drive_clock_note(&a->clock, i, drive[i]);
+        }
         a->in_flight = g_new0(Whole, a->info.queue_depth);
         a->ready = g_new0(SsdCompletion, a->info.queue_depth);
     }
@@ -153,6 +159,7 @@ void array_rebase(Array *a, uint64_t by_ns)
 
         g_assert(ok);
     }
+    drive_clock_rebase(&a->clock, a->n, by_ns);
     for (unsigned i = 0; a->in_flight && i < a->info.queue_depth; i++) {
         SsdCompletion *done = &a->in_flight[i].done; /* of the parts so far */
 
@@ -205,6 +212,18 @@ void array_preload(Array *a)
         int r = ssd_preload(a->drive[i], 0, a->info.nblocks / a->n);
 
         g_assert(r == 0);
+    }
+}
+
+void array_catch_up(Array *a, uint64_t now_ns)
+{
+    if (a->raid) {
+        raid_catch_up(a->raid, now_ns);
+        return;
+    }
+    for (unsigned i = 0; a->n > 1 && i < a->n; i++) {
+        ssd_advance(a->drive[i], now_ns, NULL, 0);
+        drive_clock_note(&a->clock, i, a->drive[i]);
     }
 }
 
@@ -275,6 +294,7 @@ void array_hint(const Array *a, uint64_t lba, SsdHint hint)
     unsigned i = 0;
 
     if (a->raid) {
+        raid_hint(a->raid, lba, hint);
         return;
     }
     if (a->n > 1) {
@@ -317,6 +337,7 @@ int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd)
         if (r < 0) {
             return r;
         }
+        drive_clock_note(&a->clock, i, a->drive[i]);
         w->n_left++;
     }
     return 0;
@@ -324,22 +345,16 @@ int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd)
 
 uint64_t array_wait(Array *a, uint64_t until_ns)
 {
-    uint64_t next_ns;
-
     if (a->raid) {
         return raid_next_event_ns(a->raid);
     }
     if (a->n == 1) {
         return ssd_wait(a->drive[0], until_ns);
     }
-    next_ns = ssd_next_event_ns(a->drive[0]);
     if (a->n_ready > 0) {
         return a->ready[a->first_ready].complete_ns;
     }
-    for (unsigned i = 1; i < a->n; i++) {
-        next_ns = MIN(next_ns, ssd_next_event_ns(a->drive[i]));
-    }
-    return next_ns;
+    return drive_clock_first_ns(&a->clock, a->n);
 }
 
 static void part_ended(Array *a, unsigned i, const SsdCompletion *c)
@@ -383,12 +398,16 @@ static void gather(Array *a, uint64_t now_ns)
             a->n_ready * sizeof(*a->ready));
     a->first_ready = 0;
     for (unsigned i = 0; i < a->n; i++) {
+        if (!drive_clock_is_due(&a->clock, i, now_ns)) {
+            continue;
+        }
         do {
             n = ssd_advance(a->drive[i], now_ns, done, G_N_ELEMENTS(done));
             for (size_t k = 0; k < n; k++) {
                 part_ended(a, i, &done[k]);
             }
         } while (n == G_N_ELEMENTS(done));
+        drive_clock_note(&a->clock, i, a->drive[i]);
     }
     qsort(a->ready, a->n_ready, sizeof(*a->ready), older);
 }

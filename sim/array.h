@@ -58,6 +58,10 @@ uint64_t array_last_version(const Array *a);
 void array_expect_full(Array *a);
 void array_preload(Array *a); /* all of it */
 void array_reset_stats(Array *a);
+
+/* Drives that had nothing to do are behind: all run up to now_ns, which is no
+ * instant before one that the array has seen.  Nothing completes. */
+void array_catch_up(Array *a, uint64_t now_ns);
 void array_hint(const Array *a, uint64_t lba, SsdHint hint);
 
 /*

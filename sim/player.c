@@ -369,6 +369,7 @@ static void clear_result(Player *p, uint64_t at_ns)
 {
     uint64_t n_warm_up = p->result.n_warm_up + p->result.n_requests;
 
+    array_catch_up(p->array, p->now_ns);
     array_reset_stats(p->array);
     memset(&p->result, 0, sizeof(p->result));
     p->result.n_warm_up = n_warm_up;
@@ -677,6 +678,7 @@ static uint64_t keep_in_range(Player *p)
             p->now_ns = REBASE_NS;
             collect(p);
         }
+        array_catch_up(p->array, p->now_ns);
         by_ns = rebase_most_ns(p);
         if (by_ns < REBASE_NS / 2) {
             break;
@@ -722,6 +724,7 @@ static bool play(Player *p, const RequestSource *source, GError **error)
             return false;
         }
         if (comes_to_end(p) && !waits_for_rebuild(p)) {
+            array_catch_up(p->array, p->now_ns);
             return !all_dropped(p, error);
         }
         p->now_ns = next_instant(p);

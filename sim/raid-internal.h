@@ -6,6 +6,7 @@
 #ifndef VSSD_SIM_RAID_INTERNAL_H
 #define VSSD_SIM_RAID_INTERNAL_H
 
+#include "drive-clock.h"
 #include "ilist.h"
 #include "raid.h"
 
@@ -77,6 +78,7 @@ struct Raid {
     RaidConfig cfg;
     RaidFault *fault; /* at_ns by the drives' clock; SSD_TIME_NEVER: past */
     Member member[RAID_MAX_DRIVES];
+    DriveClock clock; /* of members that take part, or have yet to end parts */
     uint32_t queue_depth; /* of a drive, and of the array */
     uint32_t block_bytes;
     uint64_t now_ns;
@@ -102,6 +104,11 @@ struct Raid {
     size_t first_ready, n_ready;
     RaidStats stats;
 };
+
+/* ---- raid.c -------------------------------------------------------------- */
+
+/* Something was submitted to the member, or it was run, or it has failed. */
+void raid_note_member(Raid *r, const Member *m);
 
 /* ---- raid-op.c ----------------------------------------------------------- */
 

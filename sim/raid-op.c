@@ -110,6 +110,7 @@ void raid_submit_waiting(Raid *r, Member *m)
         g_assert(err == 0);
         r->part[i].submitted = true;
         m->n_in_flight++;
+        raid_note_member(r, m);
     }
 }
 

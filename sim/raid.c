@@ -16,6 +16,17 @@
 #include "simtime.h"
 #include "ssd-save.h"
 
+void raid_note_member(Raid *r, const Member *m)
+{
+    uint32_t i = (uint32_t)(m - r->member);
+
+    if (m->failed && m->n_in_flight == 0) {
+        drive_clock_stop(&r->clock, i);
+    } else {
+        drive_clock_note(&r->clock, i, m->ssd);
+    }
+}
+
 /* ---- set-up -------------------------------------------------------------- */
 
 Raid *raid_new(Ssd *const *drive, RaidLayout *layout, const RaidConfig *cfg)
@@ -34,6 +45,7 @@ Raid *raid_new(Ssd *const *drive, RaidLayout *layout, const RaidConfig *cfg)
         r->member[i] = (Member){.ssd = drive[i], .waiting = IFIFO_EMPTY};
         r->now_ns = MAX(r->now_ns, ssd_now_ns(drive[i]));
         r->version = MAX(r->version, ssd_last_version(drive[i]));
+        raid_note_member(r, &r->member[i]);
     }
     r->queue_depth = info->queue_depth;
     r->block_bytes = info->block_bytes;
@@ -117,6 +129,7 @@ static void fail(Raid *r, uint32_t drive)
     r->stats.n_failed++;
     r->failure[r->n_failures++] = (RaidFailure){.drive = drive};
     raid_lose_parts(r, drive);
+    raid_note_member(r, m);
     begin_rebuild(r);
 }
 
@@ -259,7 +272,7 @@ static void collect(Raid *r)
         Member *m = &r->member[i];
         size_t n;
 
-        if (m->failed && m->n_in_flight == 0) {
+        if (!drive_clock_is_due(&r->clock, i, r->now_ns)) {
             continue;
         }
         do {
@@ -268,20 +281,14 @@ static void collect(Raid *r)
                 part_ended(r, &done[k]);
             }
         } while (n == G_N_ELEMENTS(done));
+        raid_note_member(r, m);
     }
 }
 
 static uint64_t next_own_ns(const Raid *r)
 {
-    uint64_t next_ns = SSD_TIME_NEVER;
+    uint64_t next_ns = drive_clock_first_ns(&r->clock, r->layout->n_drives);
 
-    for (uint32_t i = 0; i < r->layout->n_drives; i++) {
-        const Member *m = &r->member[i];
-
-        if (!m->failed || m->n_in_flight > 0) {
-            next_ns = MIN(next_ns, ssd_next_event_ns(m->ssd));
-        }
-    }
     for (unsigned i = 0; i < r->cfg.n_faults; i++) {
         next_ns = MIN(next_ns, r->fault[i].at_ns);
     }
@@ -330,6 +337,17 @@ size_t raid_advance(Raid *r, uint64_t now_ns, SsdCompletion *done, size_t max)
     return n;
 }
 
+void raid_catch_up(Raid *r, uint64_t now_ns)
+{
+    run(r, now_ns);
+    for (uint32_t i = 0; i < r->layout->n_drives; i++) {
+        if (!r->member[i].failed) {
+            ssd_advance(r->member[i].ssd, r->now_ns, NULL, 0);
+            raid_note_member(r, &r->member[i]);
+        }
+    }
+}
+
 uint64_t raid_rebase_most_ns(const Raid *r)
 {
     uint64_t most_ns = r->now_ns;
@@ -356,6 +374,7 @@ void raid_rebase(Raid *r, uint64_t by_ns)
 
         g_assert(ok);
     }
+    drive_clock_rebase(&r->clock, r->layout->n_drives, by_ns);
     for (unsigned i = 0; i < r->cfg.n_faults; i++) {
         r->fault[i].at_ns -= r->fault[i].at_ns == SSD_TIME_NEVER ? 0 : by_ns;
     }
@@ -388,4 +407,37 @@ void raid_submit(Raid *r, uint64_t now_ns, const SsdCmd *cmd)
         raid_more_ops(r, tag);
     }
     raid_run_ready(r);
+}
+
+/* The chunk of a role, at the place of the stripe's block `first`. */
+static void hint_chunk(const Raid *r, uint64_t stripe, uint32_t role,
+                       uint64_t first, SsdHint hint)
+{
+    const RaidLayout *l = r->layout;
+    uint64_t row = stripe / l->n_groups;
+    uint64_t lba = row * l->chunk_blocks + first % l->chunk_blocks;
+    uint32_t drive =
+        raid_layout_home(l, row, (uint32_t)(stripe % l->n_groups), role);
+
+    ssd_hint(r->member[drive].ssd, lba, hint);
+    if (hint == SSD_HINT_WRITES && !l->copies) {
+        ssd_hint(r->member[drive].ssd, lba, SSD_HINT_READS); /* the old data */
+    }
+}
+
+/* Failures, and which copy a read takes, are left out. */
+void raid_hint(const Raid *r, uint64_t lba, SsdHint hint)
+{
+    const RaidLayout *l = r->layout;
+    uint64_t stripe_blocks = (uint64_t)l->n_data * l->chunk_blocks;
+    uint64_t stripe = lba / stripe_blocks;
+    uint64_t first = lba % stripe_blocks;
+
+    hint_chunk(r, stripe, (uint32_t)(first / l->chunk_blocks), first, hint);
+    if (hint == SSD_HINT_READS && !l->copies) {
+        return;
+    }
+    for (uint32_t role = l->n_data; role < l->width; role++) {
+        hint_chunk(r, stripe, role, first, hint);
+    }
 }

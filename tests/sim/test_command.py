@@ -546,6 +546,20 @@ class Arrays(unittest.TestCase):
         self.assertGreater(worn["raid"]["rebuild"]["ns"],
                            worn["capacity_bytes"] * 900)  # 1 MiB/s
 
+    def test_idle_drives(self) -> None:
+        """Drives without a command have the same time behind them: of the whole
+        run, and since the end of the warm-up."""
+        for args in (("--drives", "4"), ("--drives", "4", "--raid", "5")):
+            for warm_up in ("0", "100"):
+                r = result("run", "--profile", TINY, *args, "--warm-up", warm_up,
+                           "--workload", "rw=randread bs=4k size=64k"
+                           " iodepth=4 number_ios=500")
+                reads = [d["nand"]["reads"] for d in r["drives"]]
+                self.assertEqual(sum(n > 0 for n in reads), 1)
+                elapsed = {d["nand"]["elapsed_ns"] for d in r["drives"]}
+                self.assertEqual(len(elapsed), 1)
+                self.assertEqual(elapsed, {r["sim_ns"]})
+
     def test_fills(self) -> None:
         """All drives are filled."""
         for fill in ("seq", "random"):

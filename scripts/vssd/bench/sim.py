@@ -46,10 +46,11 @@ class Run:
 
 
 def run(profile: str, fill: str, workload: str,
-        sets: list[str] | None = None) -> Run:
-    """A run of a workload."""
+        sets: list[str] | None = None, array: str = "") -> Run:
+    """A run of a workload; array: words that make several drives of one."""
     more = [word for one in sets or [] for word in ("--set", one)]
-    return _measured("run", profile, fill, "--workload", workload, *more)
+    return _measured("run", profile, fill, "--workload", workload, *more,
+                     *array.split())
 
 
 def replay(profile: str, fill: str, trace: Path, form: str) -> Run:
@@ -317,10 +318,40 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
     return found
 
 
+def _arrays(repeat: int) -> list[dict[str, Any]]:
+    """Reads of an array, each of which is one read of a drive; and writes of a
+    part of a stripe, each of which is two reads and two writes.  So few are
+    written that no drive collects garbage."""
+    cost: dict[tuple[str, str], float] = {}
+    with Stage("one drive, and arrays of drives"):
+        for rw, n in (("randread", 400_000), ("randwrite", 150_000)):
+            for array in ("", "--drives 4 --raid 0", "--drives 5 --raid 5",
+                          "--drives 60 --raid 5"):
+                cost[rw, array] = 1e9 / max(
+                    float(run("c4", "preload", f"rw={rw} bs=4k size=2g iodepth=32"
+                              f" number_ios={n}", array=array)
+                          .result["requests_per_s_cpu"])
+                    for _ in range(max(repeat, 3)))
+    found = []
+    for rw in ("randread", "randwrite"):
+        for array in ("--drives 4 --raid 0", "--drives 5 --raid 5"):
+            found.append(row(
+                f"sim_raid_{array[-1]}_{rw}", cost[rw, array] / cost[rw, ""],
+                None, "times the CPU time of one drive",
+                f"{array}: {cost[rw, array]:.0f} ns a request; one drive:"
+                f" {cost[rw, '']:.0f}"))
+    found.append(_growth_row(
+        "sim_raid_drives", [cost["randread", f"--drives {n} --raid 5"]
+                            for n in (5, 60)], 5.9 / 2.3,
+        "5 and 60 drives"))
+    return found
+
+
 def measure(repeat: int) -> list[dict[str, Any]]:
     """All rows."""
     found = _steady(repeat)
     for one in INPUTS:
         found += _speed(one, repeat)
     return (found + _parsing(repeat) + _linear(repeat) + _growth() + _memory()
-            + _start(repeat) + _capacity(repeat) + _cliffs(repeat))
+            + _start(repeat) + _capacity(repeat) + _cliffs(repeat)
+            + _arrays(repeat))
