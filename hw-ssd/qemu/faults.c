@@ -106,6 +106,20 @@ static void link_cb(void *opaque)
     }
 }
 
+void vssd_faults_links_back(VssdDev *s)
+{
+    VssdFunction *f;
+    bool down = false;
+
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        down |= qatomic_read(&f->link_down);
+    }
+    if (down) {
+        link_cb(s);
+    }
+}
+
 /* ---- properties ---------------------------------------------------------- */
 
 /* Is there a drive, and is it ours? */

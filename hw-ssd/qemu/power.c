@@ -3,7 +3,7 @@
  * power.c - the drive's power, as the machine sees it go and come back.
  *
  *   qom-set  PATH power-cut MODE   running, reset or stop; docs/power.md
- *   qom-set  PATH powered BOOL     off, or on again
+ *   qom-set  PATH powered BOOL     off; or on again, once the slot is off
  *
  * A drive without power answers all ones, in its registers and in configuration
  * space, and takes no writes.  In a hot-plug slot its absence is reported, as
@@ -412,17 +412,15 @@ static void powered_set(Object *obj, bool on, Error **errp)
         return;
     }
     if (on) {
-        vssd_power_links_back(s);
-    }
-    if (on == powered_get(obj, NULL)) {
+        vssd_faults_links_back(s);
+        s->slots_were_ready = false;
+        return_cb(s); /* now, or as soon as the guest is ready for it */
         return;
     }
-    if (on) {
-        come_back(s);
-    } else {
+    if (powered_get(obj, NULL)) {
         cut(s);
-        timer_del(s->power_timer); /* it stays off */
     }
+    timer_del(s->power_timer); /* it stays off */
 }
 
 static void power_cut_set(Object *obj, const char *mode, Error **errp)

@@ -664,6 +664,9 @@ bool vssd_power_links_back(VssdDev *s);
 /* Of NvmeMachine; opaque is the VssdFunction. */
 void vssd_faults_unplug(void *opaque, bool removed, uint64_t for_ns);
 
+/* BQL held: links that are down come back as soon as the guest is ready. */
+void vssd_faults_links_back(VssdDev *s);
+
 void vssd_faults_init(VssdDev *s);
 void vssd_faults_stop(VssdDev *s); /* BQL held */
 void vssd_faults_class_init(ObjectClass *klass);

@@ -14,6 +14,7 @@ from nvme_host import CSTS, NvmeHost, PciFunction
 KIB = 1 << 10
 PATH = "/machine/peripheral/ssd"
 ALL_ONES = 0xFFFFFFFF
+PRESENT = 0x40  # of Slot Status
 
 
 def host_of(machine: Machine) -> NvmeHost:
@@ -185,21 +186,55 @@ def test_bad_mode(image: Path) -> None:
         assert host_of(machine).reg_read(CSTS) == 1
 
 
+def in_slot(image: Path) -> Machine:
+    """A machine with the drive in a slot that does its own hot-plug."""
+    return Machine("-global",
+                   "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
+                   "-device", "pcie-root-port,id=rp,slot=1,addr=5",
+                   *[a.replace("addr=4", "bus=rp,power_return_ms=50")
+                     for a in drive_args("tiny", image)])
+
+
+def test_on_before_the_slot_is_off(image: Path) -> None:
+    """The guest listens to the slot, and switches it off after the drive is told
+    to come back: it is not there at that moment, since QEMU would take it out,
+    and comes later.  Switched off again meanwhile, it stays off."""
+    with in_slot(image) as machine:
+        assert machine.qtest
+        port = PciFunction(machine.qtest, 5)
+        slot = port.capability(0x10) + 0x18
+        listens, off, seen = 0x28, 0x700, 8 << 16  # presence, interrupts
+        port.write(slot, listens)
+        for stays_off in (False, True):
+            put(machine, "powered", False)
+            put(machine, "powered", True)
+            machine.qtest.clock_step(1_000_000_000)
+            assert not powered(machine)
+            port.write(slot, listens | off | seen)
+            assert not port.read(slot) >> 16 & PRESENT
+            if stays_off:
+                put(machine, "powered", False)
+            machine.qtest.clock_step(300_000_000)
+            assert bool(port.read(slot) >> 16 & PRESENT) is not stays_off
+            if not stays_off:
+                port.write(slot, listens | seen)  # the slot is on
+                assert powered(machine)
+        assert not powered(machine)
+        assert machine.cmd("qom-get", path=PATH, property="type") == "vssd"
+        assert machine.quit() == 0
+
+
 def test_slot(image: Path) -> None:
     """A hot-plug slot reports that its drive has gone and is back; so does a
     reset that brings it back; and the drive may be taken out meanwhile."""
-    with Machine("-global",
-                 "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
-                 "-device", "pcie-root-port,id=rp,slot=1,addr=5",
-                 *[a.replace("addr=4", "bus=rp,power_return_ms=50")
-                   for a in drive_args("tiny", image)]) as machine:
+    with in_slot(image) as machine:
         assert machine.qtest
         port = PciFunction(machine.qtest, 5)
         status = port.capability(0x10) + 0x18
 
         def presence() -> tuple[bool, bool]:
             value = port.read(status) >> 16
-            return bool(value & 0x40), bool(value & 8)  # it, its change
+            return bool(value & PRESENT), bool(value & 8)  # it, its change
 
         assert presence()[0]
         put(machine, "power-cut", "running")
