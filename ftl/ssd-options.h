@@ -305,9 +305,9 @@
     X(U32, uint32_t, queue_depth, "host.queue_depth", 1, 65536, "1024", NULL,  \
       "host commands that the drive executes at a time")                       \
     X(STRING, char *, namespaces, "host.namespaces", 0, 0, NULL, NULL,         \
-      "NVMe namespaces of a new drive, as the property namespaces= has them, " \
-      "with / between; that goes before this; empty: one, for good; vssd-sim " \
-      "ignores it")                                                            \
+      "NVMe namespaces of a new drive, in the form of the property "           \
+      "namespaces=, separated by /; that property takes precedence; "          \
+      "empty: one namespace, which cannot be changed; vssd-sim ignores it")    \
     X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000, "3us", \
       NULL, "controller time of one command on one core")                      \
     X(TIME, uint64_t, t_unit_ps, "host.firmware_unit", 0, 1000000000000,       \
