@@ -21,7 +21,6 @@ from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError
 
 QEMU_NS = "http://libvirt.org/schemas/domain/qemu/1.0"
-SEABIOS = "/usr/share/seabios/bios-256k.bin"
 UUIDS = uuid.UUID("0d6a3c52-44c6-4f0b-9d64-2f0a5a1c7f3e")
 SPARE_PORTS = 6  # for devices that virsh attach-device adds
 # Of drives' ports, where libvirt cannot be asked for places of its own.
@@ -130,8 +129,7 @@ def virt_install(domain: Domain) -> list[str]:
         "--vcpus", str(domain.smp), "--osinfo", "detect=on,require=off",
         "--cpu", "host-passthrough" if domain.accel == "kvm"
         else "xpath1.set=./@mode,xpath1.value=maximum",
-        "--import", "--boot", f"emulator={domain.emulator},loader={SEABIOS},"
-        "loader.readonly=yes,loader.type=rom", "--disk", "none",
+        "--import", "--boot", f"emulator={domain.emulator}", "--disk", "none",
         "--network",
         "user,model.type=virtio,xpath1.set=./rom/@enabled,xpath1.value=no",
         "--graphics", "none", "--memballoon", "none", "--seclabel",
@@ -157,7 +155,6 @@ def xml(domain: Domain) -> str:
     add(top, "vcpu", str(domain.smp))
     system = add(top, "os")
     add(system, "type", "hvm", arch="x86_64", machine="q35")
-    add(system, "loader", SEABIOS, readonly="yes", type="rom")
     add(add(top, "features"), "acpi")
     add(top, "cpu", mode="host-passthrough" if kvm else "maximum")
     add(top, "on_poweroff", "destroy")
