@@ -347,6 +347,7 @@ def test_libvirt_domain_is_xml() -> None:
     rules = domain.apparmor_rules(made, Path("/base.raw")).splitlines()
     assert '"/q" rmix,' in rules and '"/base.raw" rk,' in rules
     assert '"/d.raw" rwk,' in rules and '"/s*" rwk,' in rules
+    assert domain.apparmor_daemon_rules(made) == '"/q" PUx,\n'
     # virt-aa-helper refuses a domain that names a file of /usr/share/seabios.
     assert top.find("os/loader") is None
 

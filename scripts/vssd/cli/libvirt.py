@@ -55,6 +55,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                       " domain, to add options to")
     what.add_argument("--apparmor", action="store_true",
                       help="print the rules that AppArmor needs for the domain")
+    what.add_argument("--apparmor-daemon", action="store_true",
+                      help="print the rule that AppArmor needs for libvirt's"
+                      " daemon")
     p.set_defaults(call=main)
 
 
@@ -146,6 +149,8 @@ def main(args: argparse.Namespace) -> int:
     made, built_in = make(args)
     if args.apparmor:
         sys.stdout.write(domain.apparmor_rules(made, built_in))
+    elif args.apparmor_daemon:
+        sys.stdout.write(domain.apparmor_daemon_rules(made))
     elif args.virt_install:
         print(shlex.join(domain.virt_install(made)))
     elif not args.define:

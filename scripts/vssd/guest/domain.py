@@ -185,6 +185,12 @@ def _backing(disk: Disk, built_in: Path | None) -> list[Path]:
     return [built_in] if built_in and disk.fmt == "qcow2" else []
 
 
+def apparmor_daemon_rules(domain: Domain) -> str:
+    """What AppArmor must permit to libvirt's daemon, which asks the emulator what
+    it can do: a line for local/usr.sbin.libvirtd."""
+    return f'"{domain.emulator}" PUx,\n'
+
+
 def apparmor_rules(domain: Domain, built_in: Path | None) -> str:
     """What AppArmor must permit to the domain's QEMU beside libvirt's own
     rules: lines for abstractions/libvirt-qemu.  built_in: the image behind
