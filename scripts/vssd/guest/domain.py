@@ -203,4 +203,6 @@ def apparmor_rules(domain: Domain, built_in: Path | None) -> str:
         # A state is saved beside the old one and takes its place.
         rules += [f'"{path.absolute()}*" rwk,' for path in disk.files.values()]
     rules += [f'"{folder}/**" r,' for folder in FIRMWARE_DIRS]
+    # QEMU limits its coroutines by it; the rules of libvirt 9 lack it.
+    rules.append("/proc/sys/vm/max_map_count r,")
     return "\n".join(dict.fromkeys(rules)) + "\n"
