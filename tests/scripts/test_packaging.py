@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -216,14 +217,43 @@ def test_debian_package(tmp_path: Path, tool_path: str) -> None:
     served(root / "usr", tmp_path)
 
 
-@pytest.mark.skipif(not LONG, reason="builds QEMU; with --long")
-def test_debian_package_of_qemu(tmp_path: Path) -> None:
+@pytest.fixture(scope="module", name="with_qemu")
+def _with_qemu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """All packages; they are built once."""
+    if not LONG:
+        pytest.skip("builds QEMU; with --long")
+    return built_packages(tmp_path_factory.mktemp("deb"), "", "parallel=2")
+
+
+def test_debian_package_of_qemu(with_qemu: dict[str, Path],
+                                tmp_path: Path) -> None:
     """Both packages; the emulator has the device."""
-    made = built_packages(tmp_path, "", "parallel=2")
-    assert {"vssd", "vssd-qemu"} <= set(made)
-    assert run(["dpkg-deb", "-x", made["vssd-qemu"], tmp_path]).returncode == 0
+    assert {"vssd", "vssd-qemu"} <= set(with_qemu)
+    done = run(["dpkg-deb", "-x", with_qemu["vssd-qemu"], tmp_path])
+    assert done.returncode == 0
     emulator = tmp_path / "usr/libexec/vssd/qemu/qemu-system-x86_64"
     assert "profile=" in run([emulator, "-device", "vssd,help"]).stdout
+
+
+def test_guest_in_a_bare_root(with_qemu: dict[str, Path]) -> None:
+    """On a bare Debian with both packages, and no compiler, a guest boots; it
+    is the Debian for which this machine builds."""
+    if why := why_not():
+        pytest.skip(why)
+    suite = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    with bare_root(suite) as root:
+        for name in ("vssd", "vssd-qemu"):
+            root.copy(with_qemu[name], f"/root/{name}.deb")
+        for command, seconds in (
+                (("apt-get", "update"), 600),
+                (("apt-get", "install", "-y", "--no-install-recommends",
+                  "ca-certificates", "/root/vssd.deb", "/root/vssd-qemu.deb"),
+                 900),
+                (("vssd", "run", "--exec", "nvme list"), 3600)):
+            done = root.run(*command, timeout_s=seconds)
+            assert done.returncode == 0, describe(done)
+        assert "vssd virtual SSD" in done.stdout
+        assert root.run("which", "gcc", timeout_s=60).returncode == 1
 
 
 @pytest.mark.skipif(not LONG, reason="makes a Debian system; with --long")
