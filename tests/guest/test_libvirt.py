@@ -16,7 +16,7 @@ import pytest
 
 from conftest import Env, vssd
 from vssd import paths
-from vssd.build import packages
+from vssd.build import packages, qemu_build
 
 NAME = "vssd-test"
 START_S = 300
@@ -25,16 +25,21 @@ Virsh = Callable[..., str]
 
 
 @pytest.fixture
-def daemon() -> Iterator[subprocess.Popen[str]]:
-    """One in a mount namespace of its own."""
+def daemon(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """One in a mount namespace of its own.  It looks for emulators in PATH;
+    virt-install makes no domain if there is none."""
     if os.geteuid() != 0:
         pytest.skip("a daemon of one's own needs root")
     packages.ensure(packages.LIBVIRT)
     script = Path(__file__).with_name("libvirtd.sh")
+    emulator = qemu_build.ensure().emulator
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / emulator.name).symlink_to(emulator)
     daemon = subprocess.Popen(
         ["unshare", "-m", "--propagation", "private", "sh", str(script)],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True)
+        stderr=subprocess.PIPE, text=True,
+        env=dict(os.environ, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}"))
 
     try:
         _wait_until_up(daemon, virsh_of(daemon))
