@@ -11,7 +11,7 @@ import pytest
 
 from vssd import installed, paths
 from vssd.bench import sim as bench_sim
-from vssd.build import model, tuned
+from vssd.build import inputs, model, tuned
 
 
 @pytest.mark.parametrize(("is_installed", "made", "kept", "builds"), [
@@ -57,7 +57,7 @@ def test_parsed_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(bench_sim, "_convert", convert)
     rows = bench_sim._parsing(1)  # pylint: disable=protected-access
-    assert {r["name"] for r in rows} == {f"sim_parse_{k}" for k in bench_sim.LINES}
+    assert {r["name"] for r in rows} == {f"sim_parse_{k}" for k in inputs.TEXTS}
     # A header, a device, 40 requests and the end.
     assert set(sizes) == {32 + 42 * 24}
     assert all(r["ratio"] == r["ours"] / 500 for r in rows)

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import paths
 from ..build import model, tuned
-from ..build.inputs import INPUTS, Input
+from ..build.inputs import INPUTS, TEXTS, Input, write_text
 from ..errors import UserError, one_line
 from ..ui import Stage
 from .rows import row
@@ -110,25 +108,6 @@ def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
     ]
 
 
-# Lines of each kind, of request i: its sector, and is it a read?
-LINES: dict[str, tuple[str, Callable[[int, int, bool], str]]] = {
-    "ssdsim": ("", lambda i, s, r: f"{i * 10000} 0 {s} 8 {r:d}"),
-    "disksim": ("", lambda i, s, r: f"{i / 10:.6f} 0 {s} 8 {r:d}"),
-    "msr": ("", lambda i, s, r: f"{128166372000000000 + i * 1000},hm,0,"
-            f"{'Read' if r else 'Write'},{s * 512},4096,{1000 + i % 900}"),
-    "spc": ("", lambda i, s, r: f"0,{s},4096,{'R' if r else 'W'},{i / 1e3:.6f}"),
-    "systor17": ("Timestamp,Response,IOType,LUN,Offset,Size\n",
-                 lambda i, s, r: f"{1456095145 + i / 1e3:.9f},0.000812,"
-                 f"{'R' if r else 'W'},3,{s * 512},4096"),
-    "blkparse": ("", lambda i, s, r: f"  8,16   5  {i:7} {i / 1e3:13.9f} 18615"
-                 f"  D  {'RS' if r else 'W'} {s} + 8 [java]"),
-    "fio": ("fio version 3 iolog\n1 /dev/nvme0n1 add\n",
-            lambda i, s, r: f"{i * 100} /dev/nvme0n1"
-            f" {'read' if r else 'write'} {s * 512} 4096"),
-    "csv": ("host,time_us,op,offset,bytes\n",
-            lambda i, s, r: f"h,{i * 100},{'read' if r else 'write'},"
-            f"{s * 512},4096"),
-}
 PARSED = 1_000_000
 PARSE_AIM = 500  # MB/s
 
@@ -148,16 +127,12 @@ def _convert(trace: Path, to: Path | None) -> float:
 
 def _parsing(repeat: int) -> list[dict[str, Any]]:
     """Text in and binary out, start of the program included."""
-    found, draw = [], random.Random(1)
+    found = []
     with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name:
-        for kind, (head, line) in LINES.items():
+        for kind in TEXTS:
             path = Path(name) / "trace"
             with Stage(f"parsing {kind}"):
-                with path.open("w", encoding="ascii") as f:
-                    f.write(head)
-                    f.writelines(line(i, draw.randrange(10_000_000) * 8,
-                                      draw.random() < .5) + "\n"
-                                 for i in range(PARSED))
+                write_text(path, kind, PARSED)
                 cpu_s = min(_convert(path, None) for _ in range(max(repeat, 3)))
             found.append(row(f"sim_parse_{kind}", path.stat().st_size / cpu_s / 1e6,
                              PARSE_AIM, "MB/cpu-s", "peer: the aim; text to binary"))

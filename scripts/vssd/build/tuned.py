@@ -18,7 +18,7 @@ from .. import installed, paths
 from ..proc import ninja_step, run_logged
 from ..ui import Stage
 from . import model, packages, venv
-from .inputs import INPUTS
+from .inputs import INPUTS, TEXTS, write_text
 
 LOG = f"model-{model.TUNED}"
 
@@ -31,8 +31,8 @@ PARTS = [
     "power.active=2000",
 ]
 # The runs to profile: profile, fill, workload, options.  Reads, fresh writes and
-# GC, page by page and in larger requests, with a write buffer and a cache, and
-# with those parts.
+# GC, page by page and in larger requests, with a write buffer and a cache, with
+# those parts, and on an array of drives; and text of each kind is converted.
 TRAINING = [
     ("c64", "preload", "rw=randread bs=4k size=40g number_ios=300000"
      " interval=10us", []),
@@ -47,7 +47,10 @@ TRAINING = [
      " random_distribution=zipf:1.1", ["buffer.policy=lru"]),
     ("980-pro", "random", "rw=randrw bs=4k iodepth=8 number_ios=200000", PARTS),
 ]
+ARRAY = ["--drives", "5", "--raid", "5", "--fill", "preload",
+         "--workload", "rw=randrw bs=4k iodepth=32 number_ios=50000"]
 TRACE_REQUESTS = 200_000
+TEXT_LINES = 50_000
 
 
 def _programs() -> list[list[str]]:
@@ -59,6 +62,8 @@ def _programs() -> list[list[str]]:
         for one in sets:
             args += ["--set", one]
         found.append(args)
+    found.append(["run", "--json", "--profile", str(paths.find_profile("c4")),
+                  *ARRAY])
     return found
 
 
@@ -71,6 +76,11 @@ def watch(program: Path) -> None:
         commands.append(["replay", str(trace), "--json", "--profile",
                          str(paths.find_profile(INPUTS[1].profile)),
                          "--fill", "none", "--format", "ssdsim"])
+        for kind in TEXTS:
+            text = Path(name) / f"{kind}.txt"
+            write_text(text, kind, TEXT_LINES)
+            subprocess.run([program, "convert", text, "--to", "binary"],
+                           stdout=subprocess.DEVNULL, check=True)
         binary = Path(name) / "requests.bin"
         with open(binary, "wb") as out:
             subprocess.run([program, "convert", trace, "--to", "binary"],
