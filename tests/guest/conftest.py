@@ -28,7 +28,8 @@ SMALL = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
 # Tests run at the same time but for these, which look at the guests that ./vssd
 # run has started: one worker has them all.
 OF_RUN = ("test_run", "test_command_line", "test_machines", "test_powercut",
-          "test_trace", "test_rocksdb", "test_cassandra", "test_vfio_user")
+          "test_trace", "test_rocksdb", "test_cassandra", "test_vfio_user",
+          "test_vng")
 # Fixtures that start a guest; its tests are one worker's, too.
 GUESTS = ("patched", "old", "new", "cut_guest")
 # What takes longest begins first; then come the others.
@@ -112,10 +113,11 @@ def number_of(guest: Guest, ctrl: str, nsid: int) -> str:
 
 
 def vssd(*args: str, env: dict[str, str] | None = None,
-         timeout_s: float = 1500) -> subprocess.CompletedProcess[str]:
+         timeout_s: float = 1500, cwd: Path | None = None) \
+        -> subprocess.CompletedProcess[str]:
     """Run ./vssd as a user would, without a terminal."""
     return subprocess.run(
-        [str(paths.PROJECT / "vssd"), *args], text=True,
+        [str(paths.PROJECT / "vssd"), *args], text=True, cwd=cwd,
         stdin=subprocess.DEVNULL, capture_output=True, check=False,
         timeout=timeout_s, env=dict(os.environ, **(env or {})))
 

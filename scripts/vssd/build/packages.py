@@ -92,7 +92,9 @@ PACKAGING = Group("the tests of packages", (
     "debhelper", "dpkg-dev", "fakeroot", "nix-bin", "rpm"))
 CASSANDRA = Group("getting Cassandra for a guest", (
     "maven", "default-jdk-headless", "e2fsprogs"))
-VNG = Group("booting kernels by virtme-ng", ("busybox-static", "kmod"))
+# Its guest has the files of this machine; without udev it finds no port for the
+# output and the status of its command.
+VNG = Group("booting kernels by virtme-ng", ("busybox-static", "kmod", "udev"))
 U_BOOT = Group("the U-Boot test", ("u-boot-qemu",))
 LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients",
