@@ -5,6 +5,7 @@ pytest plugin and the GitHub Action with a command that stands in for vssd."""
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import re
@@ -18,7 +19,7 @@ import pytest
 from schema import faults
 
 from vssd.build import venv
-from vssd.campaign import campaign, durable, plan
+from vssd.campaign import campaign, durable, guests, plan
 from vssd.campaign.guests import Outcome, Parts
 from vssd.errors import UserError
 from vssd.paths import PROJECT
@@ -149,6 +150,32 @@ def test_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int,
         wanted = (False, "the guest ended") if i == 3 else (i % 2 == 0, f"{i}")
         assert (cut.ok, cut.text) == wanted
     assert not any(image.exists() for _, image in images)
+
+
+def of_guest(monkeypatch: pytest.MonkeyPatch, folder: Path, lines: int) -> str:
+    """The command of a guest that checks 16 cuts of a run with so many lines."""
+    def spec(*args: Any) -> str:
+        return str(args[3])
+
+    monkeypatch.setattr(guests, "_spec", spec)
+    monkeypatch.setattr(guests.machine, "Drive", lambda *_, **__: None)
+    said = [hashlib.sha256(b"%d" % i).hexdigest().encode() + b"\n"
+            for i in range(lines)]
+    cuts = [(folder / str(i), b"".join(said[:lines * i // 16]))
+            for i in range(1, 17)]
+    parts = Parts(plan.Plan("w", "c"), None, None, None)  # type: ignore[arg-type]
+    return str(guests.checking(parts, folder, "check0-1", cuts))
+
+
+def test_notes_of_all_cuts_fit(tmp_path: Path,
+                               monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines are sent once, so 16 cuts of a run with 90 kB of lines are a
+    command that Linux takes as one argument; more lines are refused."""
+    command = of_guest(monkeypatch, tmp_path, 1400)
+    assert subprocess.run(["sh", "-c", f"exit 7\n{command}"],
+                          check=False).returncode == 7
+    with pytest.raises(UserError, match="--write printed are too many .* 131072"):
+        of_guest(monkeypatch, tmp_path, 3000)
 
 
 @pytest.mark.parametrize("options, why", [

@@ -22,7 +22,7 @@ from .plan import DRIVE_BYTES, PACKAGES, REFUSED, Plan
 
 IN_GUEST = Path(__file__).with_name("in_guest.py")
 FOLDER = "/run/vssd-campaign"
-MOST_COMMAND = 1 << 20  # that the agent takes
+MOST_COMMAND = 128 << 10  # one argument of a program (MAX_ARG_STRLEN of Linux)
 NOTES_BYTES = 64 << 20
 MOST_NOTES = 8 << 20
 SERIAL, NOTES_SERIAL = "VSSDCUT", "VSSDNOTES"
@@ -125,9 +125,14 @@ def checking(parts: Parts, folder: Path, name: str,
              cuts: list[tuple[Path, bytes]]) -> machine.Spec:
     """The machine that checks these images, each with its notes."""
     serials = [f"{SERIAL}{i}" for i in range(len(cuts))]
-    files = {f"notes{i}": notes for i, (_, notes) in enumerate(cuts)}
+    # All cuts are of one run: notes of an earlier one are the head of a later
+    # one's, and are sent once.
+    longest = max((notes for _, notes in cuts), key=len)
+    assert all(longest.startswith(notes) for _, notes in cuts)
+    files = {"notes": longest}
     plan = {**_common(parts.plan), "serials": serials,
-            "notes_of": [f"{FOLDER}/{name}" for name in files],
+            "all_notes": f"{FOLDER}/notes",
+            "notes_of": [len(notes) for _, notes in cuts],
             "check": parts.plan.check, "fsck": parts.plan.fsck,
             "check_seconds": parts.plan.check_seconds}
     return _spec(parts, folder, name,
@@ -163,9 +168,10 @@ def _payload(plan: Plan, what: str, text: dict[str, Any],
                f" plan.json\n{coded}END_OF_FILES\n")
     if len(command) >= MOST_COMMAND:
         raise UserError(f"--files: {len(command)} bytes when packed, allowed"
-                        f" {MOST_COMMAND}" if plan.files else
-                        "the notes of the cuts are too large: print less, or"
-                        " give fewer --cuts")
+                        f" {MOST_COMMAND}" if what == "record" else
+                        "the lines that --write printed are too many for a"
+                        f" guest: {len(command)} bytes when packed, allowed"
+                        f" {MOST_COMMAND}; print less")
     return command
 
 

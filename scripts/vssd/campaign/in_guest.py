@@ -169,9 +169,10 @@ def write(plan: dict[str, Any], dev: str, notes: Notes) -> tuple[int, str]:
 def checks(plan: dict[str, Any]) -> None:
     """Each drive, and a line of JSON before and after it."""
     os.makedirs(PLACE, exist_ok=True)
-    for serial, notes in zip(plan["serials"], plan["notes_of"]):
+    notes = Path(plan["all_notes"]).read_bytes()
+    for serial, n in zip(plan["serials"], plan["notes_of"]):
         print(json.dumps({"begins": serial}), flush=True)
-        Path(NOTES).write_bytes(Path(notes).read_bytes())
+        Path(NOTES).write_bytes(notes[:n])
         status, said = check(plan, device(serial))
         print(json.dumps({"ends": serial, "status": status,
                           "text": tail(said)}), flush=True)
