@@ -49,7 +49,6 @@ Array *array_new(Ssd *const *drive, unsigned n, uint64_t stripe_bytes)
         a->info.nblocks *= n;
         a->info.raw_bytes *= n;
         a->info.memory_bytes *= n;
-        drive_clock_init(&a->clock, n);
         for (unsigned i = 0; i < n; i++) {
             drive_clock_note(&a->clock, i, drive[i]);
         }

@@ -62,6 +62,8 @@ void array_reset_stats(Array *a);
 /* Drives that had nothing to do are behind: all run up to now_ns, which is no
  * instant before one that the array has seen.  Nothing completes. */
 void array_catch_up(Array *a, uint64_t now_ns);
+
+/* As ssd_hint(). */
 void array_hint(const Array *a, uint64_t lba, SsdHint hint);
 
 /*

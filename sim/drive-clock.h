@@ -17,20 +17,12 @@
 #include "raid-layout.h"
 #include "ssd.h"
 
+/* Of each drive that has joined. */
 typedef struct DriveClock {
     uint64_t next_ns[RAID_MAX_DRIVES]; /* SSD_TIME_NEVER: nothing */
 } DriveClock;
 
-/* n drives, of which none has something to do; n <= RAID_MAX_DRIVES. */
-static inline void drive_clock_init(DriveClock *c, unsigned n)
-{
-    g_assert(n <= RAID_MAX_DRIVES);
-    for (unsigned i = 0; i < n; i++) {
-        c->next_ns[i] = SSD_TIME_NEVER;
-    }
-}
-
-/* Something was submitted to drive i, or it was run. */
+/* Drive i joins the array, something was submitted to it, or it was run. */
 static inline void drive_clock_note(DriveClock *c, unsigned i, const Ssd *ssd)
 {
     c->next_ns[i] = ssd_next_event_ns(ssd);

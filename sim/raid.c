@@ -16,6 +16,8 @@
 #include "simtime.h"
 #include "ssd-save.h"
 
+/* ---- members ------------------------------------------------------------- */
+
 void raid_note_member(Raid *r, const Member *m)
 {
     uint32_t i = (uint32_t)(m - r->member);
@@ -425,7 +427,8 @@ static void hint_chunk(const Raid *r, uint64_t stripe, uint32_t role,
     }
 }
 
-/* Failures, and which copy a read takes, are left out. */
+/* As if no drive had failed.  Which copy a read will take is not known yet, so
+ * each drive with a copy gets the hint. */
 void raid_hint(const Raid *r, uint64_t lba, SsdHint hint)
 {
     const RaidLayout *l = r->layout;

@@ -74,6 +74,7 @@ bool raid_failed(const Raid *r, uint32_t drive);
 
 /* cmd->tag is below SsdInfo.queue_depth and unique; the range is checked. */
 void raid_submit(Raid *r, uint64_t now_ns, const SsdCmd *cmd);
+
 /* As ssd_hint(), on the drives that the command is likely to use. */
 void raid_hint(const Raid *r, uint64_t lba, SsdHint hint);
 uint64_t raid_next_event_ns(const Raid *r);

@@ -142,8 +142,14 @@ def _confined(env: Env, tmp_path_factory: pytest.TempPathFactory) \
             path.unlink()
 
 
-def test_daemon_needs_its_rule(confined: Confined) -> None:
-    """It cannot ask the emulator what it can do without."""
+def test_confined(confined: Confined) -> None:
+    """The daemon needs its rule, then the domain its rules."""
+    _daemon_needs_its_rule(confined)
+    _domain_needs_its_rules(confined)
+
+
+def _daemon_needs_its_rule(confined: Confined) -> None:
+    """Without, it cannot ask the emulator what it can do."""
     label = confined.run("cat /proc/$(pidof libvirtd)/attr/current")
     assert label == "libvirtd (enforce)\n"
     define = "define", str(confined.folder / "domain.xml")
@@ -156,8 +162,8 @@ def test_daemon_needs_its_rule(confined: Confined) -> None:
     assert named not in "".join(confined.denied("libvirtd"))
 
 
-def test_domain_needs_its_rules(confined: Confined) -> None:
-    """It does not start without; with them it starts, has its files open,
+def _domain_needs_its_rules(confined: Confined) -> None:
+    """Without, it does not start; with them it starts, has its files open,
     answers, reads its first drive, and saves the state of the second one, and
     nothing is denied."""
     uuid = confined.virsh("domuuid", NAME).out.decode().strip()

@@ -10,6 +10,7 @@ same kind that the peers read.
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -293,33 +294,31 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
     return found
 
 
+ARRAYS = {"one drive": "", "0": "--drives 4 --raid 0", "5": "--drives 5 --raid 5",
+          "5_of_60": "--drives 60 --raid 5"}
+
+
 def _arrays(repeat: int) -> list[dict[str, Any]]:
-    """Reads of an array, each of which is one read of a drive; and writes of a
-    part of a stripe, each of which is two reads and two writes.  So few are
-    written that no drive collects garbage."""
+    """Reads and writes of 4 KiB, on one drive and on arrays.  With RAID 5 a write
+    is two reads and two writes of drives.  So little is written that GC does not
+    run."""
     cost: dict[tuple[str, str], float] = {}
     with Stage("one drive, and arrays of drives"):
         for rw, n in (("randread", 400_000), ("randwrite", 150_000)):
-            for array in ("", "--drives 4 --raid 0", "--drives 5 --raid 5",
-                          "--drives 60 --raid 5"):
-                cost[rw, array] = 1e9 / max(
+            for name, array in ARRAYS.items():
+                cost[name, rw] = 1e9 / max(
                     float(run("c4", "preload", f"rw={rw} bs=4k size=2g iodepth=32"
                               f" number_ios={n}", array=array)
                           .result["requests_per_s_cpu"])
                     for _ in range(max(repeat, 3)))
-    found = []
-    for rw in ("randread", "randwrite"):
-        for array in ("--drives 4 --raid 0", "--drives 5 --raid 5"):
-            found.append(row(
-                f"sim_raid_{array[-1]}_{rw}", cost[rw, array] / cost[rw, ""],
-                None, "times the CPU time of one drive",
-                f"{array}: {cost[rw, array]:.0f} ns a request; one drive:"
-                f" {cost[rw, '']:.0f}"))
-    found.append(_growth_row(
-        "sim_raid_drives", [cost["randread", f"--drives {n} --raid 5"]
-                            for n in (5, 60)], 5.9 / 2.3,
-        "5 and 60 drives"))
-    return found
+    found = [row(f"sim_raid_{name}_{rw}", ns / cost["one drive", rw], None,
+                 "times the CPU time of one drive",
+                 f"{ARRAYS[name]}: {ns:.0f} ns a request; one drive:"
+                 f" {cost['one drive', rw]:.0f}")
+             for (name, rw), ns in cost.items() if ARRAYS[name]]
+    return [*found, _growth_row(
+        "sim_raid_drives", [cost["5", "randread"], cost["5_of_60", "randread"]],
+        math.log(60) / math.log(5), "5 and 60 drives")]
 
 
 def measure(repeat: int) -> list[dict[str, Any]]:

@@ -171,7 +171,7 @@ def _payload(plan: Plan, what: str, text: dict[str, Any],
                         f" {MOST_COMMAND}" if what == "record" else
                         "the lines that --write printed are too many for a"
                         f" guest: {len(command)} bytes when packed, allowed"
-                        f" {MOST_COMMAND}; print less")
+                        f" {MOST_COMMAND} with --files; print less")
     return command
 
 
