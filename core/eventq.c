@@ -24,7 +24,7 @@ static inline bool before(const Event *a, const Event *b)
 
 void eventq_init(EventQueue *q)
 {
-    *q = (EventQueue){.capacity = 64};
+    *q = (EventQueue){.capacity = 64, .next_ps = SIM_NEVER};
     q->heap = g_new(Event, q->capacity);
 }
 
@@ -105,13 +105,38 @@ static void renumber(EventQueue *q)
     q->next_seq = (uint32_t)q->n;
 }
 
-void eventq_loaded(EventQueue *q)
+/* The earliest event is that of the heap. */
+static inline void look_at_heap(EventQueue *q)
 {
+    q->next_ps = q->n ? q->heap[0].at_ps : SIM_NEVER;
+}
+
+void eventq_changed(EventQueue *q)
+{
+    q->has_first = false;
+    look_at_heap(q);
     for (size_t i = 0; i < q->n; i++) {
         if (q->heap[i].seq >= q->next_seq) {
             renumber(q);
             return;
         }
+    }
+}
+
+static void heap_push(EventQueue *q, Event e)
+{
+    if (G_UNLIKELY(q->n == q->capacity)) {
+        q->capacity *= 2;
+        q->heap = g_renew(Event, q->heap, q->capacity);
+    }
+    sift_up(q, q->n++, e);
+}
+
+void eventq_gather(EventQueue *q)
+{
+    if (q->has_first) {
+        heap_push(q, q->first);
+        q->has_first = false;
     }
 }
 
@@ -121,11 +146,8 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
 
     invariant(at_ps < SIM_NEVER);
     invariant(kind < 1U << EVENT_KIND_BITS && index <= EVENT_INDEX_MAX);
-    if (q->n == q->capacity) {
-        q->capacity *= 2;
-        q->heap = g_renew(Event, q->heap, q->capacity);
-    }
     if (G_UNLIKELY(q->next_seq == UINT32_MAX)) {
+        eventq_gather(q);
         renumber(q);
     }
     e = (Event){
@@ -133,7 +155,14 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
         .seq = q->next_seq++,
         .what = index << EVENT_KIND_BITS | kind,
     };
-    sift_up(q, q->n++, e);
+    if (at_ps >= q->next_ps) {
+        heap_push(q, e);
+        return;
+    }
+    eventq_gather(q);
+    q->first = e;
+    q->has_first = true;
+    q->next_ps = at_ps;
 }
 
 /*
@@ -141,7 +170,7 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
  * among the next ones, so comparisons on the way down would be wasted (I.
  * Wegener, Bottom-up heapsort, Theoretical Computer Science 118, 1993).
  */
-Event eventq_pop(EventQueue *q)
+static Event heap_pop(EventQueue *q)
 {
     Event *h = q->heap;
     Event top = h[0];
@@ -168,11 +197,26 @@ Event eventq_pop(EventQueue *q)
     return top;
 }
 
+Event eventq_pop(EventQueue *q)
+{
+    Event e;
+
+    if (q->has_first) {
+        q->has_first = false;
+        e = q->first;
+    } else {
+        e = heap_pop(q);
+    }
+    look_at_heap(q);
+    return e;
+}
+
 void eventq_filter(EventQueue *q, bool (*keep)(void *opaque, const Event *e),
                    void *opaque)
 {
     size_t kept = 0;
 
+    eventq_gather(q);
     for (size_t i = 0; i < q->n; i++) {
         if (keep(opaque, &q->heap[i])) {
             q->heap[kept++] = q->heap[i];
@@ -186,4 +230,5 @@ void eventq_filter(EventQueue *q, bool (*keep)(void *opaque, const Event *e),
             sift_down(q, i, q->heap[i]);
         }
     }
+    look_at_heap(q);
 }

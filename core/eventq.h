@@ -9,7 +9,8 @@
  *
  * Algorithm: implicit 4-ary heap (D. B. Johnson, "Priority queues with update
  * and finding minimum spanning trees", IPL 4(3), 1975); four 16-byte children
- * share a cache line.
+ * share a cache line.  The earliest event can be kept apart: an event that is
+ * put in as the earliest one, as many are, never enters the heap.
  */
 #ifndef VSSD_CORE_EVENTQ_H
 #define VSSD_CORE_EVENTQ_H
@@ -31,9 +32,12 @@ typedef struct Event {
 
 typedef struct EventQueue {
     Event *heap;
-    size_t n;
+    size_t n; /* in the heap */
     size_t capacity;
     uint32_t next_seq;
+    bool has_first;
+    Event first; /* with has_first: the earliest, which is not in the heap */
+    uint64_t next_ps; /* of the earliest of all, or SIM_NEVER */
 } EventQueue;
 
 void eventq_init(EventQueue *q);
@@ -49,14 +53,30 @@ Event eventq_pop(EventQueue *q);
 void eventq_filter(EventQueue *q, bool (*keep)(void *opaque, const Event *e),
                    void *opaque);
 
-/* The queue was filled from a saved one: its sequence numbers may be of a
- * version in which they wrapped. */
-void eventq_loaded(EventQueue *q);
+/* How many there are, and any of them, in no order. */
+static inline size_t eventq_count(const EventQueue *q)
+{
+    return q->n + q->has_first;
+}
+
+static inline const Event *eventq_get(const EventQueue *q, size_t i)
+{
+    return i < q->n ? &q->heap[i] : &q->first;
+}
+
+/* All events are in the heap from now on, until one is put in: for those who
+ * read or change it. */
+void eventq_gather(EventQueue *q);
+
+/* The heap was changed from outside, and its order was kept; or it was filled
+ * from a saved one, whose sequence numbers may be of a version in which they
+ * wrapped. */
+void eventq_changed(EventQueue *q);
 
 /* The instant of the earliest event, or SIM_NEVER. */
 static inline uint64_t eventq_next_ps(const EventQueue *q)
 {
-    return q->n ? q->heap[0].at_ps : SIM_NEVER;
+    return q->next_ps;
 }
 
 static inline unsigned event_kind(const Event *e)

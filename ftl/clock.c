@@ -163,10 +163,12 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
         faults_rebase(ssd->media->faults, by_ps);
     }
     set_row_waits_back(ssd, by_ps);
+    eventq_gather(&ssd->events);
     for (size_t i = 0; i < ssd->events.n; i++) {
         invariant(ssd->events.heap[i].at_ps >= ssd->now_ps);
         ssd->events.heap[i].at_ps -= by_ps;
     }
+    eventq_changed(&ssd->events);
     ssd->now_ps -= by_ps;
     ssd->origin_ps -= by_ps;
     ssd->rebased_ns = by_ns;

@@ -55,8 +55,8 @@ void periodic_event(Ssd *ssd)
 void periodic_forget(Ssd *ssd)
 {
     ssd->gc->period_armed = false;
-    for (size_t i = 0; i < ssd->events.n; i++) {
-        const Event *e = &ssd->events.heap[i];
+    for (size_t i = 0; i < eventq_count(&ssd->events); i++) {
+        const Event *e = eventq_get(&ssd->events, i);
 
         ssd->gc->period_armed |= event_kind(e) == SSD_EVENT_BACKGROUND &&
                                  event_index(e) == BACKGROUND_PERIOD;

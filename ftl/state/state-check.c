@@ -153,8 +153,8 @@ static bool check_row_waits(const Ssd *ssd, GError **error)
     g_autofree uint8_t *events =
         g_new0(uint8_t, ssd->l.n_streams + ssd->l.n_planes);
 
-    for (size_t i = 0; i < ssd->events.n; i++) {
-        const Event *e = &ssd->events.heap[i];
+    for (size_t i = 0; i < eventq_count(&ssd->events); i++) {
+        const Event *e = eventq_get(&ssd->events, i);
 
         if (event_kind(e) == SSD_EVENT_ROW_WAIT) {
             CHECK(row_wait_of(ssd, event_index(e)) &&
@@ -179,8 +179,8 @@ static bool check_events(const Ssd *ssd, GError **error)
     unsigned ticks = 0;
     uint64_t saves = 0;
 
-    for (size_t i = 0; i < ssd->events.n; i++) {
-        const Event *e = &ssd->events.heap[i];
+    for (size_t i = 0; i < eventq_count(&ssd->events); i++) {
+        const Event *e = eventq_get(&ssd->events, i);
         unsigned kind = event_kind(e);
 
         CHECK(kind == SSD_EVENT_FLUSH_TICK || kind == SSD_EVENT_FAULT ||
@@ -193,14 +193,17 @@ static bool check_events(const Ssd *ssd, GError **error)
         CHECK(kind != NAND_EVENT_RETRY ||
                   event_index(e) < nand_units(ssd->nand),
               "an event");
-        CHECK(e->at_ps >= ssd->now_ps && e->at_ps >= ssd->events.heap[0].at_ps,
+        CHECK(e->at_ps >= ssd->now_ps &&
+                  e->at_ps >= eventq_next_ps(&ssd->events),
               "the order of events");
-        CHECK(i == 0 || e->at_ps >= ssd->events.heap[(i - 1) / 4].at_ps,
+        CHECK(i == 0 || i >= ssd->events.n ||
+                  e->at_ps >= ssd->events.heap[(i - 1) / 4].at_ps,
               "the order of events");
         ticks += kind == SSD_EVENT_FLUSH_TICK;
         saves += kind == SSD_EVENT_COUNTERS;
     }
-    CHECK(ssd->events.n < 4096 + ssd->l.n_streams + ssd->l.n_planes &&
+    CHECK(eventq_count(&ssd->events) <
+                  4096 + ssd->l.n_streams + ssd->l.n_planes &&
               ticks == ssd->buffer->tick_armed &&
               saves == ssd->journal->counters.armed,
           "events");

@@ -364,6 +364,9 @@ static const StateRow event_rows[] = {
     STATE_VALUE_ROW(EventQueue, n),
     STATE_KEPT_ROW(EventQueue, capacity),
     STATE_VALUE_ROW(EventQueue, next_seq),
+    STATE_KEPT_ROW(EventQueue, has_first),
+    STATE_KEPT_ROW(EventQueue, first),
+    STATE_KEPT_ROW(EventQueue, next_ps),
 };
 
 /* Of a script of faults: its progress so far, not the rules' text. */
@@ -586,6 +589,7 @@ static bool walk_events(State *s, EventQueue *q)
 {
     uint64_t counts[N_COUNTS] = {0};
 
+    eventq_gather(q);
     if (!state_values(s, &event_struct, q)) {
         return false;
     }
@@ -599,7 +603,7 @@ static bool walk_events(State *s, EventQueue *q)
     if (s->loading) {
         q->capacity = MAX(q->n, 64);
         q->heap = g_renew(Event, q->heap, q->capacity);
-        eventq_loaded(q);
+        eventq_changed(q);
     }
     return true;
 }

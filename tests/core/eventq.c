@@ -115,7 +115,7 @@ static void test_filter(void)
     }
     eventq_filter(&q, keep_odd, &seen);
     g_assert_cmpuint(seen, ==, 1000);
-    g_assert_cmpuint(q.n, ==, 500);
+    g_assert_cmpuint(eventq_count(&q), ==, 500);
     for (unsigned i = 0; i < 500; i++) {
         Event e = eventq_pop(&q);
 
@@ -146,9 +146,46 @@ static void test_filter_ends(void)
         eventq_push(&q, 10 - i, 0, i);
     }
     eventq_filter(&q, keep_none, &any);
-    g_assert_cmpuint(q.n, ==, 10);
+    g_assert_cmpuint(eventq_count(&q), ==, 10);
     g_assert_cmpuint(eventq_next_ps(&q), ==, 1);
     eventq_filter(&q, keep_none, NULL);
+    g_assert_cmpuint(eventq_next_ps(&q), ==, SIM_NEVER);
+    eventq_destroy(&q);
+}
+
+/* The earliest event is kept apart, until a loop over the heap wants all of
+ * them there; that changes neither their number nor their order. */
+static void test_gather(void)
+{
+    static const uint64_t at_ps[] = {5, 3, 3, 9, 1, 1, 4};
+    EventQueue q;
+
+    eventq_init(&q);
+    for (uint32_t i = 0; i < G_N_ELEMENTS(at_ps); i++) {
+        uint64_t seen = 0;
+
+        eventq_push(&q, at_ps[i], 0, i);
+        for (size_t k = 0; k < eventq_count(&q); k++) {
+            seen |= 1ULL << event_index(eventq_get(&q, k));
+        }
+        g_assert_cmpuint(seen, ==, (2ULL << i) - 1);
+    }
+    g_assert_true(q.has_first);
+    eventq_gather(&q);
+    g_assert_cmpuint(q.n, ==, G_N_ELEMENTS(at_ps));
+    for (size_t k = 0; k < q.n; k++) {
+        q.heap[k].at_ps += 10;
+    }
+    eventq_changed(&q);
+    for (unsigned i = 0; i < G_N_ELEMENTS(at_ps); i++) {
+        static const uint32_t order[] = {4, 5, 1, 2, 6, 0, 3};
+        uint64_t next_ps = eventq_next_ps(&q);
+        Event e = eventq_pop(&q);
+
+        g_assert_cmpuint(e.at_ps, ==, next_ps);
+        g_assert_cmpuint(e.at_ps, ==, at_ps[order[i]] + 10);
+        g_assert_cmpuint(event_index(&e), ==, order[i]);
+    }
     g_assert_cmpuint(eventq_next_ps(&q), ==, SIM_NEVER);
     eventq_destroy(&q);
 }
@@ -190,6 +227,7 @@ int main(int argc, char **argv)
     g_test_add_func("/eventq/wrap", test_wrap);
     g_test_add_func("/eventq/filter", test_filter);
     g_test_add_func("/eventq/filter-ends", test_filter_ends);
+    g_test_add_func("/eventq/gather", test_gather);
     g_test_add_func("/eventq/limits", test_limits);
     g_test_add_func("/eventq/empty-pop", test_empty_pop);
     return g_test_run();

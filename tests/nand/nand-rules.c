@@ -152,7 +152,7 @@ static void cut(Rig *r, uint64_t now_ns)
 
     rig_run(r, now_ns);
     nand_power_cut(r->nand, now_ns * PS_PER_NS);
-    while (r->q.n > 0) {
+    while (eventq_count(&r->q) > 0) {
         eventq_pop(&r->q);
     }
     nand_check(r->nand, &error);
