@@ -161,9 +161,7 @@ static bool set_options(TraceOptions *o, GError **error)
         o->device = (int64_t)v;
     }
     if (args.time_scale) {
-        const char *s = args.time_scale;
-
-        if (!field_time(&s, 1000000, &v) || *s || v == 0 ||
+        if (!field_whole_time(args.time_scale, 1000000, &v) || v == 0 ||
             v > 1000000ULL * 1000000) {
             return refuse("time-scale", args.time_scale, "0.000001..1000000",
                           error);
@@ -196,11 +194,9 @@ static bool set_remap(TracesConfig *cfg, GError **error)
 /* 0: no limit. */
 static bool read_runtime(uint64_t *ns, GError **error)
 {
-    const char *s = args.runtime;
-
     *ns = 0;
-    if (s && (!field_time(&s, NS_PER_S, ns) || *s || *ns < NS_PER_US ||
-              *ns > REQUEST_MOST_NS)) {
+    if (args.runtime && (!field_whole_time(args.runtime, NS_PER_S, ns) ||
+                         *ns < NS_PER_US || *ns > REQUEST_MOST_NS)) {
         return refuse("runtime", args.runtime, "0.000001..315360000 seconds",
                       error);
     }

@@ -3,7 +3,8 @@
  * fields.h - take the fields of a line of text, one after the other.
  *
  * Each function with *s moves it behind the field; false: it is not there,
- * and *s is as it was.
+ * and *s is as it was.  FIELD_SLACK bytes behind the NUL of a line can be read
+ * (input_line() sees to it); their values do not matter.
  */
 #ifndef VSSD_SIM_FIELDS_H
 #define VSSD_SIM_FIELDS_H
@@ -11,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <glib.h>
 
 #include "ssd.h"
 
@@ -20,8 +23,40 @@ static inline unsigned field_digit(const char *p)
     return (unsigned char)*p - (unsigned)'0';
 }
 
-/* No number of so many digits overflows. */
-#define FIELD_SHORT_DIGITS 19
+/* Digits that are read at once. */
+#define FIELD_SLACK 8
+
+static const uint64_t field_power[FIELD_SLACK + 1] = {
+    1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
+};
+
+/*
+ * The number of digits at p, 0..8, and the number that they are.  Each byte of
+ * a word is a digit; pairs of them, then of the pairs, and then the halves are
+ * put together, as in D. Lemire, "Number Parsing at a Gigabyte per Second",
+ * Software: Practice and Experience 51(8), 2021.
+ */
+__attribute__((always_inline)) static inline unsigned
+field_digits(const char *p, uint64_t *v)
+{
+    const uint64_t each = 0x0101010101010101;
+    uint64_t d;
+    uint64_t other; /* the top bit of each byte that is no digit */
+    unsigned n;
+
+    memcpy(&d, p, sizeof(d));
+    d = GUINT64_FROM_LE(d) ^ each * '0';
+    other = (((d & each * 0x7f) + each * (0x80 - 10)) | d) & each * 0x80;
+    n = other ? (unsigned)__builtin_ctzll(other) / 8 : FIELD_SLACK;
+    if (n == 0) {
+        return 0;
+    }
+    d <<= 8 * (FIELD_SLACK - n); /* the last one at the top, zeroes below */
+    d = d * 10 + (d >> 8);
+    d = ((d & 0x00ff00ff00ff00ff) * (1 + (100 << 16))) >> 16;
+    *v = ((d & 0x0000ffff0000ffff) * (1 + (10000ULL << 32))) >> 32;
+    return n;
+}
 
 /* For those below: the rest of a number that is long, of which v has been read
  * up to p; the fraction of a time, which begins at p, and where it ends. */
@@ -29,31 +64,44 @@ bool field_long(const char **s, const char *p, uint64_t v, uint64_t *out);
 const char *field_fraction(const char *p, uint64_t unit_ns, uint64_t *ns);
 
 /* A decimal number below 2^64. */
-static inline bool field_u64(const char **s, uint64_t *out)
+__attribute__((always_inline)) static inline bool field_u64(const char **s,
+                                                            uint64_t *out)
 {
     const char *p = *s;
-    uint64_t v = 0;
-    unsigned digit;
+    uint64_t low;
+    unsigned n;
 
-    while ((digit = field_digit(p)) <= 9) {
-        if (p - *s == FIELD_SHORT_DIGITS) {
-            return field_long(s, p, v, out);
-        }
-        v = v * 10 + digit;
-        p++;
+    if (field_digit(p) <= 9 && field_digit(p + 1) > 9) { /* of one digit */
+        *out = field_digit(p);
+        *s = p + 1;
+        return true;
     }
-    if (p == *s) {
+    n = field_digits(p, out);
+    p += n;
+    if (n == FIELD_SLACK) {
+        n = field_digits(p, &low);
+        if (G_UNLIKELY(n == FIELD_SLACK)) {
+            return field_long(s, p, *out, out);
+        }
+        *out = n ? *out * field_power[n] + low : *out;
+        p += n;
+    } else if (n == 0) {
         return false;
     }
     *s = p;
-    *out = v;
     return true;
 }
 
-/* All of text is a decimal number min..max, after a prefix that may be absent
- * (in any case; "": none). */
+/* A copy of text that is a line with its slack; g_free(). */
+char *field_line(const char *text);
+
+/* These two take text without slack.  All of it is a decimal number min..max,
+ * after a prefix that may be absent (in any case; "": none). */
 bool field_whole(const char *text, const char *prefix, uint64_t min,
                  uint64_t max, uint64_t *out);
+
+/* All of text is a time, as field_time(). */
+bool field_whole_time(const char *text, uint64_t unit_ns, uint64_t *out_ns);
 
 /* A decimal number with or without a fraction, times unit_ns, a power of ten;
  * rounded down. */

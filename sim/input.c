@@ -49,7 +49,7 @@ struct Input {
     Flow flow;
     uint8_t *raw; /* packed bytes */
 
-    char *buffer; /* BUFFER_BYTES + 1 for a NUL */
+    char *buffer; /* BUFFER_BYTES, 1 for a NUL, and INPUT_SLACK */
     size_t begin, end;
     size_t text_end; /* from begin to here there is no NUL, and here is one, or
                         the end */
@@ -310,7 +310,7 @@ static Input *input_new(FILE *f, const char *path)
     in->f = f;
     in->path = g_strdup(path);
     in->raw = g_malloc(RAW_BYTES);
-    in->buffer = g_malloc(BUFFER_BYTES + 1);
+    in->buffer = g_malloc0(BUFFER_BYTES + 1 + INPUT_SLACK);
     setvbuf(f, NULL, _IONBF, 0);
     return in;
 }

@@ -15,6 +15,9 @@
 /* A line that is longer, or that holds a NUL, is INPUT_BAD. */
 #define INPUT_LINE_BYTES 4096
 
+/* Bytes behind the NUL of a line that can be read (FIELD_SLACK). */
+#define INPUT_SLACK 8
+
 typedef enum InputRead {
     INPUT_OK,
     INPUT_END,

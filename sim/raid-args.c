@@ -157,7 +157,7 @@ static bool fault_from(const char *text, unsigned n, RaidFault *out,
     uint64_t number_of;
 
     if (!at++ || !field_whole(drive, "", 0, n - 1, &number_of) ||
-        !field_time(&at, NS_PER_S, &out->at_ns) || *at ||
+        !field_whole_time(at, NS_PER_S, &out->at_ns) ||
         out->at_ns > REQUEST_MOST_NS) {
         g_set_error(
             error, SIM_ERROR, SIM_ERROR_WORKLOAD,

@@ -163,13 +163,24 @@ typedef struct Writer {
     uint64_t sum;
     uint64_t n;
     uint32_t n_devices;
+    uint32_t n_held;
+    BinaryRecord held[1024]; /* not yet written */
 } Writer;
+
+static void put_held(Writer *w)
+{
+    fwrite(w->held, sizeof(*w->held), w->n_held, w->out);
+    w->n_held = 0;
+}
 
 static void put(Writer *w, BinaryRecord r)
 {
     w->sum = binary_sum(w->sum, &r);
     swap_record(&r);
-    fwrite_unlocked(&r, sizeof(r), 1, w->out);
+    w->held[w->n_held++] = r;
+    if (w->n_held == G_N_ELEMENTS(w->held)) {
+        put_held(w);
+    }
 }
 
 static void put_request(Writer *w, const Trace *from, const Request *req)
@@ -204,25 +215,28 @@ static void put_request(Writer *w, const Trace *from, const Request *req)
 static void put_end(Writer *w)
 {
     put(w, (BinaryRecord){.at_ns = w->n, .offset = w->sum, .kind = BINARY_END});
+    put_held(w);
 }
 
 bool binary_write(Trace *from, FILE *out, GError **error)
 {
     RequestSource s = trace_source(from);
-    Writer w = {.out = out, .sum = BINARY_SUM_FIRST};
+    g_autofree Writer *w = g_new0(Writer, 1);
     uint8_t header[BINARY_HEADER_BYTES];
     RequestNext next;
     Request req;
 
+    w->out = out;
+    w->sum = BINARY_SUM_FIRST;
     make_header(header);
     fwrite(header, sizeof(header), 1, out);
     while ((next = s.next(s.opaque, &req, error)) == REQUEST_OK) {
-        put_request(&w, from, &req);
+        put_request(w, from, &req);
     }
     if (next == REQUEST_ERROR) {
         return false;
     }
-    put_end(&w);
+    put_end(w);
     if (fflush(out) != 0 || ferror(out)) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
                     "the binary trace cannot be written: %s",

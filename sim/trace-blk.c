@@ -129,8 +129,9 @@ static void blkparse_begin(void *opaque, const TraceOptions *o,
         return;
     }
     lines = g_strsplit(head, "\n", -1);
-    for (char **line = lines; *line; line++) {
-        const char *s = *line;
+    for (unsigned i = 0; lines[i]; i++) {
+        g_autofree char *line = field_line(lines[i]);
+        const char *s = line;
         TraceRecord rec;
         char action;
 

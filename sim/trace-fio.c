@@ -17,6 +17,9 @@
 typedef struct FioState {
     unsigned version;   /* 2 or 3; 0: the header has not been read */
     uint64_t waited_ns; /* version 2: sum of the waits so far */
+    char name[256];     /* of the last request's file, if it fits */
+    size_t name_len;
+    uint64_t number; /* of that file */
 } FioState;
 
 static bool take_word(const char **s, const char **word, size_t *len)
@@ -46,11 +49,11 @@ static const char *header(FioState *state, const char *line)
 
 static bool is_data(const char *word, size_t len, SsdOp *op)
 {
-    if (word_is(word, len, "sync") || word_is(word, len, "datasync")) {
-        *op = SSD_OP_FLUSH;
+    if (len > 1 && op_from_text(word, len, op)) {
         return true;
     }
-    return len > 1 && op_from_text(word, len, op);
+    *op = SSD_OP_FLUSH;
+    return word_is(word, len, "datasync");
 }
 
 /* Files are told apart by a hash of their names (FNV-1a, 64 bits). */
@@ -62,6 +65,42 @@ static uint64_t file_number(const char *name, size_t len)
         h = (h ^ (uint8_t)name[i]) * 0x100000001b3ULL;
     }
     return h;
+}
+
+/* Most requests are of the same file as the one before. */
+static uint64_t same_file_number(FioState *state, const char *name, size_t len)
+{
+    if (len != state->name_len || memcmp(name, state->name, len) != 0) {
+        if (len > sizeof(state->name)) {
+            return file_number(name, len);
+        }
+        memcpy(state->name, name, len);
+        state->name_len = len;
+        state->number = file_number(name, len);
+    }
+    return state->number;
+}
+
+/* A line that holds no request; s is behind its action. */
+static const char *no_data(FioState *state, const char *action, size_t len,
+                           const char *s)
+{
+    uint64_t wait_ns;
+
+    if (word_is(action, len, "add") || word_is(action, len, "open") ||
+        word_is(action, len, "close")) {
+        return trace_skip;
+    }
+    if (!word_is(action, len, "wait")) {
+        return "the action is not read, write, trim, sync, datasync, wait, "
+               "add, open or close";
+    }
+    if (!field_space(&s) || !field_time(&s, NS_PER_US, &wait_ns) ||
+        wait_ns > UINT64_MAX / 2 - state->waited_ns) {
+        return "wait without a number of microseconds";
+    }
+    state->waited_ns += wait_ns;
+    return trace_skip;
 }
 
 static const char *fio_parse(void *opaque, const char *line, TraceRecord *out)
@@ -82,29 +121,13 @@ static const char *fio_parse(void *opaque, const char *line, TraceRecord *out)
         !take_word(&s, &action, &action_len)) {
         return "not: file action";
     }
-    if (word_is(action, action_len, "add") ||
-        word_is(action, action_len, "open") ||
-        word_is(action, action_len, "close")) {
-        return trace_skip;
-    }
-    if (word_is(action, action_len, "wait")) {
-        uint64_t wait_ns;
-
-        if (!field_space(&s) || !field_time(&s, NS_PER_US, &wait_ns) ||
-            wait_ns > UINT64_MAX / 2 - state->waited_ns) {
-            return "wait without a number of microseconds";
-        }
-        state->waited_ns += wait_ns;
-        return trace_skip;
-    }
     if (!is_data(action, action_len, &out->op)) {
-        return "the action is not read, write, trim, sync, datasync, wait, "
-               "add, open or close";
+        return no_data(state, action, action_len, s);
     }
     if (state->version == 2) {
         out->at_ns = state->waited_ns;
     }
-    out->device = file_number(name, len);
+    out->device = same_file_number(state, name, len);
     if (out->op == SSD_OP_FLUSH) {
         return NULL; /* the rest is ignored */
     }

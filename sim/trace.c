@@ -9,7 +9,10 @@
 
 #include <string.h>
 
+#include "fields.h"
 #include "simtime.h"
+
+G_STATIC_ASSERT(INPUT_SLACK >= FIELD_SLACK);
 
 /* Lines of the head that are tried when the format is not given. */
 #define SAMPLE_LINES 32
@@ -80,7 +83,7 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
 
     /* The last piece may be cut off by the end of the head. */
     for (unsigned i = 0; i < MAX(n_lines, 2) - 1 && i < n_lines; i++) {
-        char *line = g_strchomp(lines[i]);
+        g_autofree char *line = field_line(g_strchomp(lines[i]));
         TraceRecord rec = {0};
         const char *reason;
 
@@ -309,11 +312,9 @@ static bool arrival_ns(Trace *t, uint64_t own_ns, uint64_t *at_ns)
 }
 
 /* false: there is no such stream. */
-static bool find_stream(const Trace *t, const TraceRecord *rec,
-                        uint16_t *stream)
+static bool find_stream(const Trace *t, uint64_t n, uint16_t *stream)
 {
     const TraceOptions *o = &t->options;
-    uint64_t n = rec->op == SSD_OP_WRITE ? rec->stream : 0;
 
     if (n >= (o->n_streams ? o->n_streams : TRACE_MAX_STREAMS)) {
         return false;
@@ -325,6 +326,9 @@ static bool find_stream(const Trace *t, const TraceRecord *rec,
 /* NULL, or the fault. */
 static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
 {
+    /* As a factor: reads and writes alternate at random. */
+    const unsigned writes = rec->op == SSD_OP_WRITE;
+
     if (rec->op != SSD_OP_FLUSH &&
         (rec->nbytes == 0 || rec->nbytes > MAX_BYTES)) {
         return "the size is not 1..4294967295 bytes";
@@ -336,10 +340,9 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
         .offset = rec->offset,
         .nbytes = rec->nbytes,
         .op = rec->op,
-        .fua = rec->fua && rec->op == SSD_OP_WRITE,
-        .stream = rec->op == SSD_OP_WRITE ? rec->stream : 0,
+        .fua = rec->fua & writes,
     };
-    if (!find_stream(t, rec, &req->stream)) {
+    if (!find_stream(t, rec->stream * writes, &req->stream)) {
         return "the stream is not 0..63, or not in --stream-map";
     }
     if (rec->op == SSD_OP_FLUSH) {

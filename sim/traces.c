@@ -241,6 +241,9 @@ static RequestNext traces_next(void *opaque, Request *req, GError **error)
     Traces *t = opaque;
     Stream *first = NULL;
 
+    if (t->n_streams == 1 && !t->remap) {
+        return t->stream[0].source.next(t->stream[0].source.opaque, req, error);
+    }
     for (unsigned i = 0; i < t->n_streams; i++) {
         Stream *s = &t->stream[i];
 
