@@ -50,7 +50,7 @@ TRAINING = [
 ARRAY = ["--drives", "5", "--raid", "5", "--fill", "preload",
          "--workload", "rw=randrw bs=4k iodepth=32 number_ios=50000"]
 TRACE_REQUESTS = 200_000
-TEXT_LINES = 50_000
+TEXT_LINES = 200_000
 
 
 def _programs() -> list[list[str]]:
