@@ -67,7 +67,7 @@ class Store(guest_store.Store):
         return guest_store.run_of(text, "db_bench")
 
 
-LOAD = r"""db_bench @options@ --benchmarks=fillseq >/run/load 2>&1 ||
+LOAD = r"""@run@db_bench @options@ --benchmarks=fillseq >/run/load 2>&1 ||
     fail "$(tail -n 3 /run/load)"
 """
 WRITE = r"""timeout @limit@ @run@db_bench @options@ --use_existing_db=1 --benchmarks=overwrite \
