@@ -113,7 +113,7 @@ static inline void look_at_heap(EventQueue *q)
 
 void eventq_changed(EventQueue *q)
 {
-    q->has_first = false;
+    invariant(!q->has_first);
     look_at_heap(q);
     for (size_t i = 0; i < q->n; i++) {
         if (q->heap[i].seq >= q->next_seq) {

@@ -65,12 +65,12 @@ static inline const Event *eventq_get(const EventQueue *q, size_t i)
 }
 
 /* All events are in the heap from now on, until one is put in: for those who
- * read or change it. */
+ * change or save it. */
 void eventq_gather(EventQueue *q);
 
-/* The heap was changed from outside, and its order was kept; or it was filled
- * from a saved one, whose sequence numbers may be of a version in which they
- * wrapped. */
+/* After eventq_gather(): the heap was changed from outside, and its order was
+ * kept; or it was filled from a saved one, whose sequence numbers may be of a
+ * version in which they wrapped. */
 void eventq_changed(EventQueue *q);
 
 /* The instant of the earliest event, or SIM_NEVER. */

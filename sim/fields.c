@@ -82,7 +82,8 @@ static inline uint64_t word_key(const char *text, size_t len)
     return (key | 0x2020202020202020) & of_word;
 }
 
-/* Without a branch for each word: reads and writes alternate at random. */
+/* Without a branch for each word: one on read or write would be mispredicted
+ * half of the time. */
 bool op_from_text(const char *text, size_t len, SsdOp *op)
 {
     static const struct {

@@ -23,7 +23,8 @@ static inline unsigned field_digit(const char *p)
     return (unsigned char)*p - (unsigned)'0';
 }
 
-/* Digits that are read at once. */
+/* Digits that are read at once, and so bytes that a line needs behind its NUL.
+ */
 #define FIELD_SLACK 8
 
 static const uint64_t field_power[FIELD_SLACK + 1] = {
@@ -181,8 +182,8 @@ static inline bool field_text(const char **s, char end, const char **text,
     return true;
 }
 
-/* Read or write in the words that traces use, in any case: R, W, read, write;
- * D, trim, discard; F, flush, sync. */
+/* Of a line: read or write in the words that traces use, in any case: R, W,
+ * read, write; D, trim, discard; F, flush, sync. */
 bool op_from_text(const char *text, size_t len, SsdOp *op);
 
 #endif

@@ -326,7 +326,7 @@ static bool find_stream(const Trace *t, uint64_t n, uint16_t *stream)
 /* NULL, or the fault. */
 static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
 {
-    /* As a factor: reads and writes alternate at random. */
+    /* As a factor: a branch would be mispredicted half of the time. */
     const unsigned writes = rec->op == SSD_OP_WRITE;
 
     if (rec->op != SSD_OP_FLUSH &&

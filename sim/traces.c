@@ -241,6 +241,7 @@ static RequestNext traces_next(void *opaque, Request *req, GError **error)
     Traces *t = opaque;
     Stream *first = NULL;
 
+    /* One trace as it is: nothing to merge, and its number is 0. */
     if (t->n_streams == 1 && !t->remap) {
         return t->stream[0].source.next(t->stream[0].source.opaque, req, error);
     }

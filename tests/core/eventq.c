@@ -219,6 +219,21 @@ static void test_empty_pop(void)
     g_test_trap_assert_failed();
 }
 
+/* The earliest event would be lost. */
+static void test_changed_too_early(void)
+{
+    if (g_test_subprocess()) {
+        EventQueue q;
+
+        eventq_init(&q);
+        eventq_push(&q, 1, 0, 0);
+        eventq_changed(&q);
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_test_trap_assert_failed();
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -230,5 +245,6 @@ int main(int argc, char **argv)
     g_test_add_func("/eventq/gather", test_gather);
     g_test_add_func("/eventq/limits", test_limits);
     g_test_add_func("/eventq/empty-pop", test_empty_pop);
+    g_test_add_func("/eventq/changed-too-early", test_changed_too_early);
     return g_test_run();
 }

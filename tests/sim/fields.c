@@ -3,8 +3,8 @@
  * fields.c - numbers, times and words of a line, against the C library.
  *
  * Each line has FIELD_SLACK bytes behind its NUL and no more, so the address
- * sanitizer sees a parser that reads further.  The slack is full of digits and
- * letters, which must not count.
+ * sanitizer sees a parser that reads further.  The slack is full of digits,
+ * which must not count.
  */
 #include "fields.h"
 
