@@ -215,6 +215,13 @@ def test_folds_are_of_runs_that_were_not_learnt() -> None:
         assert set(extra.x["rand"].tolist()) <= learnt
 
 
+def test_threads_learn_the_same() -> None:
+    """A model does not depend on how many of its trees grow at a time."""
+    one, three = (bb.Model.learn(bb.EXTENDED, made_up(300, 1), jobs=jobs)
+                  for jobs in (1, 3))
+    assert one.to_json() == three.to_json()
+
+
 def test_leaf_errors() -> None:
     """A leaf has the error of runs told by other trees: small where results
     repeat, large where they do not."""

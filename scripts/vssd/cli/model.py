@@ -220,8 +220,9 @@ def train(args: argparse.Namespace) -> int:
         device.name, text, args.full, args.seconds, args.runs, args.mixed,
         args.seed, device.drives, device.stripe, device.span, bf.ranges(runs))
     with Stage("learning"):
-        model = bf.ModelFile(training, bb.Model.learn(bb.BASIC, runs),
-                             bb.Model.learn(bb.EXTENDED, runs))
+        model = bf.ModelFile(training, *(
+            bb.Model.learn(names, runs, jobs=runner.jobs)
+            for names in (bb.BASIC, bb.EXTENDED)))
     model.save(Path(args.out))
     say(f"wrote {args.out}")
     rows = {name: {t: vars(s) for t, s in m.scores.items()} for name, m in (

@@ -97,7 +97,8 @@ def _samples(valid: Any, model: str, target: str, m: Measure,
 def _validated(ctx: Context, runs: Any, extra: Any = None) -> Any:
     from . import blackbox_model as bb
 
-    return bb.Validated(runs, extra, min(max(ctx.count, 1), bb.FOLDS))
+    return bb.Validated(runs, extra, min(max(ctx.count, 1), bb.FOLDS),
+                        jobs=ctx.runner.jobs)
 
 
 # ---- runs ----------------------------------------------------------------------
@@ -319,7 +320,8 @@ def _shuffled(learnt: Learnt, target: str) -> float:
 
     held = learnt.valid.held(0)
     model = bb.Model.learn(bb.EXTENDED, learnt.valid.train(0).shuffled(SEED),
-                           leaves=(*bb.LEAVES, *LARGE_LEAVES))
+                           leaves=(*bb.LEAVES, *LARGE_LEAVES),
+                           jobs=learnt.valid.jobs)
     return bb.score(held.y[target], model.predict(target, held)).r2
 
 
@@ -437,7 +439,8 @@ def _tell(ctx: Context, learnt: Learnt, name: str) -> Told:
                     for m in models] for t in TARGETS}
 
     own = [bb.Model.learn(bb.EXTENDED,
-                          bb.join(learnt.mixed.train(i), rest))
+                          bb.join(learnt.mixed.train(i), rest),
+                          jobs=ctx.runner.jobs)
            for i in range(learnt.mixed.count)]
     return Told(f"{trace.source}; {len(seen)} windows of {fi.WINDOW} requests"
                 f" are told, with 1 to {max(br.Ranges().depths)} in flight",

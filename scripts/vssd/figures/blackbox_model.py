@@ -14,7 +14,9 @@ scikit-learn (scripts/requirements-blackbox.txt).
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -128,22 +130,27 @@ def fit(x: Any, y: Any, leaf: int) -> Tree:
                 t.value[:, 0, 0], t.n_node_samples)
 
 
-def _told(x: Any, y: Any, leaf: int, fold: Any) -> Any:
-    """Each run as a tree of the other folds tells it."""
-    out = np.full(len(y), float(y.mean()))
-    for i in range(FOLDS):
-        rest, mine = fold != i, fold == i
-        if mine.any() and rest.any():
-            out[mine] = _sklearn(leaf).fit(x[rest], y[rest]).predict(x[mine])
-    return out
+def _told(x: Any, y: Any, leaf: int, mine: Any) -> Any:
+    """The runs of a fold as a tree of the others tells them."""
+    if not mine.any() or mine.all():
+        return float(y.mean())
+    return _sklearn(leaf).fit(x[~mine], y[~mine]).predict(x[mine])
 
 
-def choose(x: Any, y: Any, seed: int, leaves: tuple[int, ...] = LEAVES) \
-        -> tuple[int, Any]:
+def choose(x: Any, y: Any, seed: int, leaves: tuple[int, ...] = LEAVES,
+           jobs: int = 1) -> tuple[int, Any]:
     """The fewest runs of a leaf that give the least squared error when each
-    fifth of the runs is told by a tree of the rest; and what is told then."""
+    fifth of the runs is told by a tree of the rest; and what is told then.
+    jobs: trees that grow at a time, in threads (scikit-learn releases the
+    interpreter's lock)."""
     fold = folds(len(y), seed)
-    told = {leaf: _told(x, y, leaf, fold) for leaf in leaves}
+    told = {leaf: np.empty(len(y)) for leaf in leaves}
+
+    def tell(leaf: int, i: int) -> None:
+        told[leaf][fold == i] = _told(x, y, leaf, fold == i)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(tell, *zip(*product(leaves, range(FOLDS)))))
     best = min(leaves, key=lambda leaf: float(((y - told[leaf]) ** 2).sum()))
     return best, told[best]
 
@@ -159,15 +166,16 @@ class Model:
 
     @classmethod
     def learn(cls, names: tuple[str, ...], runs: Runs, seed: int = 1,
-              logs: bool = False, leaves: tuple[int, ...] = LEAVES) -> Model:
+              logs: bool = False, leaves: tuple[int, ...] = LEAVES,
+              jobs: int = 1) -> Model:
         """From runs.  logs: least squares of the logarithm, so that runs count
         by their relative error (not the paper's).  leaves: fewest runs of a
-        leaf, one of these."""
+        leaf, one of these.  jobs: threads."""
         x = runs.table(names)
         trees, scores = {}, {}
         for target in TARGETS:
             y = np.log(runs.y[target]) if logs else runs.y[target]
-            leaf, told = choose(x, y, seed, leaves)
+            leaf, told = choose(x, y, seed, leaves, jobs)
             tree = fit(x, y, leaf)
             if logs:
                 tree.value, told = np.exp(tree.value), np.exp(told)
@@ -264,11 +272,12 @@ class Validated:
     not seen: five scores."""
 
     def __init__(self, runs: Runs, extra: Runs | None = None,
-                 count: int = FOLDS, seed: int = 2011) -> None:
+                 count: int = FOLDS, seed: int = 2011, jobs: int = 1) -> None:
         self.runs = runs
         self.extra = extra  # learnt by all, told by none
         self.fold = folds(len(runs), seed)
         self.count = count
+        self.jobs = jobs  # threads that learn
         self.models: dict[tuple[Any, ...], list[Model]] = {}
 
     def train(self, i: int) -> Runs:
@@ -290,7 +299,8 @@ class Validated:
                 train = self.train(i)
                 rows = slice(0, max(int(share * len(train)), FOLDS))
                 self.models[key].append(
-                    Model.learn(names, train.part(rows), 1, logs))
+                    Model.learn(names, train.part(rows), 1, logs,
+                                jobs=self.jobs))
         return self.models[key]
 
     def scores(self, names: tuple[str, ...], target: str, logs: bool = False,
