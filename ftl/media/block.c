@@ -210,7 +210,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     p->min_valid = ssd->l.units_per_block;
     p->by_age = ILIST_EMPTY;
     p->spare_blocks = ssd->l.spare_blocks;
-    p->open = g_new(Open, ssd->l.n_open);
+    p->open = g_new0(Open, ssd->l.n_open);
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         p->open[k].block = NONE;
     }

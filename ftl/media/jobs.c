@@ -4,6 +4,8 @@
  *
  * Knows records and lists; does not know the contents of pages.
  */
+#include <string.h>
+
 #include "media/jobs.h"
 #include "pool.h"
 #include "ssd-internal.h"
@@ -30,15 +32,28 @@ static void set_state(PageJob *job, JobState state)
     job->state = (uint8_t)state;
 }
 
+/* All of both tables is in a saved state, so no part of them is left as the
+ * heap gives it. */
+static void grow(Ssd *ssd)
+{
+    Media *m = ssd->media;
+    size_t per_job = ssd->l.units_per_program;
+    size_t old = m->n_jobs * per_job;
+    size_t all;
+
+    m->job = pool_grow(m->job, chain(m), &m->free_job, &m->n_jobs, 64);
+    all = m->n_jobs * per_job;
+    m->job_unit = g_renew(uint64_t, m->job_unit, all);
+    memset(m->job_unit + old, 0, (all - old) * sizeof(*m->job_unit));
+}
+
 uint32_t job_take(Ssd *ssd)
 {
     Media *m = ssd->media;
     uint32_t j;
 
     if (m->free_job == NONE) {
-        m->job = pool_grow(m->job, chain(m), &m->free_job, &m->n_jobs, 64);
-        m->job_unit = g_renew(uint64_t, m->job_unit,
-                              (size_t)m->n_jobs * ssd->l.units_per_program);
+        grow(ssd);
     }
     j = pool_take(chain(m), &m->free_job);
     m->job[j] = (PageJob){.ppa = NO_PAGE};

@@ -4,6 +4,7 @@
  * on elsewhere: every member is listed, the copy behaves as the original,
  * and a stream that is damaged, forged or foreign is refused or harmless.
  */
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "host.h"
@@ -229,6 +230,45 @@ static void test_goes_on(gconstpointer data)
     }
     g_assert_cmpuint(a.n_seen, >, 500);
     host_free(a.h);
+}
+
+/* ---- nothing of the heap ------------------------------------------------- */
+
+/* Where new memory has this byte; the address sanitizer's heap knows no such
+ * option. */
+static void save_of(unsigned m, int fill, GByteArray **drive, GByteArray **ctrl)
+{
+    Guest a;
+
+    mallopt(M_PERTURB, fill);
+    a = (Guest){.h = host_new(&modes[m].o)};
+    prng_seed(&a.rng, 11, m);
+    open_queues(&a, modes[m].shadow);
+    act(&a, 300);
+    host_settle(a.h);
+    host_save(a.h, drive, ctrl);
+    host_free(a.h);
+    mallopt(M_PERTURB, 0);
+}
+
+/* The same work gives the same bytes, whatever the heap held before; but for
+ * padding of structs, which clang leaves as it was. */
+static void test_same_bytes(gconstpointer data)
+{
+    unsigned m = GPOINTER_TO_UINT(data);
+    g_autoptr(GByteArray) drive_a = NULL;
+    g_autoptr(GByteArray) drive_b = NULL;
+    g_autoptr(GByteArray) ctrl_a = NULL;
+    g_autoptr(GByteArray) ctrl_b = NULL;
+
+#ifdef __clang__
+    g_test_skip("clang leaves padding as it was");
+    return;
+#endif
+    save_of(m, 1, &drive_a, &ctrl_a);
+    save_of(m, 200, &drive_b, &ctrl_b);
+    g_assert_cmpmem(drive_a->data, drive_a->len, drive_b->data, drive_b->len);
+    g_assert_cmpmem(ctrl_a->data, ctrl_a->len, ctrl_b->data, ctrl_b->len);
 }
 
 /* ---- kept state, by example --------------------------------------------- */
@@ -653,7 +693,11 @@ int main(int argc, char **argv)
         g_autofree char *path =
             g_strdup_printf("/nvme/state/goes-on/%s", modes[i].name);
 
+        g_autofree char *same =
+            g_strdup_printf("/nvme/state/same-bytes/%s", modes[i].name);
+
         g_test_add_data_func(path, GUINT_TO_POINTER(i), test_goes_on);
+        g_test_add_data_func(same, GUINT_TO_POINTER(i), test_same_bytes);
     }
     g_test_add_func("/nvme/state/unflushed", test_unflushed);
     g_test_add_func("/nvme/state/refused-by-store", test_refused_by_store);
