@@ -423,6 +423,16 @@ def test_cells() -> None:
             / paper.BASIC["SSD_I"][t].mre > judge.about(paper.IMPROVED_I)[0]
 
 
+def test_runs_of_both_kinds(cache: Path) -> None:
+    """A quarter to three quarters are writes, in all of those that are."""
+    ctx = figures.Context(simrun.Runner(Path("none")), None, cache)
+    runs = made_up(300, 1)
+    kept = figure._both_kinds(ctx, figure.Learnt(None, bb.Validated(runs)))
+    shares = sorted(w for w in runs.x["wr_ratio"] if 0.25 < w < 0.75)
+    assert sorted(kept.runs.x["wr_ratio"]) == shares
+    assert 100 < len(shares) < 200
+
+
 def test_a_cell_is_judged(cache: Path) -> None:
     """The extended model has to be as good as the paper's, the basic one may
     not be better; deviations are tested."""

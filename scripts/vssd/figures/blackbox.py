@@ -172,13 +172,11 @@ def _repeats(ctx: Context, device: Any) -> Any:
     return {t: bb.score(both[0].y[t], both[1].y[t]) for t in TARGETS}
 
 
-def _large(ctx: Context, learnt: Learnt) -> Any:
-    """The same runs without those of requests below 4 KiB."""
+def _both_kinds(ctx: Context, learnt: Learnt) -> Any:
+    """The same runs, without those of nearly one kind of request."""
     runs = learnt.valid.runs
-    x = runs.x
-    keep = ((x["wr_size"] == 0) | (x["wr_size"] >= 4096)) \
-        & ((x["rd_size"] == 0) | (x["rd_size"] >= 4096))
-    return _validated(ctx, runs.part(keep))
+    share = runs.x["wr_ratio"]
+    return _validated(ctx, runs.part((share > 0.25) & (share < 0.75)))
 
 
 def _explain_extended(row: Row, learnt: Learnt, target: str, m: Measure,
@@ -198,14 +196,15 @@ def _explain_extended(row: Row, learnt: Learnt, target: str, m: Measure,
         m.cell(cell) + m.reading(cell))
 
 
-def _explain_basic(row: Row, large: Any, target: str, m: Measure,
+def _explain_basic(row: Row, both: Any, target: str, m: Measure,
                    cell: paper.Cell) -> None:
-    samples = _samples(large, "basic", target, m)
+    samples = _samples(both, "basic", target, m)
     low, high = (None, m.cell(cell)) if m.more else (m.cell(cell), None)
     judge.because(
-        row, "requests below 4 KiB, of which the paper may have fewer, are"
-        " what the basic model tells well",
-        "the same runs without those", samples, low, high)
+        row, "runs of nearly one kind, of which the paper may have fewer, are"
+        " what the basic model tells well: its one size is theirs",
+        "the same runs where writes are a quarter to three quarters", samples,
+        low, high)
 
 
 # ---- accuracy --------------------------------------------------------------------
@@ -250,7 +249,7 @@ def _improved(panel: str, learnt: Learnt, name: str, target: str) -> Row:
 
 def _accuracy(ctx: Context, name: str, learnt: Learnt, repeats: Any) -> Panel:
     rows: list[Row] = []
-    large = None
+    both = None
     for t in TARGETS:
         for m in MEASURES:
             extended, basic, better = _cell_rows(name, learnt, name, t, m)
@@ -258,8 +257,8 @@ def _accuracy(ctx: Context, name: str, learnt: Learnt, repeats: Any) -> Panel:
                 _explain_extended(extended, learnt, t, m,
                                   paper.EXTENDED[name][t], repeats)
             if basic["verdict"] not in (None, judge.HOLDS):
-                large = large or _large(ctx, learnt)
-                _explain_basic(basic, large, t, m, paper.BASIC[name][t])
+                both = both or _both_kinds(ctx, learnt)
+                _explain_basic(basic, both, t, m, paper.BASIC[name][t])
             rows += [extended, basic, better]
         rows.append(_improved(name, learnt, name, t))
         rows += _means(name, learnt, t, paper.EXTENDED[name][t])

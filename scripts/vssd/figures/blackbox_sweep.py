@@ -40,6 +40,10 @@ def parameters(full: float, device: Callable[[float], Device]) \
             ("512 B to 256 KiB", 512, 256 * kib),
             ("512 B to 1 MiB", 512, 1024 * kib),
             ("4 KiB to 256 KiB", 4 * kib, 256 * kib))}
+    yield "shares of writes", "0 to 1", {
+        name: (base, replace(r, ratios=r.ratios[least:11 - least]))
+        for name, least in (("0 to 1", 0), ("0.1 to 0.9", 1),
+                            ("0.3 to 0.7", 3))}
     yield "sizes in a run", "1", {
         "1": (base, r), "up to 4": (base, replace(r, mixed=4))}
     yield "largest stride", "128 KiB", {
