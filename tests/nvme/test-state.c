@@ -234,8 +234,7 @@ static void test_goes_on(gconstpointer data)
 
 /* ---- nothing of the heap ------------------------------------------------- */
 
-/* Where new memory has this byte; the address sanitizer's heap knows no such
- * option. */
+/* Where new memory has this byte. */
 static void save_of(unsigned m, int fill, GByteArray **drive, GByteArray **ctrl)
 {
     Guest a;
@@ -251,8 +250,11 @@ static void save_of(unsigned m, int fill, GByteArray **drive, GByteArray **ctrl)
     mallopt(M_PERTURB, 0);
 }
 
-/* The same work gives the same bytes, whatever the heap held before; but for
- * padding of structs, which clang leaves as it was. */
+/*
+ * The same work gives the same bytes, whatever the heap held before; but for
+ * padding of structs, which clang leaves as it was.  With the address sanitizer
+ * nothing can be told: mallopt() does not reach its heap.
+ */
 static void test_same_bytes(gconstpointer data)
 {
     unsigned m = GPOINTER_TO_UINT(data);
@@ -261,8 +263,8 @@ static void test_same_bytes(gconstpointer data)
     g_autoptr(GByteArray) ctrl_a = NULL;
     g_autoptr(GByteArray) ctrl_b = NULL;
 
-#ifdef __clang__
-    g_test_skip("clang leaves padding as it was");
+#if defined(__clang__) || defined(__SANITIZE_ADDRESS__)
+    g_test_skip("of builds by GCC without the address sanitizer");
     return;
 #endif
     save_of(m, 1, &drive_a, &ctrl_a);
@@ -692,7 +694,6 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < G_N_ELEMENTS(modes); i++) {
         g_autofree char *path =
             g_strdup_printf("/nvme/state/goes-on/%s", modes[i].name);
-
         g_autofree char *same =
             g_strdup_printf("/nvme/state/same-bytes/%s", modes[i].name);
 
