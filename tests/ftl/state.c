@@ -479,6 +479,50 @@ static void test_file(void)
     g_assert_cmpint(g_rmdir(dir), ==, 0);
 }
 
+/* In a folder that others can write, as a shared temporary one. */
+static void test_file_of_others(void)
+{
+    g_autofree char *dir = g_dir_make_tmp("vssd-state-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(dir, "drive.state", NULL);
+    g_autofree char *link = g_build_filename(dir, "link.state", NULL);
+    g_autofree char *victim = g_build_filename(dir, "victim", NULL);
+    Ref *r = used("");
+    GError *error = NULL;
+    GStatBuf st;
+
+    /* Links planted at the names of new files are not followed. */
+    for (unsigned i = 0; i < 2; i++) {
+        g_autofree char *planted =
+            i == 0 ? g_strdup_printf("%s.%d.new", path, (int)getpid())
+                   : g_strdup_printf("%s.%d.0.new", path, (int)getpid());
+
+        g_assert_cmpint(symlink(victim, planted), ==, 0);
+        ssd_save_file(r->ssd, path, &error);
+        g_assert_no_error(error);
+        g_assert_false(g_file_test(victim, G_FILE_TEST_EXISTS));
+        g_assert_true(g_file_test(planted, G_FILE_TEST_IS_SYMLINK));
+        g_assert_cmpint(g_unlink(planted), ==, 0);
+    }
+    /* A state that is a link remains one, and the mode stays. */
+    g_assert_cmpint(g_chmod(path, 0600), ==, 0);
+    g_assert_cmpint(symlink("drive.state", link), ==, 0);
+    ssd_save_file(r->ssd, link, &error);
+    g_assert_no_error(error);
+    g_assert_true(g_file_test(link, G_FILE_TEST_IS_SYMLINK));
+    g_assert_cmpint(g_stat(path, &st), ==, 0);
+    g_assert_cmphex(st.st_mode & 07777, ==, 0600);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    /* Neither a link to nothing nor a folder is replaced. */
+    g_assert_false(ssd_save_file(r->ssd, link, &error));
+    g_assert_nonnull(strstr(error->message, "cannot be created"));
+    g_clear_error(&error);
+    g_assert_false(ssd_save_file(r->ssd, dir, &error));
+    g_clear_error(&error);
+    ref_free(r);
+    g_assert_cmpint(g_unlink(link), ==, 0);
+    g_assert_cmpint(g_rmdir(dir), ==, 0);
+}
+
 /* ---- states of earlier versions ------------------------------------------ */
 
 /* Contents of the kept drives: as the reference had it, for ever. */
@@ -659,6 +703,7 @@ int main(int argc, char **argv)
     g_test_add_func("/state/forged", test_forged);
     g_test_add_func("/state/development", test_development);
     g_test_add_func("/state/file", test_file);
+    g_test_add_func("/state/file-of-others", test_file_of_others);
     g_test_add_func("/state/kept", test_kept);
     g_test_add_func("/state/clock", test_clock);
     return g_test_run();
