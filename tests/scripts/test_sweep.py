@@ -16,7 +16,7 @@ import pytest
 from vssd.build import venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT
-from vssd.sim import sweep
+from vssd.sim import simremote, sweep
 from vssd.watch.result import load_json
 
 FILE = """\
@@ -266,3 +266,25 @@ def test_compare_refuses(tmp_path: Path) -> None:
         load_json(str(tmp_path / "c.json"))
     done = vssd("compare", a, result(other, schema_version=2))
     assert done.returncode == 1 and "b.json has 2" in done.stderr
+
+
+@pytest.mark.parametrize("planted", ("link", "writable"))
+def test_a_planted_folder_is_not_used(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planted: str) -> None:
+    """A program in a folder that another user can write is not run."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    usual = simremote._own_folder()
+    assert usual.parent == tmp_path and usual.stat().st_mode & 0o777 == 0o700
+    assert simremote._own_folder() == usual
+    usual.rmdir()
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o700)
+    if planted == "link":
+        usual.symlink_to(theirs)
+    else:
+        theirs.rename(usual)
+        usual.chmod(0o777)
+    (usual / "vssd-sim-x").write_text("#!/bin/sh\necho planted\n")
+    (usual / "vssd-sim-x").chmod(0o755)
+    assert simremote.run("vssd-sim-x", b"#!/bin/sh\necho ours\n", "p", b"",
+                         ["run"])[1] == "ours\n"

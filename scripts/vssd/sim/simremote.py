@@ -7,19 +7,33 @@ needs Dask's distributed and the shared libraries of vssd-sim (GLib), no more.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import stat
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 
+def _own_folder() -> Path:
+    """A folder of the worker's temporary files that nobody else can write: the
+    one with the usual name, unless another user made it, else a new one."""
+    path = Path(tempfile.gettempdir()) / f"vssd-sweep-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    found = path.lstat()
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() \
+            and not found.st_mode & 0o022:
+        return path
+    return Path(tempfile.mkdtemp(prefix="vssd-sweep-"))
+
+
 def _have(folder: Path, name: str, data: bytes, mode: int) -> str:
     """The file, made by whoever comes first."""
     path = folder / name
     if not path.exists():
-        folder.mkdir(mode=0o700, exist_ok=True)
         fd, tmp = tempfile.mkstemp(dir=folder)
         with os.fdopen(fd, "wb") as f:
             f.write(data)
@@ -33,7 +47,7 @@ def run(sim_name: str, sim: bytes, profile_name: str, profile: bytes,
     """Run vssd-sim, given as a file's contents like the profile; a name stands
     for one content.  args is Point.arguments().  Its status, output, and
     errors."""
-    where = Path(tempfile.gettempdir()) / f"vssd-sweep-{os.getuid()}"
+    where = _own_folder()
     program = _have(where, sim_name, sim, 0o700)
     drive = _have(where, profile_name, profile, 0o600)
     for attempt in range(10):
