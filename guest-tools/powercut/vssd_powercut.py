@@ -42,9 +42,13 @@ class Result:
         return [row for row in self.rows if not row["ok"]]
 
     def text(self) -> str:
-        """The first violation, for people; empty: there is none."""
+        """Why the campaign is no success, for people: the first violation, or
+        that no promise was checked; empty: it is one."""
         if not self.violations:
-            return ""
+            return "" if self.json["promises_checked"] else (
+                f"no promise was checked: write printed {self.json['promises']}"
+                " lines, none of them before a cut; let it print a line for"
+                " each durable step, or give later cuts or more seconds")
         row = self.violations[0]
         return (f"{len(self.violations)} of {len(self.rows)} power cuts are"
                 f" violations; the first is cut {row['cut']},"
@@ -109,10 +113,11 @@ class Campaigns:
                         f" {done.stderr.strip()[-2000:]}", pytrace=False)
 
     def __call__(self, write: str, check: str, **options: Any) -> Result:
-        """A campaign; a violation fails the test."""
+        """A campaign; a violation fails the test, and that no promise was
+        checked."""
         result = self.run(write, check, **options)
-        if result.violations:
-            pytest.fail(result.text(), pytrace=False)
+        if why := result.text():
+            pytest.fail(why, pytrace=False)
         return result
 
 

@@ -829,6 +829,41 @@ static void test_used_drive(void)
     ssd_config_free(cfg);
 }
 
+/* A drive that did nothing: no rule is checked, so the log does not pass. */
+static void test_nothing(void)
+{
+    static const PlayerFill fills[] = {PLAYER_FILL_NONE, PLAYER_FILL_PRELOAD};
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(fills); i++) {
+        PlayerConfig player = {.wrap = false};
+        g_autofree char *path = log_path();
+        g_autofree char *said = NULL;
+        SsdConfig *cfg = ssd_config_new();
+        GError *error = NULL;
+        Player *p;
+        Ssd *ssd;
+        int status;
+
+        ssd_config_load(cfg, VSSD_PROFILE_DIR "/tiny.ini", &error);
+        g_assert_no_error(error);
+        cfg->wide_tables = wide;
+        ssd = ssd_create(cfg, NULL, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_true(ssd_oplog_open(ssd, path, &error));
+        p = player_new(ssd, &player);
+        g_assert_true(player_fill(p, fills[i], 3, &error));
+        g_assert_true(ssd_oplog_close(ssd, &error));
+        player_free(p);
+        ssd_destroy(ssd);
+        ssd_config_free(cfg);
+        status = check_log(path, &said);
+        g_unlink(path);
+        g_assert_cmpint(status, ==, 2);
+        g_assert_nonnull(strstr(said, "no rule was checked"));
+        g_assert_true(strchr(said, '\n') == said + strlen(said) - 1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -856,6 +891,7 @@ int main(int argc, char **argv)
     g_test_add_func("/oplog/changed/flush", test_flush);
     g_test_add_func("/oplog/changed/close", test_close);
     g_test_add_func("/oplog/changed/format", test_format);
+    g_test_add_func("/oplog/nothing", test_nothing);
     g_test_add_func("/oplog/history", test_history);
     g_test_add_func("/oplog/used-drive", test_used_drive);
     return g_test_run();

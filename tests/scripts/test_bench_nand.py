@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from vssd.bench import nand as bench_nand
+from vssd.cli import bench, main
+from vssd.errors import UserError
 
 
 def point(channels: int, dies: int, iops: float, limit: str) -> dict[str, Any]:
@@ -32,3 +34,30 @@ def test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert one["ratio"] == 1
     assert four["name"] == "scaling_write_1x4" and four["ratio"] == .75
     assert "limit: bus" in four["note"] and "bus 50%" in four["note"]
+
+
+@pytest.mark.parametrize("rows", [[], [
+    {"name": "x", "ours": None, "peer": 1, "ratio": None, "unit": "s",
+     "note": "not here"}]])
+def test_nothing_measured(monkeypatch: pytest.MonkeyPatch,
+                          rows: list[dict[str, Any]]) -> None:
+    """A benchmark without a figure of ours fails."""
+    for name in ("sim", "maps"):
+        monkeypatch.setitem(bench.BENCHES, name, lambda _args: rows)
+    monkeypatch.setattr(bench, "_profile", lambda _args: rows)
+    for words in (["sim"], ["sim", "maps"], ["sim", "--json"],
+                  ["profile", "read"]):
+        with pytest.raises(UserError, match="nothing was measured") as e:
+            bench.main(main.parser().parse_args(["bench", *words]))
+        assert "\n" not in str(e.value)
+
+
+def test_rows_are_counted(monkeypatch: pytest.MonkeyPatch,
+                          capsys: pytest.CaptureFixture[str]) -> None:
+    """Those with a figure of ours, and all."""
+    none = {"name": "x", "ours": None, "peer": 1, "ratio": None, "unit": "s",
+            "note": ""}
+    monkeypatch.setitem(bench.BENCHES, "sim",
+                        lambda _args: [none, {**none, "ours": 2.0}])
+    assert bench.main(main.parser().parse_args(["bench", "sim"])) == 0
+    assert "measured: 1 of 2 rows" in capsys.readouterr().out

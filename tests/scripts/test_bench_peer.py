@@ -77,7 +77,8 @@ def test_what_a_peer_adds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
     found: list[str] = []
     for name in ("fio", "peer"):
         monkeypatch.setitem(bench.BENCHES, name,
-                            lambda _args, name=name: found.append(name) or [])
+                            lambda _args, name=name: found.append(name)
+                            or [row(name, 1, 1, "IOPS")])
     bench.main(arguments(*names, "--peer", str(script(tmp_path, ":"))))
     assert found == measured
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from vssd.cli import policy
 from vssd.errors import UserError
 from vssd.paths import PROJECT
+from vssd.sim import policytest
 
 
 def compiled(source: Path, *flags: str) -> Path:
@@ -62,6 +64,36 @@ def test_a_good_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert check(compiled(made("buffer", "mine"))) == 0
     said = capsys.readouterr().out
     assert said.count("ok   ") == 6 and "all 6 checks passed" in said
+    assert "play: 4 runs of 30000 requests" in said
+    assert re.search(r"swarm: [1-3] of 3 drives", said)
+
+
+@pytest.mark.parametrize("found, why", [
+    ({}, "no request was played"), ({"requests": 0}, "no request was played"),
+    ({"requests": 5, "gc": {"victims": 0}}, "no victim was chosen"),
+    ({"requests": 5, "gc": {"victims": 2}}, None)])
+def test_a_check_without_work_fails(monkeypatch: pytest.MonkeyPatch,
+                                    found: dict[str, object],
+                                    why: str | None) -> None:
+    """A policy that was never asked was not checked."""
+    monkeypatch.setattr(policytest, "_sim", lambda *_: found)
+    on = policytest.Subject("ftl.gc=so:x", Path(), Path(), 3)
+    for name in ("play", "repeat", "states"):
+        said = policytest.CHECKS[name](on).why
+        assert said is None if why is None else said and why in said
+
+
+@pytest.mark.parametrize("out, why", [
+    ("# 0 runs with x\n", "nothing was checked"), ("", "nothing was checked"),
+    ("# 2 runs with x\n", None)])
+def test_a_swarm_without_the_policy_fails(monkeypatch: pytest.MonkeyPatch,
+                                          out: str, why: str | None) -> None:
+    """No drive of it could have the option."""
+    monkeypatch.setattr(policytest, "_said", lambda _: (0, out, ""))
+    found = policytest.CHECKS["swarm"](
+        policytest.Subject("ftl.gc=so:x", Path(), Path(), 3))
+    assert found.why is None if why is None else found.why and why in found.why
+    assert why or found.did == "2 of 3 drives"
 
 
 def test_broken_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from schema import faults
@@ -222,6 +223,68 @@ def test_replay_command_has_all_options(tmp_path: Path) -> None:
     assert args.at == ["1234ns"] and again == given
 
 
+def recorded(folder: Path, *texts: bytes) -> Path:
+    """A run whose command prints these, 10 ns apart, and ends after them."""
+    folder.mkdir()
+    begin, end = b"\x01begin\n", b"\x02end\n"
+    log(folder / plan.LOG, record(15, 1, 1, 1, block(b"a"))).close()
+    said = [begin + b"".join(texts[:i]) for i in range(len(texts) + 1)]
+    log(folder / plan.NOTES, *(
+        record(10 * i, 1, 0, 1, text.ljust(BLOCK, b"\0"))
+        for i, text in enumerate([*said, said[-1] + end], 1))).close()
+    return folder
+
+
+@pytest.mark.parametrize("texts, at, bad, says, why", [
+    ((b"one\n", b"two\n"), "15ns", False, "1 of 2 promises checked", ""),
+    ((b"one\n", b"two\n"), "20ns", False, "2 of 2 promises checked", ""),
+    ((b"one\n", b"two\n"), "9ns", False, "0 of 2 promises checked",
+     "--at: no cut came after the first of 2 promises (0.000000010 s)"),
+    ((), "9ns", False, "0 of 0 promises checked", "--write: it printed no line"),
+    ((b"half",), "15ns", False, "0 of 0 promises checked",
+     "--write: it printed no line"),
+    ((), "9ns", True, "1 violations", "")])
+def test_a_campaign_without_promises_fails(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str], texts: tuple[bytes, ...], at: str,
+        bad: bool, says: str, why: str) -> None:
+    """It has checked nothing; text and JSON tell how many were checked.  A file
+    system that is broken before the first promise is a violation."""
+    from vssd.cli import main, powercut_campaign
+
+    async def check(_: Any, __: Path, left: list[Any], ___: Stage) -> None:
+        for cut, _image in left:
+            cut.ok = not bad
+
+    words = ["powercut", "campaign", "--write", "w", "--check", "true", "--at",
+             at, "--recorded", str(recorded(tmp_path / "run", *texts))]
+    parts = Mock(size=64 * BLOCK)
+    monkeypatch.setattr(campaign, "_check_all", check)
+    monkeypatch.setattr(guests, "check_drive", lambda _: None)
+
+    def prepare(given: plan.Plan) -> Mock:
+        parts.plan = given
+        return parts
+
+    monkeypatch.setattr(guests, "prepare", prepare)
+    for i, more in enumerate(([], ["--json"])):
+        args = main.parser().parse_args(
+            [*words, "--output", str(tmp_path / f"out{i}"), *more])
+        if why:
+            with pytest.raises(UserError, match=re.escape(why)):
+                powercut_campaign.main(args)
+        else:
+            assert powercut_campaign.main(args) == int(bad)
+        said = capsys.readouterr()
+        if not more:
+            assert says in said.out + said.err
+    result = json.loads(said.out)
+    assert faults("powercut", result) == []
+    assert (result["promises"], result["promises_checked"]) \
+        == (sum(b"\n" in t for t in texts),
+            max(row["notes"] for row in result["rows"]))
+
+
 # ---- the pytest plugin and the GitHub Action ---------------------------------
 
 STAND_IN = """#!{python}
@@ -229,16 +292,18 @@ import json, sys
 from pathlib import Path
 Path({folder!r}, "args").write_text(json.dumps(sys.argv[1:]))
 bad = "off" in sys.argv[sys.argv.index("--write") + 1]
+mute = "mute" in sys.argv[sys.argv.index("--write") + 1]
 rows = [{{"cut": i, "instant_ns": 1000 * i, "ok": not (bad and i == 2),
-          "notes": i, "text": "row 7 is lost" if bad else "",
+          "notes": 0 if mute else i, "text": "row 7 is lost" if bad else "",
           "replay": "./vssd powercut campaign --at %dns" % i}} for i in (1, 2)]
 same = {{"rows": rows, "output": "/out", "violations": int(bad), "seed": 1,
   "fs": "ext4", "drive": "tiny", "at": ["random"], "icount": True, "write": "w",
   "check": "c", "write_ns": 5, "states": 2, "schema_version": 1,
+  "promises": 9, "promises_checked": 0 if mute else 2,
   "vssd": {{"version": "1", "commit": ""}},
   "host": {{"kernel": "", "processor": "", "cores": 1}}}}
 print(json.dumps(same))
-sys.exit(bad)
+sys.exit(bad or mute)
 """
 
 
@@ -277,6 +342,8 @@ def test_good(powercut):
                         check_seconds=9, cuts=5).rows) == 2
 def test_bad(powercut):
     powercut("w off", "c")
+def test_mute(powercut):
+    powercut("mute", "c")
 """, tmp_path, stand_in, "-k", "good", "--powercut-cuts", "7")
     assert "1 passed" in done.stdout, done.stdout + done.stderr
     args: list[str] = json.loads((tmp_path / "args").read_text())
@@ -290,6 +357,10 @@ def test_bad(powercut):
     for text in ("1 of 2 power cuts are violations; the first is cut 2",
                  "row 7 is lost", "replay: ./vssd powercut campaign --at 2ns"):
         assert text in done.stdout
+    done = run_pytest((tmp_path / "test_it.py").read_text(), tmp_path, stand_in,
+                      "-k", "mute")
+    assert "1 failed" in done.stdout
+    assert "no promise was checked: write printed 9 lines" in done.stdout
 
 
 def test_plugin_without_vssd(tmp_path: Path) -> None:

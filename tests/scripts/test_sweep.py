@@ -252,6 +252,24 @@ def test_values_have_types(tmp_path: Path) -> None:
     assert jobs[0].point.args[-2:] == ("--seed", "1")
 
 
+def test_compare_of_nothing(tmp_path: Path) -> None:
+    """Without a number that both have, nothing was compared."""
+    a = tmp_path / "a.json"
+    b = tmp_path / "b.json"
+    a.write_text('{"schema_version": 1, "iops": 3, "profile": "p"}')
+    for other in ('"waf": 2', '"iops": null', '"iops": "3"', '"profile": "p"'):
+        b.write_text(f'{{"schema_version": 1, {other}}}')
+        for more in ((), ("--json",)):
+            done = vssd("compare", a, b, *more)
+            assert done.returncode == 1 and not done.stdout
+            assert "no number in common" in done.stderr
+            assert done.stderr.count("\n") == 1
+    b.write_text('{"schema_version": 1, "iops": 4}')
+    assert "compared: 1 numbers, 0 of them equal" \
+        in vssd("compare", a, b).stdout
+    assert json.loads(vssd("compare", a, b, "--json").stdout)["compared"] == 1
+
+
 def test_compare_refuses(tmp_path: Path) -> None:
     """What is no result, and results that mean different things."""
     a = result(tmp_path / "a.json")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -89,6 +90,30 @@ def test_rows(tmp_path: Path) -> None:
     assert validation.of_page(page) == [
         ("D", "read", "IOPS", "100.0", "fitted", "s"),
         ("D", "read", "us, p50", "9.0", "not modelled: w", "s")]
+
+
+def test_nothing_to_compare(tmp_path: Path,
+                            monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drives without a modelled figure, and a file without drives, fail; a
+    comparison tells how many figures it had."""
+    from vssd.cli import main, validate
+
+    first = FILE.index("    {run")
+    only = FILE[:first] + FILE[FILE.index("    {run", first + 1):]
+    assert "not-modelled" in only and "iops" not in only
+    none = "drive = []\n" + FILE[:FILE.index("[[drive]]")]
+    for published in [validation.read(file_with(tmp_path, text))
+                      for text in (only, none)]:
+        monkeypatch.setattr(validation, "read", Mock(return_value=published))
+        for more in ([], ["--json"]):
+            with pytest.raises(UserError, match="no figure to compare") as e:
+                validate.main(main.parser().parse_args(["validate", *more]))
+            assert "\n" not in str(e.value)
+    monkeypatch.undo()
+    published = validation.read(file_with(tmp_path, FILE))
+    (point,) = validation.points(published.drives)
+    rows = validation.rows(published.drives, {point: {"iops": 110.0}})
+    assert validation.compared(rows) == 1
 
 
 def test_shipped_file() -> None:

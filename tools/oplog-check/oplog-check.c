@@ -9,7 +9,8 @@
  * a mistake in the model must not be made twice.
  *
  * Exit status: 0, every rule holds; 1, one is broken (its name and the history
- * of the block or the command are printed); 2, the file cannot be read.
+ * of the block or the command are printed); 2, the file cannot be read, or has
+ * nothing to judge.
  */
 #include "check.h"
 
@@ -255,6 +256,17 @@ static void read_records(void)
     }
 }
 
+/* A log without a command, an operation and a power cut proves nothing. */
+static bool has_nothing(void)
+{
+    uint64_t n = k.n_done_cmds + k.n_cmds + k.cuts;
+
+    for (unsigned i = 0; i < N_KINDS; i++) {
+        n += k.n_ops[i];
+    }
+    return n == 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2 || argv[1][0] == '-') {
@@ -270,6 +282,10 @@ int main(int argc, char **argv)
     read_header();
     set_up();
     read_records();
+    if (has_nothing()) {
+        unreadable("the log has no command and no operation, so no rule was "
+                   "checked; give the log of a run with requests");
+    }
     printf("%" PRIu64 " records, %" PRIu64 " commands; %" PRIu64 " reads, %"
            PRIu64 " programs, %" PRIu64 " erases, %" PRIu64 " copybacks, %"
            PRIu64 " power cuts; every rule holds\n",

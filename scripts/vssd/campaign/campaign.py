@@ -35,6 +35,11 @@ class Cut:
     ok: bool = True
     text: str = ""
 
+    @property
+    def promises(self) -> int:
+        """Lines that had been printed before the cut."""
+        return self.notes.count(b"\n")
+
 
 @dataclass
 class Result:
@@ -43,6 +48,8 @@ class Result:
     plan: Plan
     begin_ns: int        # of the write command, since the drive was made
     end_ns: int
+    promises: int = 0    # lines that the write command printed
+    first_ns: int = 0    # of the first of them, since begin_ns
     cuts: list[Cut] = field(default_factory=list)
     states: int = 0      # different ones
     folder: Path | None = None  # with the logs and the image of the first violation
@@ -52,10 +59,28 @@ class Result:
         """The cuts that were not survived."""
         return [cut for cut in self.cuts if not cut.ok]
 
+    @property
+    def checked(self) -> int:
+        """The promises that had been made before a cut, each counted once."""
+        return max((cut.promises for cut in self.cuts), default=0)
+
+    def nothing_checked(self) -> str:
+        """Why the campaign says nothing of the program; empty: it does."""
+        if self.checked or self.violations:
+            return ""
+        if not self.promises:
+            return ("--write: it printed no line before it ended or was killed,"
+                    " so no promise was checked: let it print a line for each"
+                    " durable step, flush standard output, or give more"
+                    " --seconds")
+        return (f"--at: no cut came after the first of {self.promises} promises"
+                f" ({self.first_ns / 1e9:.9f} s), so none was checked: give a"
+                " later --at, more --cuts or more --seconds")
+
     def rows(self) -> list[dict[str, Any]]:
         """For JSON."""
         return [{"cut": cut.number, "instant_ns": cut.at_ns - self.begin_ns,
-                 "ok": cut.ok, "notes": cut.notes.count(b"\n"),
+                 "ok": cut.ok, "notes": cut.promises,
                  "text": cut.text,
                  "replay": self.plan.command(cut.at_ns - self.begin_ns)}
                 for cut in self.cuts]
@@ -96,6 +121,10 @@ class NotesLog:
         found = found.removesuffix(NOTES_END)
         return found[:found.rfind(b"\n") + 1]
 
+    def first_ns(self) -> int:
+        """When the first whole line had been printed; 0: never."""
+        return next((when for when, _ in self.steps if self.at(when)), 0)
+
 
 def run(plan: Plan, folder: Path) -> Result:
     """All of it; files are left in the folder."""
@@ -128,7 +157,9 @@ def _record(parts: guests.Parts, scratch: Path, folder: Path) -> None:
 def _judge(parts: guests.Parts, scratch: Path, folder: Path, log: Log,
            notes: NotesLog) -> Result:
     plan = parts.plan
-    result = Result(plan, notes.begin_ns, notes.end_ns)
+    result = Result(plan, notes.begin_ns, notes.end_ns,
+                    notes.at(notes.end_ns).count(b"\n"),
+                    notes.first_ns() - notes.begin_ns)
     first: dict[tuple[int, int], Cut] = {}  # of each state
     images: dict[int, Path] = {}
     replayer = Replayer(log, scratch / "now.img", parts.size)

@@ -213,12 +213,22 @@ def _profile(args: argparse.Namespace) -> Rows:
 
 
 def _show(rows: Rows, as_json: bool) -> int:
+    measured = sum(r["ours"] is not None for r in rows)
     if as_json:
-        origin.write({"rows": rows})
+        origin.write({"measured": measured, "rows": rows})
         return 0
     table(f"{origin.version_text()} bench", ["what", "ours", "peer", "ratio", "unit", "note"],
           [[r["name"], _cell(r["ours"]), _cell(r["peer"]), _cell(r["ratio"]),
             r["unit"], r["note"]] for r in rows])
+    print(f"measured: {measured} of {len(rows)} rows")
+    return 0
+
+
+def _judge(rows: Rows, names: list[str]) -> int:
+    """No benchmark may end well without a figure."""
+    if not any(r["ours"] is not None for r in rows):
+        raise UserError(f"bench {' '.join(names)}: nothing was measured; see"
+                        " the notes of its rows, or give other names")
     return 0
 
 
@@ -227,7 +237,9 @@ def main(args: argparse.Namespace) -> int:
     if args.names[:1] == [PROFILE]:
         if args.runtime < 1:
             raise UserError("--runtime: 1 or more")
-        return _show(_profile(args), args.json)
+        rows = _profile(args)
+        _show(rows, args.json)
+        return _judge(rows, args.names)
     if args.output:
         raise UserError("--output: only with profile")
     unknown = [n for n in args.names if n not in BENCHES]
@@ -251,7 +263,7 @@ def main(args: argparse.Namespace) -> int:
         peer.check(args.peer)
         if PEER not in names:
             names = [*names, PEER]
-    rows: Rows = []
+    rows = []
     try:
         for name in names:
             for one in BENCHES[name](args):
@@ -259,4 +271,4 @@ def main(args: argparse.Namespace) -> int:
     finally:
         if rows:
             _show(rows, args.json)
-    return 0
+    return _judge(rows, names)

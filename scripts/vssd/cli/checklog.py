@@ -15,7 +15,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         "checklog", help="judge an operation log by the rules of the medium",
         description="Reads an operation log that --oplog FILE of ./vssd sim or"
         " ./vssd run wrote.  Exit status: 0, all rules hold; 1, one does not; 2, the"
-        " file cannot be read.")
+        " file cannot be read, or has nothing to judge.")
     p.add_argument("file", type=Path, metavar="FILE", help="the log")
     p.set_defaults(call=main)
 

@@ -74,6 +74,11 @@ def rows(a: dict[str, Any], b: dict[str, Any]) -> list[dict[str, Any]]:
     return out
 
 
+def compared(table: list[dict[str, Any]]) -> int:
+    """How many numbers both have."""
+    return sum(r["a"] is not None and r["b"] is not None for r in table)
+
+
 def _shown(row: dict[str, Any]) -> bool:
     name = row["name"]
     return any(name == m or m[-1] == "." and name.startswith(m)
@@ -107,10 +112,13 @@ def _print(a: dict[str, Any], b: dict[str, Any], names: tuple[str, str],
         table("differs", ["origin", *names],
               [[r["name"], *(_origin(r["name"], r[n]) for n in ("a", "b"))]
                for r in differ])
+    found = rows(a, b)
     table("", ["what", *names, "B / A"],
           [[r["name"], _cell(r["a"]), _cell(r["b"]),
             "=" if r["a"] == r["b"] else _cell(r["ratio"])]
-           for r in rows(a, b) if every or _shown(r)])
+           for r in found if every or _shown(r)])
+    equal = sum(r["a"] == r["b"] for r in found)
+    print(f"compared: {compared(found)} numbers, {equal} of them equal")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -121,8 +129,12 @@ def main(args: argparse.Namespace) -> int:
             f"{args.a} has schema_version {a['schema_version']}, {args.b} has"
             f" {b['schema_version']}: their members differ in meaning; make"
             " both with one vssd")
+    n = compared(rows(a, b))
+    if not n:
+        raise UserError(f"{args.a} and {args.b} have no number in common, so"
+                        " nothing was compared: give two results of one kind")
     if args.json:
-        json.dump({"schema_version": a["schema_version"],
+        json.dump({"schema_version": a["schema_version"], "compared": n,
                    "differs": origins(a, b), "rows": rows(a, b)},
                   sys.stdout, indent=2)
         print()

@@ -202,4 +202,7 @@ def main(args: argparse.Namespace) -> int:
         print(line)
     if campaign.failed:
         print(f"inputs that failed: {folder}/failed")
+    elif not campaign.executions:
+        raise UserError("fuzz: no input was executed: give more --minutes or"
+                        " --executions")
     return 1 if campaign.failed else 0

@@ -71,10 +71,10 @@ def check(args: argparse.Namespace) -> int:
     if args.runs < 1:
         raise UserError(f"--runs={args.runs}: at least 1")
     failed = 0
-    for name, why in policytest.run(args.file, args.runs):
-        failed += why is not None
-        print(f"{'FAIL' if why else 'ok':<5}{name}" + (f": {why}" if why else ""),
-              flush=True)
+    for name, found in policytest.run(args.file, args.runs):
+        failed += found.why is not None
+        print(f"{'FAIL' if found.why else 'ok':<5}{name}:"
+              f" {found.why or found.did}", flush=True)
     if failed:
         raise UserError(f"{args.file}: {failed} of {len(policytest.CHECKS)}"
                         " checks failed")

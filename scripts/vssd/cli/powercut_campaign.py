@@ -21,7 +21,7 @@ promise with an instant.  The check command runs once for each cut, with the
 drive as the cut has left it.  It finds the lines that had been printed before
 the cut in the file $VSSD_NOTES, and fails if one of them is not kept.  Both
 start in the file system, and find --files in $VSSD_FILES and the drive as
-$VSSD_DEVICE.  Exit status 1: a check failed.
+$VSSD_DEVICE.  Exit status 1: a check failed, or no promise was checked.
 
 examples:
   ./vssd powercut campaign --files db.py --write 'python3 $VSSD_FILES/db.py w'
@@ -138,10 +138,14 @@ def main(args: argparse.Namespace) -> int:
             "seed": plan.seed, "fs": plan.fs, "drive": plan.drive,
             "at": plan.at, "icount": plan.icount, "write": plan.write,
             "check": plan.check, "write_ns": result.end_ns - result.begin_ns,
-            "states": result.states, "violations": len(result.violations),
+            "states": result.states, "promises": result.promises,
+            "promises_checked": result.checked,
+            "violations": len(result.violations),
             "output": str(folder) if keep else "", "rows": result.rows()})
     else:
         _report(result, plan.recorded or folder, folder)
+    if why := result.nothing_checked():
+        raise UserError(why)
     return FAILED if result.violations else 0
 
 
@@ -151,7 +155,8 @@ def _report(result: object, recorded: Path, folder: Path) -> None:
     assert isinstance(result, campaign.Result)
     bad = result.violations
     say(f"{len(result.cuts)} cuts in {(result.end_ns - result.begin_ns) / 1e9:.3f}"
-        f" s of the write command, {result.states} different states:"
+        f" s of the write command, {result.states} different states,"
+        f" {result.checked} of {result.promises} promises checked:"
         f" {len(bad)} violations")
     if not bad:
         return
@@ -159,7 +164,7 @@ def _report(result: object, recorded: Path, folder: Path) -> None:
     lines = cut.text[:500]
     print(f"violation: cut {cut.number},"
           f" {(cut.at_ns - result.begin_ns) / 1e9:.9f} s after the start of the"
-          f" write command, {cut.notes.count(10)} lines printed before it")
+          f" write command, {cut.promises} lines printed before it")
     print(f"  check:   {lines or 'it printed nothing'}")
     print("  the last commands that the drive saw:")
     for line in campaign.trace_lines(recorded, result, cut):

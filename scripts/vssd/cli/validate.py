@@ -59,6 +59,7 @@ def _print(drives: list[Drive], rows: list[dict[str, Any]]) -> None:
         some = [r for r in rows if r["modelled"] and r["fitted"] == fitted]
         print(f"{name}: {len(some)} figures, mean absolute error"
               f" {percent(validation.mean_error(rows, fitted), '')}")
+    print(f"compared: {validation.compared(rows)} of {len(rows)} figures")
     rest = sum(not r["modelled"] for r in rows)
     if rest:
         print(f"not modelled: {rest} figures")
@@ -72,13 +73,17 @@ def main(args: argparse.Namespace) -> int:
         raise UserError("--write-doc: not with a DRIVE; the page has all")
     published = validation.read()
     drives = validation.chosen(published, args.drives)
+    if not validation.points(drives):
+        raise UserError("validate: no figure to compare: "
+                        + (", ".join(d.name for d in drives) or "no drive")
+                        + " has none that is modelled (profiles/published.toml)")
     rows = validation.rows(drives, _results(drives, args.jobs))
     if args.write_doc:
         validation.PAGE.write_text(validation.page(published, rows),
                                    encoding="utf-8")
         say(f"wrote {validation.DOC}")
     if args.json:
-        origin.write({"rows": rows})
+        origin.write({"compared": validation.compared(rows), "rows": rows})
         return 0
     _print(drives, rows)
     return 0

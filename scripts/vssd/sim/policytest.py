@@ -36,6 +36,14 @@ class Subject:
     runs: int
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """Of one check."""
+
+    why: str | None  # it failed; None: it did not
+    did: str = ""    # what was checked, with numbers
+
+
 def _said(args: list[str | Path]) -> tuple[int, str, str]:
     done = subprocess.run([str(a) for a in args], capture_output=True, text=True,
                           check=False)
@@ -48,30 +56,51 @@ def _sim(on: Subject, *args: str) -> dict[str, object] | str:
     if status != 0:
         return one_line(err).removeprefix("vssd-sim: ") or f"status {status}"
     if not out:
-        return {}
+        return {}  # of --precondition and --save-state alone
     found: dict[str, object] = json.loads(out)
     return {k: v for k, v in found.items() if k not in MEASURED}
 
 
-def _play(on: Subject) -> str | None:
+def _did_nothing(on: Subject, found: dict[str, object]) -> str | None:
+    """A run in which the policy had no work checks nothing."""
+    if not found.get("requests"):
+        return "no request was played, so nothing was checked"
+    gc = found.get("gc")
+    if on.option.startswith("ftl.gc=") and not (
+            isinstance(gc, dict) and gc.get("victims")):
+        return "no victim was chosen, so nothing was checked"
+    return None
+
+
+def _played(n: int, requests: object) -> str:
+    return f"{n} runs of {requests} requests"
+
+
+def _play(on: Subject) -> Verdict:
+    requests = 0
     for name in PROFILES:
         found = _sim(on, "--profile", str(find_profile(name)), *ROOM, "--fill",
                      "random", "--workload", f"{LOAD} number_ios=30000", "--json")
         if isinstance(found, str):
-            return f"{name}: {found}"
-    return None
+            return Verdict(f"{name}: {found}")
+        if why := _did_nothing(on, found):
+            return Verdict(f"{name}: {why}")
+        requests = int(str(found["requests"]))
+    return Verdict(None, _played(len(PROFILES), requests))
 
 
-def _repeat(on: Subject) -> str | None:
+def _repeat(on: Subject) -> Verdict:
     args = ("--profile", str(find_profile("tiny")), *ROOM, "--fill", "random",
             "--workload", f"{LOAD} number_ios=30000", "--json")
     first, second = _sim(on, *args), _sim(on, *args)
     if isinstance(first, str):
-        return first
-    return None if first == second else "two runs of one seed differ"
+        return Verdict(first)
+    if first != second:
+        return Verdict("two runs of one seed differ")
+    return Verdict(_did_nothing(on, first), _played(2, first.get("requests")))
 
 
-def _states(on: Subject) -> str | None:
+def _states(on: Subject) -> Verdict:
     """A drive that is saved and loaded plays as one that is saved and goes on; here:
     two that were loaded, of which one was saved again in between."""
     drive = ("--profile", str(find_profile("tiny")), *ROOM)
@@ -79,29 +108,35 @@ def _states(on: Subject) -> str | None:
         first, second = f"{tmp}/1", f"{tmp}/2"
         found = _sim(on, *drive, "--precondition", "--save-state", first)
         if isinstance(found, str):
-            return found
+            return Verdict(found)
         found = _sim(on, *drive, "--state", first, "--save-state", second)
         if isinstance(found, str):
-            return found
+            return Verdict(found)
         load = ("--workload", f"{LOAD} number_ios=20000", "--json")
         a = _sim(on, *drive, "--state", first, *load)
         b = _sim(on, *drive, "--state", second, *load)
     if isinstance(a, str):
-        return a
-    return None if a == b else "a drive that was saved twice differs"
+        return Verdict(a)
+    if a != b:
+        return Verdict("a drive that was saved twice differs")
+    return Verdict(_did_nothing(on, a), _played(2, a.get("requests")))
 
 
-def _swarm(on: Subject, *more: str) -> str | None:
+def _swarm(on: Subject, *more: str) -> Verdict:
     status, out, err = _said([on.swarm, "--set", on.option, "--runs",
                               str(on.runs), "--commands", "3000", *more])
+    used = re.search(r"^# (\d+) runs with ", out, re.M)
     if status == 0:
-        return None
+        if not used or used[1] == "0":
+            return Verdict("no drive could have the policy, so nothing was"
+                           " checked: give more --runs")
+        return Verdict(None, f"{used[1]} of {on.runs} drives")
     seed = [line for line in out.splitlines() if "--seed" in line][-1:]
-    return one_line(err or f"status {status}") + "".join(
-        f" ({s.removeprefix('# ')})" for s in seed)
+    return Verdict(one_line(err or f"status {status}") + "".join(
+        f" ({s.removeprefix('# ')})" for s in seed))
 
 
-CHECKS: dict[str, Callable[[Subject], str | None]] = {
+CHECKS: dict[str, Callable[[Subject], Verdict]] = {
     "play": _play,
     "repeat": _repeat,
     "states": _states,
@@ -128,8 +163,8 @@ def option_of(file: Path, sim: Path) -> str:
     raise UserError(said or f"{file}: cannot be loaded")
 
 
-def run(file: Path, runs: int) -> Iterator[tuple[str, str | None]]:
-    """Each check, and why it failed; None: it did not."""
+def run(file: Path, runs: int) -> Iterator[tuple[str, Verdict]]:
+    """Each check and its verdict."""
     if not file.is_file():
         raise UserError(f"{file}: there is no such file")
     sim = model.sim()

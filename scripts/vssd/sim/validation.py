@@ -214,6 +214,11 @@ def rows(drives: list[Drive], results: dict[Point, Result]) \
             for d in drives for f in d.figures]
 
 
+def compared(table: list[dict[str, Any]]) -> int:
+    """How many figures have one of ours beside them."""
+    return sum(r["error"] is not None for r in table)
+
+
 def mean_error(table: list[dict[str, Any]], fitted: bool) -> float | None:
     """Mean absolute error of the fitted, or of the predicted figures."""
     errors = [abs(r["error"]) for r in table
