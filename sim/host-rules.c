@@ -107,6 +107,16 @@ static CmdRuleLimits limits_of(const SsdConfig *cfg, const SsdInfo *info,
     };
 }
 
+HostRules *host_rules_new(void)
+{
+    HostRules *h = g_new0(HostRules, 1);
+
+    h->rules = cmd_rules_new();
+    h->waiting = g_array_new(FALSE, FALSE, sizeof(HostWaiting));
+    h->next_ns[false] = h->next_ns[true] = SSD_TIME_NEVER;
+    return h;
+}
+
 bool host_rules_load(HostRules **rules, const SsdConfig *cfg,
                      const SsdInfo *info, uint64_t now_ns, GError **error)
 {
@@ -118,10 +128,7 @@ bool host_rules_load(HostRules **rules, const SsdConfig *cfg,
     if (!path || !*path) {
         return true;
     }
-    h = g_new0(HostRules, 1);
-    h->rules = cmd_rules_new();
-    h->waiting = g_array_new(FALSE, FALSE, sizeof(HostWaiting));
-    h->next_ns[false] = h->next_ns[true] = SSD_TIME_NEVER;
+    h = host_rules_new();
     if (!cmd_rules_load(h->rules, path, &limits, error)) {
         host_rules_free(h);
         return false;

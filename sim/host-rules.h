@@ -38,6 +38,9 @@ bool host_rules_load(HostRules **rules, const SsdConfig *cfg,
                      const SsdInfo *info, uint64_t now_ns, GError **error);
 void host_rules_free(HostRules *h);
 
+/* Without any rule, for requests that wait. */
+HostRules *host_rules_new(void);
+
 /* The first rule that fires for a request, or NULL: it is submitted. */
 CmdRule *host_rules_ask(HostRules *h, const SsdCmd *cmd, uint64_t now_ns);
 

@@ -177,7 +177,23 @@ static bool beyond(Player *p, const Request *r, GError **error)
     return false;
 }
 
-/* Round outward to whole blocks; fold addresses beyond the drive. */
+/* A TRIM covers only whole blocks, maybe none: parts of blocks are kept. */
+static void round_inward(const Player *p, const Request *r, SsdCmd *cmd)
+{
+    uint64_t most = p->info->block_bytes - 1;
+    uint32_t parts =
+        ((r->offset & most) != 0) + (((r->offset + r->nbytes) & most) != 0);
+
+    if (cmd->nblocks <= parts) {
+        cmd->nblocks = 0;
+    } else {
+        cmd->nblocks -= parts;
+        cmd->lba += (r->offset & most) != 0;
+    }
+}
+
+/* Round outward to whole blocks, TRIMs then inward; fold addresses beyond the
+ * drive. */
 static bool to_blocks(Player *p, const Request *r, SsdCmd *cmd, GError **error)
 {
     uint64_t first = r->offset >> p->block_shift;
@@ -198,6 +214,9 @@ static bool to_blocks(Player *p, const Request *r, SsdCmd *cmd, GError **error)
     }
     cmd->lba = first;
     cmd->nblocks = (uint32_t)n;
+    if (r->op == SSD_OP_TRIM) {
+        round_inward(p, r, cmd);
+    }
     return true;
 }
 
@@ -379,11 +398,24 @@ static void clear_result(Player *p, uint64_t at_ns)
     }
 }
 
+/* Of a TRIM, in blocks that it covers in part. */
+static uint64_t kept_bytes(const Player *p, const Request *r)
+{
+    uint64_t most = p->info->block_bytes - 1;
+    uint64_t first = (r->offset + most) & ~most;
+    uint64_t end = (r->offset + r->nbytes) & ~most;
+
+    return r->nbytes - (end > first ? end - first : 0);
+}
+
 static void note(Player *p, const Request *r, const SsdCompletion *c,
                  unsigned status)
 {
     hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
     p->result.bytes[r->op] += r->nbytes;
+    if (r->op == SSD_OP_TRIM) {
+        p->result.kept_trim_bytes += kept_bytes(p, r);
+    }
     p->result.n_errors += status != SSD_STATUS_OK;
     p->result.n_status[status]++;
     p->result.sim_ns = c->complete_ns - p->measured_ns;
@@ -424,8 +456,8 @@ static void completed(Player *p, const SsdCompletion *c)
 
 /* ---- scripted faults of requests ----------------------------------------- */
 
-/* A command that the controller refuses takes its time, too; without any, a
- * closed loop of them would never end. */
+/* A command that the controller refuses takes its time, too, and so does a TRIM
+ * of no whole block; without any, a closed loop of them would never end. */
 #define REFUSE_NS 1000
 
 static HostWaiting kept(const Player *p, uint64_t for_ns)
@@ -433,6 +465,24 @@ static HostWaiting kept(const Player *p, uint64_t for_ns)
     return (HostWaiting){.at_ns = p->now_ns + for_ns,
                          .req = p->pending.req,
                          .cmd = p->pending.cmd};
+}
+
+/* A TRIM of parts of blocks. */
+static bool trims_nothing(const SsdCmd *cmd)
+{
+    return cmd->op == SSD_OP_TRIM && cmd->nblocks == 0;
+}
+
+/* The drive has nothing to do for it: it ends after the time of a command. */
+static void keep_trim(Player *p)
+{
+    HostWaiting w = kept(p, REFUSE_NS);
+
+    if (!p->rules) {
+        p->rules = host_rules_new();
+    }
+    host_rules_keep(p->rules, &w);
+    p->have_pending = false;
 }
 
 /* The pending request, with the rule that has fired. */
@@ -452,13 +502,17 @@ static bool apply_rule(Player *p, CmdRule *rule, GError **error)
         break;
     case CMD_RULE_DELAY:
         w = kept(p, rule->for_ns);
-        w.submit = true;
+        w.submit = !trims_nothing(&w.cmd);
         if (!host_rules_keep(p->rules, &w)) {
             rule->n_fired--;
             return submit_pending(p, error);
         }
         break;
     case CMD_RULE_LOSE:
+        if (trims_nothing(&p->pending.cmd)) {
+            drop(p);
+            break;
+        }
         p->pending.lost = true;
         return submit_pending(p, error);
     default:
@@ -476,7 +530,14 @@ static bool start_pending(Player *p, GError **error)
         p->pending.asked = true;
         rule = host_rules_ask(p->rules, &p->pending.cmd, p->now_ns);
     }
-    return rule ? apply_rule(p, rule, error) : submit_pending(p, error);
+    if (rule) {
+        return apply_rule(p, rule, error);
+    }
+    if (G_UNLIKELY(trims_nothing(&p->pending.cmd))) {
+        keep_trim(p);
+        return true;
+    }
+    return submit_pending(p, error);
 }
 
 /* Requests that have waited because of a rule, and are due. */

@@ -314,6 +314,13 @@ static void trouble_text(const ResultRun *run, const PlayerResult *r,
                                " requests beyond the drive were folded\n",
                                r->n_wrapped);
     }
+    if (r->kept_trim_bytes) {
+        g_string_append_printf(out,
+                               "%" G_GUINT64_FORMAT
+                               " bytes of TRIMs cover no whole block, and were "
+                               "kept\n",
+                               r->kept_trim_bytes);
+    }
     source_trouble_text(run->source, out);
     if (run->stopped) {
         g_string_append_printf(out,

@@ -46,6 +46,9 @@
       "the host")                                                              \
     C(n_wrapped, "wrapped", "requests",                                        \
       "requests beyond the drive that `--wrap` folded into it")                \
+    C(kept_trim_bytes, "kept_trim_bytes", "bytes",                             \
+      "of TRIMs, in blocks of the drive that a TRIM covers in part: nothing "  \
+      "of these is trimmed")                                                   \
     C(n_power_cuts, "power_cuts", "",                                          \
       "power cuts by scripted faults; power returned at once, and commands "   \
       "in flight are among `errors`")                                          \

@@ -29,7 +29,7 @@ typedef struct Fixture {
     Player *player;
 } Fixture;
 
-static Fixture set_up(const char *options, bool wrap)
+static Fixture set_up_blocks(const char *options, bool wrap, uint32_t bytes)
 {
     SsdConfig *cfg = ssd_config_new();
     PlayerConfig pc = {.wrap = wrap};
@@ -37,10 +37,16 @@ static Fixture set_up(const char *options, bool wrap)
 
     g_assert_true(ssd_config_set(cfg, drive, NULL));
     g_assert_true(ssd_config_set(cfg, options, NULL));
+    g_assert_true(ssd_config_set_block_bytes(cfg, bytes, NULL));
     f.ssd = ssd_create(cfg, NULL, NULL, NULL);
     f.player = player_new(f.ssd, &pc);
     ssd_config_free(cfg);
     return f;
+}
+
+static Fixture set_up(const char *options, bool wrap)
+{
+    return set_up_blocks(options, wrap, 512);
 }
 
 static void tear_down(Fixture *f)
@@ -349,6 +355,72 @@ static void test_beyond(void)
     tear_down(&f);
 }
 
+/* A TRIM drops the blocks that are wholly inside it. */
+static void test_trim_parts(void)
+{
+    static const struct {
+        uint64_t offset, nbytes;
+        uint32_t dropped; /* of the blocks 0..7, as bits */
+        uint64_t kept;    /* bytes */
+    } t[] = {
+        {512, 512, 0, 512},     {0, 512, 0, 512},     {3584, 512, 0, 512},
+        {0, 4096, 1, 0},        {512, 4096, 0, 4096}, {512, 7680, 2, 3584},
+        {0, 8191, 1, 4095},     {4095, 8194, 6, 2},   {4095, 8193, 6, 1},
+        {8192, 12288, 0x1c, 0},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        Fixture f = set_up_blocks("", false, 4096);
+        const Request req[] = {
+            {0, t[i].offset, t[i].nbytes, SSD_OP_TRIM, false, 0, 0},
+            {50000, 0, 4096, SSD_OP_READ, false, 0, 0},
+        };
+        const PlayerResult *r = player_result(f.player);
+
+        player_fill(f.player, PLAYER_FILL_PRELOAD, 1, NULL);
+        g_assert_true(play_list(&f, req, 2, NULL));
+        for (unsigned b = 0; b < 8; b++) {
+            g_assert_cmpint(ssd_mapped(f.ssd, b, NULL), !=,
+                            t[i].dropped >> b & 1);
+        }
+        g_assert_cmpuint(r->n_requests, ==, 2);
+        g_assert_cmpuint(r->bytes[SSD_OP_TRIM], ==, t[i].nbytes);
+        g_assert_cmpuint(r->latency[SSD_OP_TRIM].n, ==, 1);
+        g_assert_cmpuint(r->latency[SSD_OP_TRIM].min, >, 0);
+        g_assert_cmpuint(r->kept_trim_bytes, ==, t[i].kept);
+        g_assert_cmpuint(r->latency[SSD_OP_READ].max, >=,
+                         t[i].dropped & 1 ? 0 : NAND);
+        tear_down(&f);
+    }
+}
+
+/* One that drops nothing takes time, keeps its place, and must be inside the
+ * drive, as any other. */
+static void test_trim_of_nothing(void)
+{
+    Fixture f = set_up_blocks("", false, 4096);
+    const PlayerResult *r = player_result(f.player);
+    uint64_t end = ssd_info(f.ssd)->nblocks * 4096;
+    GError *error = NULL;
+    Request req[100];
+    List l = {req, 100, 0};
+    RequestSource s = {
+        .next = list_next, .where = list_where, .opaque = &l, .iodepth = 2};
+
+    for (unsigned i = 0; i < 100; i++) {
+        req[i] = (Request){.offset = 512, .nbytes = 3584, .op = SSD_OP_TRIM};
+    }
+    g_assert_true(player_run(f.player, &s, NULL));
+    g_assert_cmpuint(r->n_requests, ==, 100);
+    g_assert_cmpuint(r->n_errors, ==, 0);
+    g_assert_cmpuint(r->sim_ns, ==, 50 * r->latency[SSD_OP_TRIM].max);
+    req[0] = (Request){.offset = end, .nbytes = 512, .op = SSD_OP_TRIM};
+    g_assert_false(play_list(&f, req, 1, &error));
+    g_assert_error(error, SIM_ERROR, SIM_ERROR_RANGE);
+    g_error_free(error);
+    tear_down(&f);
+}
+
 static void test_wrap(void)
 {
     Fixture f = set_up("", true);
@@ -450,6 +522,8 @@ int main(int argc, char **argv)
     g_test_add_func("/player/again", test_again);
     g_test_add_func("/player/rounding", test_rounding);
     g_test_add_func("/player/beyond", test_beyond);
+    g_test_add_func("/player/trim-parts", test_trim_parts);
+    g_test_add_func("/player/trim-of-nothing", test_trim_of_nothing);
     g_test_add_func("/player/wrap", test_wrap);
     g_test_add_func("/player/fills", test_fills);
     g_test_add_func("/player/tick", test_tick);
