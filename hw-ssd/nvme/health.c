@@ -102,13 +102,13 @@ static void fill_heat(const NvmeCtrl *ctrl, NvmeHealthLog *h)
     }
 }
 
-/* LPA bit 0: the host's work is that of the namespace, if the host asks for one
- * (log-pages.c looks whether it may). */
+/* With LPA bit 0 the host's work is that of the namespace, if the host asks for
+ * one; else that of the drive. */
 static void count_host(const NvmeCtrl *ctrl, const NvmeSqe *sqe, SsdCounters *c)
 {
     const NvmeNamespace *ns = nvme_ns_find(ctrl, sqe->dw[1]);
 
-    if (ns) {
+    if (ns && ctrl->sub->namespaces.managed) {
         c->host_bytes_read = ns->count.bytes[NVME_WORK_READ];
         c->host_bytes_written = ns->count.bytes[NVME_WORK_WRITE];
         c->commands[SSD_OP_READ] = ns->count.commands[NVME_WORK_READ];

@@ -52,7 +52,6 @@ typedef struct LogPage {
     int event;  /* the type of events that reading it clears, or NONE */
     bool group; /* of the endurance group */
     bool fdp;   /* only with FDP */
-    bool ns;    /* also of one namespace, if they are managed */
     bool zoned; /* of one zoned namespace only */
     bool (*there)(const NvmeCtrl *ctrl); /* NULL: always */
     const char *help; /* after bytes, in docs/nvme-support.md */
@@ -119,8 +118,7 @@ static const LogPage log_pages[] = {
      .name = "SMART / Health Information",
      .bytes = sizeof(NvmeHealthLog),
      .fill = nvme_fill_health_log,
-     .event = NVME_EVENT_SMART,
-     .ns = true},
+     .event = NVME_EVENT_SMART},
     {.id = 0x03,
      .name = "Firmware Slot Information",
      .bytes = sizeof(NvmeFirmwareLog),
@@ -343,7 +341,8 @@ static uint16_t send_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return status;
 }
 
-/* One log for the whole controller, unless LPA bit 0 is 1. */
+/* A log of the whole controller takes each namespace that the host can name,
+ * and is the same for all of them, as on other drives. */
 static uint16_t check_log_nsid(const NvmeCtrl *ctrl, const NvmeRequest *req,
                                const LogPage *log)
 {
@@ -351,13 +350,9 @@ static uint16_t check_log_nsid(const NvmeCtrl *ctrl, const NvmeRequest *req,
         return req->ns && req->ns->zone_size ? 0
                                              : nvme_ns_missing(ctrl, req->nsid);
     }
-    if (!req->nsid || req->nsid == NVME_NSID_ALL) {
-        return 0;
-    }
-    if (!log->ns || !ctrl->sub->namespaces.managed) {
-        return NVME_SC_INVALID_FIELD;
-    }
-    return req->ns ? 0 : nvme_ns_missing(ctrl, req->nsid);
+    return !req->nsid || req->nsid == NVME_NSID_ALL || req->ns
+               ? 0
+               : nvme_ns_missing(ctrl, req->nsid);
 }
 
 uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,

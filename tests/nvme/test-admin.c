@@ -710,8 +710,12 @@ static void test_other_logs(void)
     /* More than MDTS. */
     g_assert_cmphex(get_log(h, 3, 0x80004, 0), ==, NVME_SC_INVALID_FIELD);
     g_assert_cmphex(get_log(h, 3, 0x80000, 0), ==, 0);
-    g_assert_cmphex(admin_code(h, NVME_ADM_GET_LOG_PAGE, 1, HOST_DATA,
-                               2 | 127 << 16, 0), ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(
+        admin_code(h, NVME_ADM_GET_LOG_PAGE, 1, HOST_DATA, 2 | 127 << 16, 0),
+        ==, 0);
+    g_assert_cmphex(
+        admin_code(h, NVME_ADM_GET_LOG_PAGE, 2, HOST_DATA, 2 | 127 << 16, 0),
+        ==, NVME_SC_INVALID_NSID);
     g_assert_cmphex(admin_code(h, NVME_ADM_GET_LOG_PAGE, 0, HOST_DATA,
                                2 | 127 << 16, 0), ==, 0);
     g_assert_cmphex(admin_code(h, NVME_ADM_GET_LOG_PAGE, 0, HOST_DATA,

@@ -81,8 +81,9 @@ static void test_nsid_used(void)
         ROW(NVME_ADM_SET_FEATURES, ALL, (0x05), 0),
         /* Base 5.1.25: a feature that is not of a namespace, for one. */
         ROW(NVME_ADM_SET_FEATURES, 1, (0x06, 1), NVME_SC_FEATURE_NOT_NS),
-        /* Base 5.1.12, Log Page Identifiers: scope of the page. */
-        ROW(NVME_ADM_GET_LOG_PAGE, 1, (0x01 | 15 << 16), NVME_SC_INVALID_FIELD),
+        /* Base 5.1.12: pages of all scopes take a namespace that there is. */
+        ROW(NVME_ADM_GET_LOG_PAGE, 1, (0x01 | 15 << 16), 0),
+        ROW(NVME_ADM_GET_LOG_PAGE, 3, (0x01 | 15 << 16), NVME_SC_INVALID_FIELD),
         ROW(NVME_ADM_GET_LOG_PAGE, 257, (0x02 | 15 << 16),
             NVME_SC_INVALID_NSID),
         ROW(NVME_ADM_GET_LOG_PAGE, 3, (0x02 | 15 << 16), NVME_SC_INVALID_FIELD),

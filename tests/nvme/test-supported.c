@@ -46,6 +46,69 @@ static void test_logs(void)
     }
 }
 
+static uint16_t log_of(Host *h, unsigned lid, uint32_t nsid)
+{
+    bool group = lid == 0x09 || (lid >= 0x20 && lid <= 0x23);
+
+    return admin_status(
+        h, NVME_ADM_GET_LOG_PAGE, nsid,
+        ADMIN_DW(lid | 0xffU << 16, group ? 1 << 16 : lid == 0x0a), 1024);
+}
+
+/* A page takes a namespace that there is, also where the page has no form for
+ * one; no other number. */
+static void test_log_namespaces(void)
+{
+    static const struct {
+        const char *namespaces;
+        uint32_t valid, unused, none;
+    } row[] = {{NULL, 1, 0, 2}, {"2", 2, 3, 257}};
+
+    for (unsigned d = 0; d < G_N_ELEMENTS(drives) * G_N_ELEMENTS(row); d++) {
+        unsigned r = d % G_N_ELEMENTS(row);
+        Host *h =
+            admin_host(&(HostOptions){.set = drives[d / G_N_ELEMENTS(row)],
+                                      .namespaces = row[r].namespaces});
+
+        read_tables(h);
+        for (unsigned lid = 0; lid < 256; lid++) {
+            if (!(supported[0][lid] & 1)) {
+                continue;
+            }
+            if (lid == 0x0d) { /* establish its context */
+                g_assert_cmphex(admin_log(h, 0x0d, 1, 512, 0), ==, 0);
+            }
+            g_assert_cmphex(log_of(h, lid, NVME_NSID_ALL), ==, 0);
+            g_assert_cmphex(log_of(h, lid, 0), ==, 0);
+            g_assert_cmphex(log_of(h, lid, row[r].valid), ==, 0);
+            g_assert_cmphex(log_of(h, lid, row[r].none), ==,
+                            NVME_SC_INVALID_NSID);
+            g_assert_cmphex(log_of(h, lid, row[r].unused), ==,
+                            row[r].unused ? NVME_SC_INVALID_FIELD : 0);
+        }
+        host_free(h);
+    }
+}
+
+/* With one namespace the health of namespace 1 is that of the drive. */
+static void test_health_of_one(void)
+{
+    Host *h = admin_host(NULL);
+    uint8_t all[512];
+
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    for (unsigned i = 0; i < 5; i++) {
+        g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, i * 8, 8, HOST_DATA), ==,
+                        0);
+    }
+    g_assert_cmphex(log_of(h, 0x02, NVME_NSID_ALL), ==, 0);
+    memcpy(all, admin_data(h), sizeof(all));
+    g_assert_cmphex(log_of(h, 0x02, 1), ==, 0);
+    g_assert_cmpmem(all, sizeof(all), admin_data(h), sizeof(all));
+    g_assert_cmpuint(get_le64(all + 80), ==, 5); /* host writes */
+    host_free(h);
+}
+
 /* Page 05h lists a command if and only if its opcode is valid, with a scope. */
 static void test_commands(void)
 {
@@ -161,6 +224,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/supported/logs", test_logs);
+    g_test_add_func("/nvme/supported/log-namespaces", test_log_namespaces);
+    g_test_add_func("/nvme/supported/health-of-one", test_health_of_one);
     g_test_add_func("/nvme/supported/commands", test_commands);
     g_test_add_func("/nvme/supported/features", test_features);
     g_test_add_func("/nvme/supported/command-sets", test_command_sets);
