@@ -8,10 +8,10 @@
 void nvme_log_error(NvmeCtrl *ctrl, unsigned sqid, const NvmeRequest *req,
                     uint16_t status)
 {
-    NvmeErrorEntry *e =
-        &ctrl->error_log.entry[ctrl->error_log.n++ % NVME_ERROR_ENTRIES];
+    uint64_t at = ctrl->error_log.n++ % NVME_ERROR_ENTRIES;
 
-    *e = (NvmeErrorEntry){
+    ctrl->error_log.specific[at] = req ? req->specific : 0;
+    ctrl->error_log.entry[at] = (NvmeErrorEntry){
         .count = ctrl->error_log.n,
         .sqid = sqid,
         .cid = req ? req->cid : 0xffff,
@@ -29,9 +29,8 @@ void nvme_fill_error_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     uint64_t n = MIN(ctrl->error_log.n, NVME_ERROR_ENTRIES);
 
     for (uint64_t k = 0; k < n; k++) { /* the newest first */
-        const NvmeErrorEntry *e =
-            &ctrl->error_log
-                 .entry[(ctrl->error_log.n - 1 - k) % NVME_ERROR_ENTRIES];
+        uint64_t at = (ctrl->error_log.n - 1 - k) % NVME_ERROR_ENTRIES;
+        const NvmeErrorEntry *e = &ctrl->error_log.entry[at];
 
         entry[k] = (NvmeErrorLogEntry){
             .count = nvme_le64(e->count),
@@ -41,6 +40,7 @@ void nvme_fill_error_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
             .location = nvme_le16(e->location),
             .lba = nvme_le64(e->lba),
             .nsid = nvme_le32(e->nsid),
+            .cs = nvme_le64(ctrl->error_log.specific[at]),
         };
     }
 }

@@ -268,8 +268,27 @@ static uint16_t check_pairs(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
                : 0;
 }
 
+/* Insufficient Capacity: the error log has the bytes that it needs. */
+static uint16_t no_room(NvmeRequest *req, unsigned __int128 bytes)
+{
+    req->specific = bytes > UINT64_MAX ? UINT64_MAX : (uint64_t)bytes;
+    return NVME_SC_NS_CAPACITY;
+}
+
+/* In whole granules. */
+static uint16_t no_granules(const NvmeCtrl *ctrl, NvmeRequest *req,
+                            uint64_t nblocks, unsigned format)
+{
+    unsigned __int128 bytes =
+        (unsigned __int128)nblocks * nvme_ns_format(ctrl, format);
+    uint64_t granule = nvme_ns_granule_bytes(ctrl);
+
+    return no_room(req, (bytes + granule - 1) / granule * granule);
+}
+
 /* All zones: NSZE has their addresses, and NCAP as many or their capacity. */
-static uint16_t check_zones(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
+static uint16_t check_zones(const NvmeCtrl *ctrl, NvmeRequest *req,
+                            const NvmeIdNamespace *id)
 {
     const NvmeZones *z = &ctrl->sub->zones;
     uint64_t nsze = nvme_le64(id->nsze);
@@ -279,7 +298,9 @@ static uint16_t check_zones(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
         return NVME_SC_INVALID_FORMAT;
     }
     if (ctrl->sub->namespaces.zoned || nsze > z->n * z->size) {
-        return NVME_SC_NS_CAPACITY;
+        return no_room(
+            req, (unsigned __int128)(nsze / z->size + (nsze % z->size != 0)) *
+                     z->capacity * nvme_ns_format(ctrl, id->flbas));
     }
     return id->dps || nsze < z->n * z->size ||
                    (ncap != nsze && ncap != z->n * z->capacity)
@@ -287,8 +308,8 @@ static uint16_t check_zones(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
                : 0;
 }
 
-static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id,
-                             unsigned csi)
+static uint16_t check_create(const NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeIdNamespace *id, unsigned csi)
 {
     uint32_t nsid = 1;
     uint16_t status;
@@ -297,7 +318,7 @@ static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id,
         return NVME_SC_INVALID_FIELD;
     }
     status = csi == NVME_CSI_KV      ? check_pairs(ctrl, id)
-             : csi == NVME_CSI_ZONED ? check_zones(ctrl, id)
+             : csi == NVME_CSI_ZONED ? check_zones(ctrl, req, id)
                                      : check_blocks(ctrl, id);
     if (status) {
         return status;
@@ -332,7 +353,7 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     }
     status = nvme_from_host(ctrl, sqe, &id, sizeof(id));
     if (!status) {
-        status = check_create(ctrl, &id, csi);
+        status = check_create(ctrl, req, &id, csi);
     }
     if (!status) {
         status = nvme_fdp_take_list(ctrl, &id);
@@ -360,7 +381,7 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     }
     if (need == UINT64_MAX ||
         need > n_free + nvme_ns_count(ctrl, NVME_GRANULE_DIRTY)) {
-        return NVME_SC_NS_CAPACITY;
+        return no_granules(ctrl, req, all->wanted_blocks, all->wanted_format);
     }
     free_dirty(ctrl, req);
     return 0;

@@ -157,6 +157,7 @@ struct NvmeRequest {
     uint16_t stream;      /* of the drive, for WRITE steps */
     uint64_t fetch_ns;
     uint64_t bytes;       /* of the namespace that it is about */
+    uint64_t specific;    /* of its status, for the error log; or 0 */
     bool refused;         /* with its first look */
     uint8_t read_for;     /* NvmeReadFor */
     bool marked;          /* Write Uncorrectable has made the read fail */
@@ -359,6 +360,7 @@ typedef struct NvmeNotices {
 /* Errors since the beginning: error i is entry i % NVME_ERROR_ENTRIES. */
 typedef struct NvmeErrorLog {
     NvmeErrorEntry entry[NVME_ERROR_ENTRIES];
+    uint64_t specific[NVME_ERROR_ENTRIES]; /* of the command, by its status */
     uint64_t n;
 } NvmeErrorLog;
 

@@ -266,6 +266,7 @@ static const StateRow ctrl_rows[] = {
     VALUE_OPTIONAL(first.reservation_log, reservation_log),
     KEPT_AS(first.changed_ns, changed_ns), /* ns-state.c */
     VALUE_AS(first.error_log.entry, errors),
+    VALUE_OPTIONAL(first.error_log.specific, error_specific),
     VALUE_AS(first.error_log.n, nerrors),
     KEPT_AS(first.keep_alive_ns, keep_alive_ns), /* restarts */
     VALUE_OPTIONAL(first.self_test, self_test),

@@ -375,6 +375,8 @@ static void test_create_ns(void)
                     NVME_SC_INVALID_FIELD); /* more units than there may be */
     g_assert_cmphex(create_code(h, 1, 1ULL << 43, 0, 0), ==,
                     NVME_SC_NS_CAPACITY);
+    g_assert_cmphex(admin_log(h, 0x01, 0, 64, 0), ==, 0);
+    g_assert_cmpuint(get_le64(p + 32), ==, 1ULL << 43);
     g_assert_cmphex(create_code(h, 0, 16, 16, 0), ==, 0);
     cqe = create_ns(h, 1, (8 << 20) - 100, 0, 0); /* whole blocks */
     g_assert_cmphex(cqe.status, ==, 0);

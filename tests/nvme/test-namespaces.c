@@ -363,6 +363,20 @@ static void test_refused(void)
 
 /* ---- statuses ------------------------------------------------------------ */
 
+/* Base 5.23: the newest entry of the error log has the bytes of the namespace
+ * for which there is no room, in whole granules. */
+static void needs(Host *h, uint64_t bytes)
+{
+    const uint8_t *p = h->ram + HOST_DATA;
+
+    g_assert_cmphex(
+        code(admin(h, NVME_ADM_GET_LOG_PAGE, ALL, 1 | 31 << 16, 0, HOST_DATA)),
+        ==, 0);
+    g_assert_cmphex(get_le16(p + 12) >> 1 & NVME_SC_CODE_MASK, ==,
+                    NVME_SC_NS_CAPACITY);
+    g_assert_cmphex(get_le64(p + 32), ==, bytes);
+}
+
 static void test_create(void)
 {
     static const struct {
@@ -420,6 +434,20 @@ static void test_create(void)
     g_assert_cmpuint(unallocated(h), ==, all);
     g_assert_cmpuint(create(h, all / 512, 0).dw0, ==, 1);
     g_assert_cmphex(code(create(h, 1, 0)), ==, NVME_SC_NS_CAPACITY);
+    needs(h, 4096);
+    g_assert_cmphex(code(create(h, 9, 0)), ==, NVME_SC_NS_CAPACITY);
+    needs(h, 8192);
+    g_assert_cmphex(code(create(h, 9, 1)), ==, NVME_SC_NS_CAPACITY);
+    needs(h, 9 * 4096);
+    g_assert_cmphex(code(create(h, 1ULL << 40, 0)), ==, NVME_SC_NS_CAPACITY);
+    needs(h, 1ULL << 49);
+    g_assert_cmphex(code(create(h, ~0ULL, 0)), ==, NVME_SC_NS_CAPACITY);
+    needs(h, ~0ULL); /* the most that the field can say */
+    g_assert_cmphex(delete (h, 7), ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(
+        code(admin(h, NVME_ADM_GET_LOG_PAGE, ALL, 1 | 31 << 16, 0, HOST_DATA)),
+        ==, 0);
+    g_assert_cmpuint(get_le64(h->ram + HOST_DATA + 32), ==, 0);
     host_free(h);
 }
 

@@ -317,9 +317,20 @@ static void fill_some(Host *h)
     g_assert_cmphex(send(h, 7 * ZONE, EXTENSION), ==, 0);
 }
 
+/* Command Specific Information of the newest error. */
+static uint64_t needed(Host *h)
+{
+    NvmeSqe sqe = host_sqe(NVME_ADM_GET_LOG_PAGE, 0, BUF);
+
+    sqe.dw[10] = 1 | 15 << 16;
+    g_assert_cmphex(host_code(host_do(h, 0, &sqe).status), ==, 0);
+    return get_le64(h->ram + BUF + 32);
+}
+
 static void test_manage(void)
 {
     Host *h = both("zoned;2M;rest", 512);
+    uint64_t zoned;
     HostCqe cqe;
 
     check_list(h, 0x07, 0, 2, 3);
@@ -328,6 +339,9 @@ static void test_manage(void)
     g_assert_cmphex(io(h, NVME_IO_WRITE, 2, 0, 8, 4096), ==, 0);
     g_assert_cmphex(io(h, NVME_IO_WRITE, 3, 0, 8, 4096), ==, 0);
     g_assert_cmphex(create_zoned(h), ==, NVME_SC_NS_CAPACITY);
+    g_assert_cmphex(identify(h, 0, 1, 0), ==, 0);
+    zoned = get_le64(h->ram + BUF + 48); /* NVMCAP */
+    g_assert_cmpuint(needed(h), ==, zoned);
     g_assert_cmphex(delete_ns(h, 1), ==, 0);
     check_list(h, 0x02, 0, 2, 3);
     g_assert_cmphex(identify(h, 1, 0, 0), ==, 0);
@@ -337,6 +351,7 @@ static void test_manage(void)
     g_assert_cmphex(host_code(cqe.status), ==, NVME_SC_INVALID_FIELD);
     cqe = create(h, (N_ZONES + 1) * ZONE, (N_ZONES + 1) * ZONE, 1, 2);
     g_assert_cmphex(host_code(cqe.status), ==, NVME_SC_NS_CAPACITY);
+    g_assert_cmpuint(needed(h), ==, zoned / N_ZONES * (N_ZONES + 1));
     cqe = create(h, N_ZONES * ZONE, N_ZONES * ZONE, 0, 2);
     g_assert_cmphex(host_code(cqe.status), ==, NVME_SC_INVALID_FORMAT);
     cqe = create(h, N_ZONES * ZONE, 5, 1, 2);
