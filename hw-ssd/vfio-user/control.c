@@ -29,6 +29,7 @@
 #include "server.h"
 #include "ssd-report.h"
 
+/* A further one takes the place of the one that has been idle longest. */
 #define MOST_CLIENTS 8
 #define MOST_INPUT   65536
 #define MOST_OUTPUT  (8u << 20)
@@ -47,7 +48,7 @@ typedef struct Conn {
 struct Control {
     int fd;
     guint source;
-    GSList *conns;
+    GSList *conns; /* first the one that has said something last */
 };
 
 /* ---- sockets ------------------------------------------------------------- */
@@ -515,6 +516,15 @@ static void serve_command(Conn *c, json_object *command)
     say(c, answer);
 }
 
+/* The next ones to be dropped are those that say nothing. */
+static void move_to_front(Conn *c)
+{
+    Control *control = c->s->control;
+
+    control->conns = g_slist_remove(control->conns, c);
+    control->conns = g_slist_prepend(control->conns, c);
+}
+
 /* false: what came is no JSON, or has no end. */
 static bool parse(Conn *c, const char *bytes, size_t n)
 {
@@ -531,6 +541,7 @@ static bool parse(Conn *c, const char *bytes, size_t n)
             return false;
         }
         serve_command(c, command);
+        move_to_front(c);
         json_object_put(command);
         c->unread = 0;
         bytes += used;
@@ -574,8 +585,7 @@ static gboolean on_connection(gint fd, GIOCondition condition, gpointer opaque)
         return G_SOURCE_CONTINUE;
     }
     if (g_slist_length(s->control->conns) >= MOST_CLIENTS) {
-        close(conn);
-        return G_SOURCE_CONTINUE;
+        conn_free(g_slist_last(s->control->conns)->data);
     }
     c = g_new0(Conn, 1);
     *c = (Conn){
