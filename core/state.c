@@ -10,6 +10,7 @@
 #include "numtable.h"
 #include "invariant.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -103,7 +104,8 @@ static bool raw(State *s, void *p, size_t n)
     if (s->loading) {
         return fread(p, n, 1, s->file) == 1 || state_fail(s, "it is cut short");
     }
-    return fwrite(p, n, 1, s->file) == 1 || state_fail(s, "it cannot be written");
+    return fwrite(p, n, 1, s->file) == 1 ||
+           state_fail(s, "it cannot be written: %s", g_strerror(errno));
 }
 
 bool state_bytes(State *s, void *p, size_t n)

@@ -328,6 +328,9 @@ static bool free_trimmed(Server *s)
 
 bool vfio_drive_finish(Server *s, GError **error)
 {
+    g_autoptr(GError) fault = NULL;
+    bool kept;
+
     vfio_serve_now(s);
     s->stopped = true;
     nvme_hold(s->ctrl, true);
@@ -338,17 +341,17 @@ bool vfio_drive_finish(Server *s, GError **error)
         nvme_run(s->ctrl, s->now_ns);
         drain(s);
         if (!free_trimmed(s)) {
-            g_printerr("vssd-server: there was no time to free all that the "
-                       "guest has trimmed: the image still holds data there\n");
+            vfio_say("there was no time to free all that the guest has "
+                     "trimmed: the image still holds data there");
         }
         nvme_power_cut(s->ctrl, s->now_ns);
     }
     nvme_run(s->ctrl, s->now_ns);
     drain(s);
-    if (nvme_refused_bytes(s->ctrl)) {
-        g_printerr("vssd-server: the image has refused %" G_GUINT64_FORMAT
-                   " bytes that the guest has written: they are lost\n",
-                   nvme_refused_bytes(s->ctrl));
+    kept = vfio_image_kept(s, nvme_refused_bytes(s->ctrl), error);
+    if (!save(s, &fault)) {
+        vfio_say(fault->message);
+        return false;
     }
-    return save(s, error);
+    return kept;
 }

@@ -36,6 +36,8 @@ struct Image {
     GThreadPool *pool;
     bool read_nowait, write_nowait; /* the file system can */
     gint can_free;                  /* atomic */
+    int write_err;                  /* errno of the last failure, or 0 */
+    int flush_err;                  /* of the first */
     int done_fd;
     guint source;
     GMutex lock;
@@ -244,6 +246,16 @@ static int submit(void *opaque, NvmeStoreReq *req)
     return -EINPROGRESS;
 }
 
+/* Data that has been refused is tried again until the end. */
+static void note(Image *image, const Job *job)
+{
+    if (job->ret < 0 && job->req->op == NVME_STORE_FLUSH) {
+        image->flush_err = image->flush_err ? image->flush_err : -job->ret;
+    } else if (job->ret < 0 && job->req->op != NVME_STORE_READ) {
+        image->write_err = -job->ret;
+    }
+}
+
 const NvmeStore vfio_image_store = {
     .submit = submit,
 };
@@ -260,6 +272,7 @@ bool vfio_image_reap(Server *s)
     for (GSList *l = done; l; l = l->next) {
         Job *job = l->data;
 
+        note(image, job);
         nvme_store_done(s->ctrl, vfio_serve_now(s), job->req, job->ret);
         g_free(job);
     }
@@ -287,6 +300,24 @@ static gboolean on_done(gint fd, GIOCondition condition, gpointer opaque)
         vfio_serve_run(s);
     }
     return G_SOURCE_CONTINUE;
+}
+
+bool vfio_image_kept(const Server *s, uint64_t refused, GError **error)
+{
+    const Image *image = s->image;
+
+    if (refused) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO,
+                    "--image %s: it has refused %" G_GUINT64_FORMAT " bytes "
+                    "that the guest has written: they are lost: %s",
+                    s->opt->image, refused, g_strerror(image->write_err));
+    } else if (image->flush_err) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO,
+                    "--image %s: a flush has failed, data of the guest may be "
+                    "lost: %s",
+                    s->opt->image, g_strerror(image->flush_err));
+    }
+    return !refused && !image->flush_err;
 }
 
 /* ---- the data that is there ---------------------------------------------- */

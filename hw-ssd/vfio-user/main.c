@@ -186,6 +186,11 @@ static bool end(Server *s, GError **error)
     return ok;
 }
 
+void vfio_say(const char *text)
+{
+    g_printerr("vssd-server: %s\n", text);
+}
+
 static void say_ready(const Server *s)
 {
     printf("vssd-server: %" G_GUINT64_FORMAT " bytes at %s\n",
@@ -200,7 +205,7 @@ int main(int argc, char **argv)
     bool ok;
 
     if (!parse(&argc, &argv, &error)) {
-        g_printerr("vssd-server: %s\n", error->message);
+        vfio_say(error->message);
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
@@ -216,7 +221,7 @@ int main(int argc, char **argv)
     }
     ok &= end(s, error ? NULL : &error);
     if (error) {
-        g_printerr("vssd-server: %s\n", error->message);
+        vfio_say(error->message);
     }
     g_main_loop_unref(s->loop);
     return ok ? 0 : 1;

@@ -142,7 +142,8 @@ bool vfio_drive_create(Server *s, GError **error);
 void vfio_drive_destroy(Server *s);
 
 /* The loop has ended: commands in flight and image I/O end, the drive loses its
- * power, and is saved.  false: *error says why it was not. */
+ * power, and is saved.  false: *error says why it was not, or which data the
+ * image has not taken. */
 bool vfio_drive_finish(Server *s, GError **error);
 
 /* ---- serve.c ------------------------------------------------------------- */
@@ -224,12 +225,21 @@ bool vfio_memory_is_mapped(const Server *s, uint64_t start, uint64_t bytes);
 int vfio_memory_read(void *server, uint64_t addr, void *buf, size_t len);
 int vfio_memory_write(void *server, uint64_t addr, const void *buf, size_t len);
 
+/* ---- main.c -------------------------------------------------------------- */
+
+/* One line on standard error. */
+void vfio_say(const char *text);
+
 /* ---- image.c ------------------------------------------------------------- */
 
 /* Open a raw file or a block device.  NULL: *error is one line. */
 bool vfio_image_open(Server *s, GError **error);
 void vfio_image_close(Server *s);
 uint64_t vfio_image_bytes(const Server *s);
+
+/* Has the image taken all of the guest's data?  refused: the bytes that the
+ * controller still has.  false: *error is one line. */
+bool vfio_image_kept(const Server *s, uint64_t refused, GError **error);
 
 /* Hand requests that have ended to the controller.  true: there were some. */
 bool vfio_image_reap(Server *s);

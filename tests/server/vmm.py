@@ -71,11 +71,11 @@ class Server:
             self.proc.kill()
         self.proc.communicate()
 
-    def end(self, number: int = signal.SIGTERM) -> str:
-        """End it in an orderly way; its messages."""
+    def end(self, number: int = signal.SIGTERM, status: int = 0) -> str:
+        """End it in an orderly way, with that status; its messages."""
         self.proc.send_signal(number)
         _, said = self.proc.communicate(timeout=LIMIT_S)
-        assert self.proc.returncode == 0, said
+        assert self.proc.returncode == status, said
         return said
 
     def ask(self, command: str, **arguments: object) -> object:
