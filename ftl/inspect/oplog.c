@@ -24,8 +24,16 @@ struct Oplog {
     char *path;
     Ssd *ssd;
     uint64_t n_records;
+    int err;   /* errno of the first write that failed, or 0 */
     bool wide; /* version 2 */
 };
+
+static void write_bytes(Oplog *log, const void *bytes, size_t n)
+{
+    if (fwrite(bytes, n, 1, log->file) != 1 && !log->err) {
+        log->err = errno;
+    }
+}
 
 static void put(uint8_t *to, uint64_t v, unsigned bytes)
 {
@@ -48,8 +56,7 @@ void oplog_write(Oplog *log, const OplogRecord *r)
     put(buf + 24, both ? r->z << 32 | r->y : r->y, 8);
     put(buf + 32, r->c, 8);
     put(buf + 40, r->z, 8);
-    /* A failure stays with the FILE and is told when the log is closed. */
-    (void)fwrite(buf, n, 1, log->file);
+    write_bytes(log, buf, n); /* a failure is told when the log is closed */
     log->n_records++;
 }
 
@@ -253,7 +260,7 @@ static void write_header(Oplog *log)
     }
     invariant((size_t)(p - head) == OPLOG_HEADER_BYTES);
     put(p, ssd->l.meta_units, 8); /* version 2 */
-    (void)fwrite(head, bytes, 1, log->file);
+    write_bytes(log, head, bytes);
 }
 
 static bool cannot(const char *path, int err, GError **error)
@@ -317,7 +324,6 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
 bool ssd_oplog_close(Ssd *ssd, GError **error)
 {
     Oplog *log = ssd->inspect.log;
-    bool failed;
     int err;
 
     if (!log) {
@@ -327,16 +333,14 @@ bool ssd_oplog_close(Ssd *ssd, GError **error)
               log->n_records, 0);
     nand_watch(ssd->nand, NULL, NULL);
     ssd->inspect.log = NULL;
-    failed = ferror(log->file);
-    err = errno;
-    if (fclose(log->file) != 0) {
-        failed = true;
+    err = log->err;
+    if (fclose(log->file) != 0 && !err) {
         err = errno;
     }
-    if (failed) {
+    if (err) {
         cannot(log->path, err, error);
     }
     g_free(log->path);
     g_free(log);
-    return !failed;
+    return err == 0;
 }

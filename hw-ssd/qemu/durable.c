@@ -26,6 +26,7 @@ static void end_log(VssdDev *s)
     if (!nvme_durable_log_close(s->ctrl, &error)) {
         error_report("vssd: %s", error->message);
         g_error_free(error);
+        vssd_end_as_failure();
     }
     vssd_unlock(s);
 }

@@ -25,6 +25,7 @@ static void end_log(VssdDev *s)
     if (!ssd_oplog_close(s->ssd, &error)) {
         error_report("vssd: %s", error->message);
         g_error_free(error);
+        vssd_end_as_failure();
     }
     vssd_unlock(s);
 }

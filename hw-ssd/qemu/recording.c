@@ -15,11 +15,13 @@
 #include "ssd-report.h"
 #include "vssd.h"
 
+/* What is missing stays missing. */
 static void complain(GError *error)
 {
     if (error) {
-        warn_report("vssd: %s", error->message);
+        error_report("vssd: %s", error->message);
         g_error_free(error);
+        vssd_end_as_failure();
     }
 }
 

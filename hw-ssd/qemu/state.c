@@ -89,7 +89,7 @@ bool vssd_is_elsewhere(const VssdDev *s)
            runstate_check(RUN_STATE_FINISH_MIGRATE);
 }
 
-/* Nobody runs the controller any more. */
+/* Nobody runs the controller any more; state_lost: it was in vain. */
 static void save(VssdDev *s)
 {
     SsdCompletion done[16];
@@ -107,6 +107,7 @@ static void save(VssdDev *s)
                             nvme_has_kept(s->ctrl) ? save_kept : NULL, s->ctrl,
                             &error)) {
         error_report("vssd: %s", error->message);
+        s->state_lost = true;
     }
     trace_vssd_state(s, s->state, s->now_ns);
 }
@@ -122,6 +123,7 @@ static void run_state_changed(void *opaque, bool running, RunState state)
 
     if (running) {
         s->state_saved = false;
+        s->state_lost = false;
         return;
     }
     if (state != RUN_STATE_SHUTDOWN || !vssd_lock(s)) {
@@ -146,6 +148,9 @@ static void at_exit(Notifier *n, void *data)
         s->state_saved = true;
         qemu_mutex_unlock(&s->lock);
     }
+    if (s->state_lost) {
+        vssd_end_as_failure();
+    }
 }
 
 void vssd_state_init(VssdDev *s)
@@ -162,6 +167,10 @@ void vssd_state_stop(VssdDev *s)
     if (s->state) {
         qemu_del_vm_change_state_handler(s->vm_change);
         qemu_remove_exit_notifier(&s->exit_notifier);
+        s->state_lost = false;
         save(s);
+        if (s->state_lost) {
+            vssd_end_as_failure();
+        }
     }
 }

@@ -14,6 +14,7 @@
 #include "qemu/osdep.h"
 #include "qemu/units.h"
 #include "block/aio-wait.h"
+#include "block/block_int-common.h"
 #include "qapi/error.h"
 #include "qemu/error-report.h"
 #include "qemu/coroutine.h"
@@ -149,6 +150,10 @@ static void job_finish(VssdDev *s, VssdJob *job)
     NvmeStoreReq *req = job->req;
     int ret = job->ret;
 
+    if (ret < 0 && !req->lazy && req->op != NVME_STORE_READ) {
+        s->refused_by = job->blk;
+        s->refused_errno = -ret;
+    }
     g_free(job);
     nvme_store_done(s->ctrl, vssd_now(s), req, ret);
 }
@@ -435,13 +440,23 @@ static void ask_again(VssdDev *s)
     }
 }
 
+/* A file, or the node where a file's name does not say it all. */
+static const char *image_name(const VssdDev *s)
+{
+    BlockDriverState *bs = s->refused_by ? blk_bs(s->refused_by) : NULL;
+
+    return !bs ? "?" : *bs->filename ? bs->filename : bdrv_get_node_name(bs);
+}
+
 static void say_what_is_lost(VssdDev *s, bool trimmed)
 {
     uint64_t bytes = nvme_refused_bytes(s->ctrl);
 
     if (bytes) {
-        error_report("vssd: the image has refused %" PRIu64 " bytes that the "
-                     "guest has written: they are lost", bytes);
+        error_report("vssd: the image %s has refused %" PRIu64 " bytes that "
+                     "the guest has written: they are lost: %s",
+                     image_name(s), bytes, g_strerror(s->refused_errno));
+        vssd_end_as_failure();
     }
     if (trimmed) {
         warn_report("vssd: there was no time to free all that the guest has "

@@ -25,6 +25,7 @@ static void end_timeline(VssdDev *s)
     if (!ssd_timeline_close(s->ssd, &error)) {
         error_report("vssd: %s", error->message);
         g_error_free(error);
+        vssd_end_as_failure();
     }
     vssd_unlock(s);
 }

@@ -337,8 +337,11 @@ struct VssdDev {
 
     /* state.c */
     VMChangeStateEntry *vm_change;
+    BlockBackend *refused_by; /* that refused data last, and why; under lock */
+    int refused_errno;
     Notifier exit_notifier;
     bool state_saved;
+    bool state_lost;    /* it could not be saved, and nothing has run since */
     uint64_t state_end; /* where the drive ends in the file that was loaded; 0:
                            none was */
 
@@ -743,6 +746,10 @@ bool vssd_migration_init(VssdDev *s, Error **errp);
 void vssd_migration_stop(VssdDev *s);
 
 /* ---- vssd.c ------------------------------------------------------------- */
+
+/* Data, or a file of the drive, has been lost, and a message has said which:
+ * QEMU ends as it would, and its status is not 0. */
+void vssd_end_as_failure(void);
 
 /* One more, for a drive that is being loaded. */
 NvmeCtrl *vssd_new_controller(VssdDev *s);

@@ -134,3 +134,36 @@ def test_refused(image: Path, tmp_path: Path) -> None:
     message = start_and_fail(*drive_args("tiny", image, state=str(state),
                                          options="nand.pages=32"))
     assert "nand.pages" in message
+
+
+@pytest.mark.parametrize("unplug", [False, True])
+def test_cannot_be_written(image: Path, tmp_path: Path, unplug: bool) -> None:
+    """QEMU's status is a failure's, and one line has the file and the reason."""
+    folder = tmp_path / "states"
+    folder.mkdir()
+    state = folder / "drive.state"
+    args = drive_args("tiny", image, state=str(state))
+    with Machine("-machine", "pc" if unplug else "q35", *args) as machine:
+        folder.rmdir()
+        if unplug:
+            machine.cmd("device_del", id="ssd")
+            machine.qtest.outl(0xAE08, 1 << 4)  # the guest lets the slot go
+            while any("ssd" in str(x) for x in machine.cmd(
+                    "qom-list", path="/machine/peripheral")):
+                pass
+        machine.cmd("quit")
+        status, text = machine.wait()
+    assert status == 1, text
+    lines = [x for x in text.splitlines() if "state file" in x]
+    assert len(lines) == 1 and str(state) in lines[0], text
+    assert "No such file or directory" in lines[0]
+
+
+@pytest.mark.parametrize("name", ["oplog", "trace", "timeline", "durable_log"])
+def test_full_disk(image: Path, name: str) -> None:
+    """The same for each file of a run that has no room."""
+    with Machine(*drive_args("tiny", image, **{name: "/dev/full"})) as machine:
+        machine.cmd("quit")
+        status, text = machine.wait()
+    assert status == 1, text
+    assert "/dev/full: No space left on device" in text
