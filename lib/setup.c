@@ -13,7 +13,9 @@
 
 char *setup_find_profile(const char *name, const char *const *folders, size_t n)
 {
-    g_autofree char *file = g_strconcat(name, ".ini", NULL);
+    g_autofree char *file = g_str_has_suffix(name, ".ini")
+                                ? g_strdup(name)
+                                : g_strconcat(name, ".ini", NULL);
 
     if (strchr(name, '/') || g_file_test(name, G_FILE_TEST_EXISTS)) {
         return g_strdup(name);
@@ -27,6 +29,17 @@ char *setup_find_profile(const char *name, const char *const *folders, size_t n)
         }
     }
     return g_strdup(name);
+}
+
+char *setup_find_program_profile(const char *name, const char *installed)
+{
+    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *folder = program ? g_path_get_dirname(program) : NULL;
+    g_autofree char *beside =
+        folder ? g_build_filename(folder, "profiles", NULL) : NULL;
+    const char *const folders[] = {beside, installed};
+
+    return setup_find_profile(name, folders, G_N_ELEMENTS(folders));
 }
 
 bool setup_check_faults(const SsdConfig *cfg, const char *user, GError **error)

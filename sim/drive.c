@@ -81,21 +81,6 @@ void drive_help_fills(GString *out)
 
 /* ---- configuration ------------------------------------------------------- */
 
-/* A file as given, or NAME.ini among the shipped profiles: beside the program,
- * which a copy of it brings along, else of the installation, else of the
- * sources. */
-static char *find_profile(const char *name)
-{
-    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-    g_autofree char *folder = program ? g_path_get_dirname(program) : NULL;
-    g_autofree char *beside =
-        folder ? g_build_filename(folder, "profiles", NULL) : NULL;
-    const char *const folders[] = {beside, VSSD_PROFILES_INSTALLED,
-                                   VSSD_PROFILE_DIR};
-
-    return setup_find_profile(name, folders, G_N_ELEMENTS(folders));
-}
-
 /* The profile, or the drive that a trace brings along. */
 static bool load_config(Drive *d, const Recorded *recorded, GError **error)
 {
@@ -106,7 +91,7 @@ static bool load_config(Drive *d, const Recorded *recorded, GError **error)
         return recorded_config(recorded, d->cfg, error);
     }
     d->profile = g_strdup(args.profile);
-    path = find_profile(args.profile);
+    path = setup_find_program_profile(args.profile, VSSD_PROFILES_INSTALLED);
     return ssd_config_load(d->cfg, path, error) &&
            (!recorded ||
             ssd_config_set_block_bytes(

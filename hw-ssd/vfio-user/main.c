@@ -14,6 +14,7 @@
 #include <glib-unix.h>
 
 #include "server.h"
+#include "setup.h"
 
 static ServerOptions opt = {
     .id = (char *)"ssd0",
@@ -108,23 +109,11 @@ static bool check(GError **error)
 /* A name without a folder is a shipped profile's, unless there is a file. */
 static bool find_profile(GError **error)
 {
-    static const char *const folders[] = {VSSD_PROFILE_DIR,
-                                          VSSD_PROFILES_INSTALLED};
-    g_autofree char *file = g_str_has_suffix(opt.profile, ".ini")
-                                ? g_strdup(opt.profile)
-                                : g_strconcat(opt.profile, ".ini", NULL);
+    g_autofree char *name = g_steal_pointer(&opt.profile);
 
+    opt.profile = setup_find_program_profile(name, VSSD_PROFILES_INSTALLED);
     if (g_file_test(opt.profile, G_FILE_TEST_IS_REGULAR)) {
         return true;
-    }
-    for (unsigned i = 0; i < G_N_ELEMENTS(folders); i++) {
-        g_autofree char *path = g_build_filename(folders[i], file, NULL);
-
-        if (!strchr(opt.profile, '/') &&
-            g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-            opt.profile = g_steal_pointer(&path);
-            return true;
-        }
     }
     return refuse(error, "--profile %s: neither a file nor a shipped profile",
                   opt.profile);

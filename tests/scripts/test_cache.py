@@ -180,9 +180,37 @@ def test_a_second_clone_builds_nothing(
     (second / "core/crc.c").write_text("int x;\n")
     qemu_build.ensure()
     assert builds[3:] == ["qemu"]
+
+
+def test_a_living_clone_keeps_its_programs(
+        cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last set of each kind, however many others there are."""
+    (tmp_path / "vssd-sim").write_text("")
+    living, gone = tmp_path / "living", tmp_path / "gone"
+    living.mkdir()
+    for clone_of, name in ((living, "old"), (living, "mine"), (gone, "gone")):
+        monkeypatch.setattr(programs, "PROJECT", clone_of)
+        programs.keep(name, [tmp_path / "vssd-sim"])
+    monkeypatch.setattr(programs, "PROJECT", tmp_path / "third")
     for i in range(programs.MOST + 2):
-        programs.keep(f"{i}", [out / "qemu-img"])
-    assert len(programs.by_use()) == programs.MOST
+        programs.keep(f"{i}", [tmp_path / "vssd-sim"])
+    names = {p.name.removeprefix(programs.PREFIX) for p in programs.by_use()}
+    assert names == {"mine", *map(str, range(2, programs.MOST + 2))}
+    assert "mine" not in {p.name for p in programs.unused(0)}
+
+
+def test_a_build_waits_for_no_other_clone(
+        cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """Each clone's build has a lock of its own."""
+    monkeypatch.setattr(model.packages, "ensure", lambda *_: None)
+    monkeypatch.setattr(model.venv, "ensure", lambda: tmp_path)
+    monkeypatch.setattr(model, "configure", lambda *_: None)
+    monkeypatch.setattr(model, "up_to_date", lambda *_: True)
+    with paths.locked(model.build_dir("release").name):
+        monkeypatch.setattr(model, "PROJECT", tmp_path / "other")
+        assert model.ensure("release") == model.build_dir("release")
+    assert "waiting" not in capsys.readouterr().err
 
 
 def test_sources_that_change_during_a_build(tmp_path: Path) -> None:
@@ -206,7 +234,7 @@ def test_sources_that_change_during_a_build(tmp_path: Path) -> None:
 
 def test_profiles_beside_the_program(
         cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """vssd-sim reads those first; others come from the source tree."""
+    """vssd-sim reads those, wherever it was built; it knows no other clone's."""
     if REAL is None:
         monkeypatch.delenv("VSSD_CACHE")
     else:
@@ -215,7 +243,7 @@ def test_profiles_beside_the_program(
     (tmp_path / "profiles").mkdir()
     text = (paths.PROJECT / "profiles/tiny.ini").read_text()
     (tmp_path / "profiles/mine.ini").write_text(text)
-    for name, status in (("mine", 0), ("tiny", 0), ("none", 1)):
+    for name, status in (("mine", 0), ("mine.ini", 0), ("tiny", 1), ("none", 1)):
         done = subprocess.run([program, "info", "--profile", name],
                               capture_output=True, check=False)
         assert done.returncode == status, done.stderr

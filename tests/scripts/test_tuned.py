@@ -14,22 +14,38 @@ from vssd.bench import sim as bench_sim
 from vssd.build import inputs, model, tuned
 
 
-@pytest.mark.parametrize(("is_installed", "made", "kept", "builds"), [
-    (False, False, False, True),
-    (False, False, True, False),
-    (False, True, False, False),
-    (True, False, False, False),
-])
-def test_the_first_is_the_fast_one(
-        monkeypatch: pytest.MonkeyPatch, is_installed: bool, made: bool, kept: bool,
-        builds: bool) -> None:
-    """Without any vssd-sim, the fast one is built; else there is no waiting."""
+@pytest.mark.parametrize(("is_installed", "made", "says"), [
+    (False, False, True), (False, True, False), (True, False, False)])
+def test_the_first_is_the_plain_one(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+        is_installed: bool, made: bool, says: bool) -> None:
+    """Nobody waits for the fast one without having asked for it."""
     monkeypatch.setattr(installed, "here", lambda: is_installed)
-    monkeypatch.setattr(model, "tuned_is_made", lambda: made)
-    monkeypatch.setattr(model, "portable_is_kept", lambda: kept)
-    monkeypatch.setattr(model, "sim", lambda: Path("other"))
-    monkeypatch.setattr(tuned, "sim", lambda: Path("fast"))
-    assert tuned.first() == Path("fast" if builds else "other")
+    monkeypatch.setattr(model, "sim_is_made", lambda: made)
+    monkeypatch.setattr(model, "sim", lambda: Path("plain"))
+    assert tuned.first() == Path("plain")
+    assert ("./vssd setup builds a faster one" in capsys.readouterr().err) == says
+
+
+def test_the_fast_one_is_of_its_contents(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Built once for all clones of the same sources and training; never older."""
+    built: list[str] = []
+
+    def build() -> tuple[list[Path], list[Path]]:
+        built.append("one")
+        (tmp_path / "vssd-sim").write_text("fast")
+        return [tmp_path / "vssd-sim"], []
+
+    (tmp_path / "cache").mkdir()
+    monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("VSSD_SHARED_CACHE", raising=False)
+    monkeypatch.setattr(tuned, "_build", build)
+    assert model.tuned_sim() is None
+    assert tuned.sim().read_text() == "fast" == tuned.sim().read_text()
+    assert model.tuned_sim() == tuned.sim() and built == ["one"]
+    monkeypatch.setattr(model, "file_bytes", lambda *names: b"another training")
+    assert model.tuned_sim() is None
 
 
 def test_tune_refuses(tmp_path: Path) -> None:

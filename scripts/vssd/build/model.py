@@ -12,14 +12,13 @@ from typing import Any
 
 from .. import installed
 from ..errors import UserError, one_line
-from ..paths import PROJECT, cache_dir, key_of, locked
+from ..paths import PROJECT, cache_dir, file_bytes, key_of, locked
 from ..proc import ninja_step, run_logged
 from ..ui import Stage
 from . import packages, programs, venv
 
 TUNED = "tuned"
 SAMPLED = "sampled"
-TUNED_DONE = "tuned.done"  # in the build directory, when it is complete
 SIM = "sim/vssd-sim"
 COMMIT = "core/about-commit.h"  # made again with each commit
 # Link-time optimisation: a tenth less CPU time for 4 s more of building.
@@ -94,7 +93,7 @@ def ensure(kind: str, *targets: str) -> Path:
     packages.ensure(*groups)
     venv.ensure()
     build = build_dir(kind)
-    with locked(f"model-{kind}"):
+    with locked(build.name):
         configure(kind)
         if up_to_date(build, targets):
             return build
@@ -109,9 +108,9 @@ def configured(kind: str) -> Path:
     """The build directory, with the commands that compile the sources as they
     are now (compile_commands.json); nothing is compiled, but headers that the
     build makes are there."""
-    with locked(f"model-{kind}"):
+    build = build_dir(kind)
+    with locked(build.name):
         configure(kind)
-        build = build_dir(kind)
         run_logged(["ninja", "-C", build, "build.ninja", COMMIT], f"model-{kind}",
                    f"configuring the model ({kind})", env=venv.path_env())
     return build
@@ -125,39 +124,26 @@ def up_to_date(build: Path, targets: tuple[str, ...]) -> bool:
     return "no work to do" in done.stdout
 
 
-def tuned_is_current() -> bool:
-    """Is the vssd-sim that tuned.py builds there and up to date?  The caller
-    holds that build's lock."""
-    build = build_dir(TUNED)
-    if not (build / TUNED_DONE).exists():
-        return False
-    # Other sources alone count: the header keeps its text when they stay.
-    subprocess.run(["ninja", "-C", str(build), COMMIT], check=False,
-                   capture_output=True, env=dict(os.environ, **venv.path_env()))
-    return up_to_date(build, (SIM,))
+def tuned_key() -> str:
+    """Names the vssd-sim that tuned.py builds of these sources, with this
+    training, for this processor."""
+    return programs.key(SIM, programs.SIM, KINDS[TUNED], _processor(), file_bytes(
+        "scripts/vssd/build/tuned.py", "scripts/vssd/build/inputs.py"))
 
 
 def tuned_sim() -> Path | None:
     """The vssd-sim that tuned.py builds, if it is there and up to date."""
-    build = build_dir(TUNED)
-    if not (build / TUNED_DONE).exists():
-        return None
-    with locked(f"model-{TUNED}"):
-        return build / SIM if tuned_is_current() else None
-
-
-def tuned_is_made() -> bool:
-    """Has tuned.py built vssd-sim here, of any state of the sources?"""
-    return (build_dir(TUNED) / TUNED_DONE).exists()
+    found = programs.find(tuned_key())
+    return found / Path(SIM).name if found else None
 
 
 def _program_key(target: str) -> str:
     return programs.key(target, programs.SIM, KINDS["release"])
 
 
-def portable_is_kept() -> bool:
-    """Is there a portable_sim() of these sources?"""
-    return programs.find(_program_key(SIM)) is not None
+def sim_is_made() -> bool:
+    """Is there a sim() of these sources, so that nothing has to be built?"""
+    return bool(programs.find(_program_key(SIM)) or tuned_sim())
 
 
 def _program(target: str) -> Path:

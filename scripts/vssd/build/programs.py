@@ -3,7 +3,8 @@
 
 Each clone has build directories of its own, where a change compiles little.
 What they build is copied to programs-KEY of the cache, where another clone of
-the same contents finds it and builds nothing.
+the same contents finds it and builds nothing.  USERS of that folder has a file
+for each clone that used it: what a clone used last is kept as long as the clone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from ..paths import PROJECT, cache_dir, find_made, key_of, locked
 
 PREFIX = "programs-"
 DONE = "done"
-MOST = 6  # in the cache; those that were used last stay
+USERS = "users"
+MOST = 6  # in the cache, beside what clones use; those that were used last stay
 # With hw-ssd, all that about-commit.sh looks at is in one of them.
 DEVICE = ("core", "nand", "ftl", "hw-ssd")
 SIM = (*DEVICE, "lib", "sim", "tools", "profiles")
@@ -43,8 +45,9 @@ def key(kind: str, folders: Iterable[str], *more: object) -> str:
 def find(name: str) -> Path | None:
     """The folder of these programs; its use is noted."""
     found = find_made(PREFIX + name, DONE)
-    if found and os.access(found / DONE, os.W_OK):
+    if found and found.parent == cache_dir() and os.access(found / DONE, os.W_OK):
         os.utime(found / DONE)
+        _note_user(found)
     return found
 
 
@@ -76,9 +79,10 @@ def keep(name: str, files: Iterable[Path], folders: Iterable[Path] = ()) -> Path
             shutil.copy2(path, part / path.name)
         for path in folders:
             shutil.copytree(path, part / path.name)
+        _note_user(part)
         (part / DONE).touch()
         part.rename(folder)
-        for old in by_use()[MOST:]:
+        for old in unused(MOST):
             shutil.rmtree(old, ignore_errors=True)
     return folder
 
@@ -87,3 +91,29 @@ def by_use() -> list[Path]:
     """All that are kept, the last used first."""
     marks = cache_dir().glob(f"{PREFIX}*/{DONE}")
     return [p.parent for p in sorted(marks, key=lambda p: -p.stat().st_mtime_ns)]
+
+
+def unused(most: int) -> list[Path]:
+    """Those that no clone needs, but for the `most` that were used last."""
+    needed = _needed()
+    return [p for p in by_use()[most:] if p not in needed]
+
+
+def _note_user(folder: Path) -> None:
+    """This clone uses the programs, now."""
+    (folder / USERS).mkdir(exist_ok=True)
+    (folder / USERS / key_of(PROJECT)).write_text(str(PROJECT), encoding="utf-8")
+
+
+def _needed() -> set[Path]:
+    """Of each clone that is still there, the folders that it used last: one for
+    each set of programs."""
+    last: dict[tuple[str, ...], tuple[int, Path]] = {}
+    for folder in by_use():
+        kind = sorted(p.name for p in folder.iterdir() if p.name != USERS)
+        for note in folder.glob(f"{USERS}/*"):
+            clone, when = note.read_text("utf-8"), note.stat().st_mtime_ns
+            if Path(clone).is_dir():
+                key = (clone, *kind)
+                last[key] = max(last.get(key, (0, folder)), (when, folder))
+    return {folder for _, folder in last.values()}

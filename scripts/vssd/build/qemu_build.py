@@ -158,7 +158,7 @@ def _ensure_build(origin: Origin, flags: tuple[str, ...],
     mark = _mark(build, targets)
     if _built(mark) == fingerprint(flags):
         return qemu
-    with locked("qemu-build" if flags == CONFIGURE else build.name):
+    with locked(build.name):
         now = fingerprint(flags)
         if _built(mark) == now:
             return qemu

@@ -75,7 +75,7 @@ def obtain(origin: Origin) -> Path:
     tree = tree_of(origin)
     if (tree / "vssd-prepared").exists():
         return tree
-    with locked("qemu-source"):
+    with locked(tree.name):
         if (tree / "vssd-prepared").exists():
             return tree
         packages.ensure(packages.SOURCE)

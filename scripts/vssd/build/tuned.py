@@ -3,8 +3,8 @@
 profile (profile-guided and link-time optimisation).
 
 It computes the same, faster; building takes about three times as long, so only
-./vssd setup, ./vssd bench and the first ./vssd sim of all ask for it.  Once it is
-there and up to date every other command takes it, too.
+./vssd setup and ./vssd bench ask for it.  Once it is there and up to date every
+other command takes it, too.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 
 from .. import installed, paths
 from ..proc import ninja_step, run_logged
-from ..ui import Stage
-from . import model, packages, venv
+from ..ui import Stage, say
+from . import model, packages, programs, venv
 from .inputs import INPUTS, TEXTS, write_text
 
 LOG = f"model-{model.TUNED}"
@@ -103,35 +103,36 @@ def _ninja(build: Path, what: str) -> None:
                    on_line=ninja_step(stage.step), env=venv.path_env())
 
 
-def _build(build: Path) -> None:
-    shutil.rmtree(build, ignore_errors=True)
-    model.configure(model.TUNED, "-Db_pgo=generate")
-    _ninja(build, "building vssd-sim to watch it")
-    with Stage("watching vssd-sim"):
-        watch(build / model.SIM)
-    run_logged([venv.tool("meson"), "configure", build, "-Db_pgo=use"],
-               f"{LOG}-setup", "configuring the model (tuned)",
-               env=venv.path_env())
-    _ninja(build, "building vssd-sim for speed")
-    (build / model.TUNED_DONE).touch()
+def _build() -> tuple[list[Path], list[Path]]:
+    build = model.build_dir(model.TUNED)
+    packages.ensure(packages.BUILD)
+    venv.ensure()
+    with paths.locked(build.name):
+        if made := model.tuned_sim():  # by somebody who held the lock
+            return [made], [made.parent / "profiles"]
+        shutil.rmtree(build, ignore_errors=True)
+        model.configure(model.TUNED, "-Db_pgo=generate")
+        _ninja(build, "building vssd-sim to watch it")
+        with Stage("watching vssd-sim"):
+            watch(build / model.SIM)
+        run_logged([venv.tool("meson"), "configure", build, "-Db_pgo=use"],
+                   f"{LOG}-setup", "configuring the model (tuned)",
+                   env=venv.path_env())
+        _ninja(build, "building vssd-sim for speed")
+    return [build / model.SIM], [paths.PROJECT / "profiles"]
 
 
 def first() -> Path:
-    """vssd-sim for a user: this one, unless another one is built already, or the
-    sources have changed since it was made."""
-    if installed.here() or model.tuned_is_made() or model.portable_is_kept():
-        return model.sim()
-    return sim()
+    """vssd-sim for a user: one that is built, else the plain one, which takes a
+    third of the time."""
+    if not installed.here() and not model.sim_is_made():
+        say("builds the plain vssd-sim; ./vssd setup builds a faster one")
+    return model.sim()
 
 
 def sim() -> Path:
     """vssd-sim, up to date; that of an installed vssd is made already."""
     if installed.here():
         return installed.program("vssd-sim")
-    packages.ensure(packages.BUILD)
-    venv.ensure()
-    build = model.build_dir(model.TUNED)
-    with paths.locked(LOG):
-        if not model.tuned_is_current():
-            _build(build)
-    return build / model.SIM
+    folder = programs.ensure(model.tuned_key, _build)
+    return folder / Path(model.SIM).name

@@ -83,7 +83,7 @@ def ensure() -> Path:
         return installed.program("vssd-server")
     folder = programs.ensure(
         lambda: programs.key(TARGET, programs.SIM, model.KINDS["release"]),
-        lambda: ([build("release")], []))
+        lambda: ([build("release")], [PROJECT / "profiles"]))
     return folder / "vssd-server"
 
 
@@ -93,7 +93,7 @@ def build(kind: str) -> Path:
     venv.ensure()
     folder = model.build_dir(kind)
     source = str(library())
-    with locked(f"model-{kind}"):
+    with locked(folder.name):
         model.configure(kind)
         if _option(folder) != source:
             run_logged([venv.tool("meson"), "configure", folder,

@@ -11,7 +11,8 @@ from ..errors import UserError
 from ..guest import cache
 
 ACTIONS = ("du", "clean", "remove")
-MAKERS = ("image", "qemu-source", "qemu-build", "model-release", "programs")
+MAKERS = ("image", "programs")
+BUILDS = ("build-", "model-", "qemu-")  # whoever makes one holds a lock of its name
 EPILOG = """\
   du             sizes on the disk; what clean would remove is marked "old"
   clean          remove what no clone needs: half-made files, builds of clones
@@ -105,8 +106,15 @@ def main(args: argparse.Namespace) -> int:
     if not args.dry_run and (running := rundir.running()):
         raise UserError(f"cache {args.action}: guests run, stop them first: "
                         + ", ".join(run.name for run in running))
+    if args.dry_run:
+        remove(chosen(args), True)
+        return 0
     with contextlib.ExitStack() as held:
         for name in MAKERS:
             held.enter_context(paths.locked(name))
-        remove(chosen(args), args.dry_run)
+        entries = chosen(args)
+        for entry in entries:
+            if entry.path.name.startswith(BUILDS):
+                held.enter_context(paths.locked(entry.path.name))
+        remove(entries, False)
     return 0

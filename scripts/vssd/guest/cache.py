@@ -97,7 +97,7 @@ def _old(base: Path) -> set[str]:
 
 
 def _programs() -> set[str]:
-    return {p.name for p in programs.by_use()[PROGRAMS_KEPT:]}
+    return {p.name for p in programs.unused(PROGRAMS_KEPT)}
 
 
 def _clones(base: Path) -> set[str]:
