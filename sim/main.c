@@ -4,6 +4,7 @@
  *
  * Knows no option but --help.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <glib.h>
 
 #include "command.h"
+#include "printable.h"
 #include "request.h"
 
 #define EXIT_USAGE 2
@@ -152,8 +154,9 @@ static const Command *find_command(const char *name)
 /* name: the word in place of the command; or NULL. */
 static int no_command(const char *name)
 {
-    fprintf(stderr, "vssd-sim: %s%swhich command? ", name ? name : "",
-            name ? ": " : "");
+    g_autofree char *word = printable(name ? name : "");
+
+    fprintf(stderr, "vssd-sim: %s%swhich command? ", word, name ? ": " : "");
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
         fprintf(stderr, "%s%s", i ? ", " : "", commands[i]->name);
     }
@@ -163,12 +166,14 @@ static int no_command(const char *name)
 
 static int tell(const Command *c, const GError *error, int status)
 {
+    g_autofree char *message = printable(error->message);
+
     if (g_error_matches(error, SIM_ERROR, SIM_ERROR_USAGE) ||
         error->domain == G_OPTION_ERROR) {
-        fprintf(stderr, "vssd-sim: %s (vssd-sim %s --help)\n", error->message,
+        fprintf(stderr, "vssd-sim: %s (vssd-sim %s --help)\n", message,
                 c->name);
     } else {
-        fprintf(stderr, "vssd-sim: %s\n", error->message);
+        fprintf(stderr, "vssd-sim: %s\n", message);
     }
     return status;
 }
@@ -178,7 +183,11 @@ static int run(const Command *c, char **words)
     g_autoptr(GError) error = NULL;
     int status = c->run(words, &error) ? EXIT_SUCCESS : EXIT_FAILURE;
 
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "vssd-sim: cannot write the result: %s\n",
+                g_strerror(errno));
+        status = EXIT_FAILURE;
+    } else if (ferror(stdout)) {
         fprintf(stderr, "vssd-sim: cannot write the result\n");
         status = EXIT_FAILURE;
     }

@@ -12,6 +12,7 @@
 #include "system/system.h"
 #include "trace.h"
 
+#include "printable.h"
 #include "ssd-save.h"
 #include "vssd.h"
 
@@ -106,7 +107,9 @@ static void save(VssdDev *s)
     if (!ssd_save_file_with(s->ssd, s->state,
                             nvme_has_kept(s->ctrl) ? save_kept : NULL, s->ctrl,
                             &error)) {
-        error_report("vssd: %s", error->message);
+        g_autofree char *message = printable(error->message);
+
+        error_report("vssd: %s", message);
         s->state_lost = true;
     }
     trace_vssd_state(s, s->state, s->now_ns);

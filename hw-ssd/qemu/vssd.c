@@ -17,6 +17,7 @@
 #include "trace.h"
 
 #include "compat.h"
+#include "printable.h"
 #include "ssd-report.h"
 #include "ssd-setup.h"
 #include "vssd.h"
@@ -51,7 +52,9 @@ static void __attribute__((constructor)) watch_the_end(void)
 
 static void propagate(Error **errp, GError *error)
 {
-    error_setg(errp, "vssd: %s", error->message);
+    g_autofree char *message = printable(error->message);
+
+    error_setg(errp, "vssd: %s", message);
     g_error_free(error);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <glib-unix.h>
 
+#include "printable.h"
 #include "server.h"
 #include "setup.h"
 
@@ -177,7 +178,9 @@ static bool end(Server *s, GError **error)
 
 void vfio_say(const char *text)
 {
-    g_printerr("vssd-server: %s\n", text);
+    g_autofree char *shown = printable(text);
+
+    fprintf(stderr, "vssd-server: %s\n", shown);
 }
 
 static void say_ready(const Server *s)

@@ -49,5 +49,6 @@ def run(command: Callable[[], int]) -> int:
         if os.environ.get("VSSD_DEBUG"):
             raise
         where = f" ({e.filename})" if e.filename else ""
-        print(f"vssd: {e.strerror or e}{where}", file=sys.stderr)
+        print(f"vssd: {one_line(f'{e.strerror or e}{where}')}",
+              file=sys.stderr)
     return FAILED

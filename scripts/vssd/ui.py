@@ -16,6 +16,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from .errors import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -27,7 +29,7 @@ quiet = False    # --quiet: errors alone
 def say(text: str) -> None:
     """One line to the user that is not a command's result."""
     if not quiet:
-        print(f"vssd: {text}", file=sys.stderr, flush=True)
+        print(f"vssd: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def duration(seconds: float) -> str:

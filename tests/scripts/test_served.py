@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,18 @@ def test_server_that_refuses(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize("end,said", [("exit 0", ""), ("exit 3", "status 3"),
+                                      ("kill -9 $$", "SIGKILL")])
+def test_emulator_that_ends_with_a_failure(tmp_path: Path, end: str,
+                                           said: str) -> None:
+    """What a run then says: its drives may not have been saved."""
+    found = machine.Machine(machine.Spec(tmp_path, "tcg", []))
+    assert found.failure() == ""
+    found.proc = subprocess.Popen([server(tmp_path, end)])
+    found.proc.wait()
+    assert found.failure() == (said and f"QEMU ended with a failure ({said})")
+
+
 def test_process_of_a_socket(tmp_path: Path) -> None:
     """The one that listens, not the one that asks."""
     path = tmp_path / "s"
@@ -73,3 +86,18 @@ def test_process_of_a_socket(tmp_path: Path) -> None:
         sock.bind(str(path))
         sock.listen()
         assert served.process_of(path) == os.getpid()
+
+
+def test_server_that_ends_with_a_failure(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its message is shown, without what a terminal would obey, and the run
+    has failed; what failed before goes on."""
+    program = server(tmp_path, "trap 'printf \"state \\033]0;x\\007: no\\n\" >&2;"
+                     " exit 1' TERM; echo ready; while :; do sleep 0.01; done")
+    with pytest.raises(UserError, match="ended with a failure .status 1.$"), \
+            served.serving(program, options(tmp_path), tmp_path):
+        pass
+    assert "state \\x1b]0;x\\x07: no\n" in capsys.readouterr().err
+    with pytest.raises(KeyError), \
+            served.serving(program, options(tmp_path), tmp_path):
+        raise KeyError

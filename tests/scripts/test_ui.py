@@ -10,6 +10,10 @@ import re
 import subprocess
 import sys
 
+import pytest
+
+from vssd import ending, ui
+from vssd.errors import UserError, one_line
 from vssd.paths import PROJECT
 
 NO_RICH = "import sys; sys.modules['rich'] = None\n"
@@ -92,3 +96,22 @@ def test_a_redrawn_line_without_rich() -> None:
     assert re.search(r"\r\x1b\[Kvssd: inner \[x\] +0 s   25 % \[1/4\] a\.c",
                      seen)
     assert "vssd: broken: failed (" in seen
+
+
+def test_no_text_is_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Control characters of files and programs reach no terminal."""
+    bad = "a\x1b]0;x\x07\x9b2J \u00e4\x7f"
+    shown = "a\\x1b]0;x\\x07\\x9b2J \u00e4\\x7f"
+    ui.say(bad + "\n\tb")
+    assert capsys.readouterr().err == f"vssd: {shown}\n\tb\n"
+    assert one_line("\x1b[31m" + bad + "\n b") == f"{shown} b"
+
+    def fails(error: Exception) -> str:
+        def command() -> int:
+            raise error
+        assert ending.run(command) == ending.FAILED
+        return capsys.readouterr().err
+
+    assert fails(UserError(bad)) == f"vssd: {shown}\n"
+    assert fails(OSError(2, "No such file", bad)) == \
+        f"vssd: No such file ({shown})\n"

@@ -476,6 +476,7 @@ def test_bad_input_is_one_line(tmp_path: Path, image: Path,
     assert "another process listens" in with_(qmp=str(server.control))
     assert "allowed 16.." in with_(set="nand.blocks=1")
     assert "no such option" in with_(set="nothing=1")
+    assert r"no\x1b[2J\x07" in with_(set="no\x1b[2J\x07=1")
     assert "allowed 1..64" in with_(queues="65")
     assert "allowed 512, 4096" in with_(block="1024")
     assert "allowed 1 to 20" in with_(serial=21 * "x")

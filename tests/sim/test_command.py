@@ -44,6 +44,34 @@ def result(command: str, *args: object) -> dict:
     return json.loads(done.stdout, object_pairs_hook=no_repeats)
 
 
+class Terminal(unittest.TestCase):
+    """Nothing of a file or an argument is obeyed by the terminal."""
+
+    BAD = "a\x1b]0;x\x07\x9b2J\u00e4\x7fb"
+    WORK = "--workload", "rw=randwrite bs=4k number_ios=10"
+    SHOWN = r"a\x1b]0;x\x07\xc2\x9b2J\u00e4\x7fb".replace("\\u00e4", "\u00e4")
+
+    def check(self, shown: str, *args: object) -> None:
+        done = run(*args)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(shown, done.stderr)
+        self.assertNotRegex(done.stderr, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_arguments(self) -> None:
+        bad, shown = "a\x1b[2J\x07\x7fb", r"a\x1b[2J\x07\x7fb"
+        self.check(shown, bad)
+        self.check(shown, "run", "--profile", bad, *self.WORK)
+        self.check(shown, "run", "--profile", TINY, "--set", f"{bad}=1",
+                   *self.WORK)
+
+    def test_files(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder, "p.ini")
+            profile.write_text(TINY.read_text() + f"\n[{self.BAD}]\nx=1\n")
+            self.check(self.SHOWN, "run", "--profile", profile, *self.WORK)
+
+
 class Failures(unittest.TestCase):
     WEARS_OUT = ("run", "--profile", TINY, "--set", "media.erase_fail=0.2",
                  "--workload", "rw=randwrite bs=4k number_ios=40000")

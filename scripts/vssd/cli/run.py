@@ -545,6 +545,10 @@ async def _execute(m: machine.Machine, timeout_s: float | None) -> int:
     return m.exit_status.result()
 
 
+# What a terminal would obey, in bytes: a message may come in pieces.
+_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
+
+
 class Logs:
     """Where a run's streams go while it lasts."""
 
@@ -569,6 +573,7 @@ class Logs:
         if self.qemu_file:
             self.qemu_file = _written("--qemu-log", self.qemu_file, data)
             return
+        data = _CONTROL.sub(lambda c: b"\\x%02x" % c[0][0], data)
         if os.isatty(sys.stderr.fileno()):
             data = data.replace(b"\n", b"\r\n")  # it may be in raw mode
         sys.stderr.buffer.write(data)
@@ -644,6 +649,9 @@ async def _session(args: argparse.Namespace, spec: machine.Spec,
         elif m.end_reason == "QEMU ended":
             raise UserError(await m.why_it_ended())
         stats = await m.all_stats()
+    if problem := m.failure():
+        say(problem)
+        status = status or ending.FAILED
     if stats:
         if args.stats:
             report.write(report.as_one(stats), args.stats)

@@ -454,6 +454,12 @@ class Machine:
             await self.kill()
             raise UserError(self.complaint()) from e
 
+    def failure(self) -> str:
+        """QEMU's exit status, once it has ended, unless it is 0: the state of
+        a drive, a log or data of the guest is lost."""
+        code = self.proc.returncode if self.proc else 0
+        return f"QEMU ended with a failure ({_status(code)})" if code else ""
+
     async def why_it_ended(self) -> str:
         """Why QEMU ended, once it has."""
         await self.kill(wait_s=10)
@@ -465,9 +471,7 @@ class Machine:
         if text == "no message" and self.broken:
             return "QEMU stopped the machine (internal-error)"
         if text == "no message" and self.proc and self.proc.returncode:
-            code = self.proc.returncode
-            what = signal.Signals(-code).name if code < 0 else f"status {code}"
-            return f"QEMU ended by itself ({what})"
+            return f"QEMU ended by itself ({_status(self.proc.returncode)})"
         return text
 
     def _watch_stderr(self) -> None:
@@ -742,6 +746,10 @@ async def _stats_of(qmp: Any, drive: str) -> dict[str, Any]:
     assert isinstance(text, str)
     found: dict[str, Any] = json.loads(text)
     return found
+
+
+def _status(code: int) -> str:
+    return signal.Signals(-code).name if code < 0 else f"status {code}"
 
 
 def _die_with_parent() -> None:

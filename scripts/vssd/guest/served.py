@@ -85,8 +85,12 @@ def serving(program: Path, options: Options, folder: Path) \
         if not proc.stdout.readline():
             raise UserError(_said(proc))
         yield device, control
-    finally:
-        _end(proc)
+    except BaseException:
+        if problem := _end(proc):
+            say(problem)
+        raise
+    if problem := _end(proc):
+        raise UserError(problem)
 
 
 def process_of(control: Path) -> int:
@@ -110,7 +114,8 @@ def _said(proc: subprocess.Popen[str]) -> str:
     return lines[-1].removeprefix("vssd-server: ")
 
 
-def _end(proc: subprocess.Popen[str]) -> None:
+def _end(proc: subprocess.Popen[str]) -> str:
+    """What is wrong when its status is not 0: data, or the state, is lost."""
     ended = proc.poll()
     proc.terminate()
     try:
@@ -120,10 +125,10 @@ def _end(proc: subprocess.Popen[str]) -> None:
         _, text = proc.communicate()
     for line in text.splitlines():
         say(line)
-    if ended is not None:
-        say(f"vssd-server ended before the guest (status {ended})")
-    elif proc.returncode:
-        say(f"vssd-server ended with status {proc.returncode}")
+    if ended is None and proc.returncode in (0, -signal.SIGTERM):
+        return ""
+    when = "before the guest" if ended is not None else "with a failure"
+    return f"vssd-server ended {when} (status {proc.returncode})"
 
 
 def kept_image(path: Path, built_in: Path) -> Path:
