@@ -24,7 +24,10 @@ from typing import Any
 
 HOOKS = "/usr/share/mmdebstrap/hooks/file-mirror-automount"
 MEDIA = "application/vnd.oci.image."
+USER = 1000      # of the container, and its group
+FOLDERS = ("cache", "work")  # that it may write
 CONFIG = {
+    "User": f"{USER}:{USER}",
     "Entrypoint": ["vssd"],
     "Cmd": ["--help"],
     # All packages are there, or the image was made without guests.
@@ -35,11 +38,18 @@ CONFIG = {
 }
 
 
+HOOKS_OF_USER = (
+    f'echo "vssd:x:{USER}:{USER}::/work:/bin/sh" >> "$1/etc/passwd"',
+    f'echo "vssd:x:{USER}:" >> "$1/etc/group"',
+    *(f'install -d -o {USER} -g {USER} "$1/{folder}"' for folder in FOLDERS))
+
+
 def root_of(suite: str, debs: list[Path], to: Path) -> None:
     """The root file system as a tar archive."""
     subprocess.run(
         ["mmdebstrap", "--variant=minbase", f"--hook-dir={HOOKS}",
          "--include=ca-certificates",
+         *(f"--customize-hook={hook}" for hook in HOOKS_OF_USER),
          *(f"--include={deb.resolve()}" for deb in debs), suite, to],
         check=True)
 

@@ -453,6 +453,7 @@ def test_oci_layout(tmp_path: Path) -> None:
     root = (tmp_path / "root.tar").read_bytes()
     config = checked_image(tmp_path / "a", root)
     assert config["config"]["Entrypoint"] == ["vssd"]
+    assert config["config"]["User"] == "1000:1000"  # not root
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     done = run([sys.executable, PROJECT / "packaging/oci.py", "--out",
                 tmp_path / "c", tmp_path / "no.deb"])
@@ -468,3 +469,17 @@ def test_oci_image(tmp_path: Path) -> None:
                 tmp_path / "image.tar", made["vssd"]])
     assert done.returncode == 0, done.stderr[-2000:]
     checked_image(tmp_path / "image.tar", b"")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives folders to a user")
+def test_oci_user(tmp_path: Path) -> None:
+    """The user has a name, and the folders that the image names are its own."""
+    (tmp_path / "etc").mkdir()
+    for hook in oci().HOOKS_OF_USER:
+        subprocess.run(["sh", "-ec", hook, "hook", tmp_path], check=True)
+    uid = oci().USER
+    assert f"vssd:x:{uid}:{uid}:" in (tmp_path / "etc/passwd").read_text()
+    assert f"vssd:x:{uid}:" in (tmp_path / "etc/group").read_text()
+    for name in ("/cache", oci().CONFIG["WorkingDir"]):
+        found = (tmp_path / name[1:]).stat()
+        assert (found.st_uid, found.st_gid) == (uid, uid)
