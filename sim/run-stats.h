@@ -175,6 +175,28 @@
     V(U64, skipped, "skipped", "lines", &when_trace,                           \
       traces_n_skipped(v->traces),                                             \
       "damaged trace lines that `--skip-bad` passed over")                     \
+    V(U64, left_stages, "left_out.stages", "records", &when_trace,             \
+      traces_n_left(v->traces, TRACE_LEFT_STAGES),                             \
+      "trace records of other stages of a request than the one that "          \
+      "counts; left out")                                                      \
+    V(U64, left_notes, "left_out.notes", "records", &when_trace,               \
+      traces_n_left(v->traces, TRACE_LEFT_NOTES),                              \
+      "trace records of processes, messages and plugs; left out")              \
+    V(U64, left_zones, "left_out.zones", "records", &when_trace,               \
+      traces_n_left(v->traces, TRACE_LEFT_ZONES),                              \
+      "trace records that open, close or finish a zone or reset all "          \
+      "zones; left out")                                                       \
+    V(U64, left_commands, "left_out.commands", "records", &when_trace,         \
+      traces_n_left(v->traces, TRACE_LEFT_COMMANDS),                           \
+      "trace records of commands that are no reads or writes, as "             \
+      "those passed through; left out")                                        \
+    V(U64, left_empty, "left_out.empty", "records", &when_trace,               \
+      traces_n_left(v->traces, TRACE_LEFT_EMPTY),                              \
+      "trace records of requests without data; left out")                      \
+    V(U64, left_unknown, "left_out.unknown", "records", &when_trace,           \
+      traces_n_left(v->traces, TRACE_LEFT_UNKNOWN),                            \
+      "trace records of an action or a letter that is not known; left "        \
+      "out")                                                                   \
     V(STRING, workload, "workload", "", &when_workload, v->name,               \
       "the keywords, as given (`vssd-sim run --workload`)")                    \
     V(BOOL, synthetic_fit, "synthetic_fit", "", &when_workload,                \

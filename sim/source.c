@@ -169,6 +169,20 @@ void source_json(const Source *s, JsonWriter *w)
     stats_write(&source_stats, s, w);
 }
 
+/* Records of a trace that are not played, though somebody may miss them. */
+static void left_out_text(const Source *s, GString *out)
+{
+#define LEFT_OUT_TEXT(upper, name, told, help)                                 \
+    if ((told) && traces_n_left(s->traces, TRACE_LEFT_##upper)) {              \
+        g_string_append_printf(out,                                            \
+                               "%" G_GUINT64_FORMAT " trace records " help     \
+                               ", were left out\n",                            \
+                               traces_n_left(s->traces, TRACE_LEFT_##upper));  \
+    }
+    TRACE_LEFTS(LEFT_OUT_TEXT)
+#undef LEFT_OUT_TEXT
+}
+
 void source_trouble_text(const Source *s, GString *out)
 {
     uint64_t n;
@@ -190,4 +204,5 @@ void source_trouble_text(const Source *s, GString *out)
                                " damaged trace lines were passed over\n",
                                n);
     }
+    left_out_text(s, out);
 }

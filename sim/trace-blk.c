@@ -6,6 +6,8 @@
  * action, kind (RWBS), sector + sectors [process].  The binary record is struct
  * blk_io_trace of the kernel's interface (<linux/blktrace_api.h>), of either
  * byte order; records of several CPUs must have been merged (blkparse -d).
+ * Tables name every action, category and letter: what is no request of the
+ * device is left out and counted.
  *
  * One request passes through many actions; the one that counts is D (sent to
  * the device) where there is any, else Q (queued); --action names another.
@@ -15,6 +17,121 @@
 #include "fields.h"
 #include "simtime.h"
 #include "trace.h"
+
+/* ---- kinds of request ---------------------------------------------------- */
+
+/* What a record of the action that counts is.  BLK_LEFT_*: left out. */
+typedef enum BlkKind {
+    BLK_READS,
+    BLK_WRITES,
+    BLK_TRIM,
+    BLK_FLUSHES,
+    BLK_LEFT_ZONES,
+    BLK_LEFT_COMMANDS,
+    BLK_LEFT_UNKNOWN,
+} BlkKind;
+
+typedef struct BlkRequest {
+    BlkKind kind;
+    bool flush; /* before it */
+    bool fua;
+} BlkRequest;
+
+static const char *leave(TraceRecord *out, TraceLeft left)
+{
+    out->left = left;
+    return trace_left_out;
+}
+
+/* NULL, trace_left_out, or the fault. */
+static const char *to_record(const BlkRequest *is, uint64_t sector,
+                             uint64_t nbytes, TraceRecord *out)
+{
+    static const SsdOp ops[] = {
+        [BLK_READS] = SSD_OP_READ,
+        [BLK_WRITES] = SSD_OP_WRITE,
+        [BLK_TRIM] = SSD_OP_TRIM,
+    };
+    static const TraceLeft left[] = {
+        [BLK_LEFT_ZONES] = TRACE_LEFT_ZONES,
+        [BLK_LEFT_COMMANDS] = TRACE_LEFT_COMMANDS,
+        [BLK_LEFT_UNKNOWN] = TRACE_LEFT_UNKNOWN,
+    };
+
+    if (is->kind >= BLK_LEFT_ZONES) {
+        return leave(out, left[is->kind]);
+    }
+    if (is->kind == BLK_FLUSHES || (is->flush && nbytes == 0)) {
+        out->op = SSD_OP_FLUSH;
+        return NULL;
+    }
+    if (nbytes == 0) {
+        return leave(out, TRACE_LEFT_EMPTY);
+    }
+    if (sector > UINT64_MAX / TRACE_SECTOR_BYTES || nbytes > UINT32_MAX) {
+        return "sector or sectors are too large";
+    }
+    out->op = ops[is->kind];
+    out->flush_before = is->flush;
+    out->fua = is->fua;
+    out->offset = sector * TRACE_SECTOR_BYTES;
+    out->nbytes = nbytes;
+    return NULL;
+}
+
+/* Every action of the two forms: 0 in text, or in the binary, is of the other
+ * alone.  Those of stages follow one request on its way. */
+static const struct {
+    uint16_t number;
+    char text[3];
+    TraceLeft left; /* if it is not the action that counts */
+} actions[] = {
+    {1, "Q", TRACE_LEFT_STAGES}, /* queued */
+    {2, "M", TRACE_LEFT_STAGES}, /* merged behind another request */
+    {3, "F", TRACE_LEFT_STAGES}, /* merged before it */
+    {4, "G", TRACE_LEFT_STAGES}, /* allocated */
+    {5, "S", TRACE_LEFT_STAGES}, /* waits for that */
+    {6, "R", TRACE_LEFT_STAGES}, /* queued again */
+    {7, "D", TRACE_LEFT_STAGES}, /* sent to the device */
+    {8, "C", TRACE_LEFT_STAGES}, /* completed */
+    {9, "P", TRACE_LEFT_NOTES},  /* the queue is plugged, unplugged */
+    {10, "U", TRACE_LEFT_NOTES},
+    {11, "UT", TRACE_LEFT_NOTES},  /* unplugged by the timer */
+    {0, "T", TRACE_LEFT_NOTES},    /* the same, of old versions */
+    {12, "I", TRACE_LEFT_STAGES},  /* inserted */
+    {13, "X", TRACE_LEFT_STAGES},  /* split */
+    {14, "B", TRACE_LEFT_STAGES},  /* bounced */
+    {15, "A", TRACE_LEFT_STAGES},  /* remapped */
+    {16, "a", TRACE_LEFT_STAGES},  /* aborted */
+    {17, "d", TRACE_LEFT_NOTES},   /* data of a driver */
+    {18, "ZP", TRACE_LEFT_STAGES}, /* a write waits for its zone */
+    {19, "ZU", TRACE_LEFT_STAGES}, /* the zone is free for it */
+    {20, "ZM", TRACE_LEFT_ZONES},  /* zone management */
+    {0, "m", TRACE_LEFT_NOTES},    /* a message */
+};
+
+#define BLK_CGROUP 0x100 /* added to a number: 8 bytes of a cgroup follow */
+
+static TraceLeft left_of_number(uint32_t number)
+{
+    for (size_t i = 0; number && i < G_N_ELEMENTS(actions); i++) {
+        if (actions[i].number == number) {
+            return actions[i].left;
+        }
+    }
+    return TRACE_LEFT_UNKNOWN;
+}
+
+static TraceLeft left_of_text(const char *text, size_t n)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++) {
+        if (strlen(actions[i].text) == n &&
+            memcmp(actions[i].text, text, n) == 0) {
+            return actions[i].left;
+        }
+    }
+    return TRACE_LEFT_UNKNOWN;
+}
 
 /* ---- text ---------------------------------------------------------------- */
 
@@ -32,8 +149,19 @@ static bool take_device(const char **s, uint64_t *device)
     return true;
 }
 
+/* A word of the line. */
+typedef struct Action {
+    const char *text;
+    size_t n;
+} Action;
+
+static bool is_action(const Action *action, char letter)
+{
+    return action->n == 1 && action->text[0] == letter;
+}
+
 /* Device, CPU, sequence, time, process, action. */
-static bool take_head(const char **s, TraceRecord *out, char *action)
+static bool take_head(const char **s, TraceRecord *out, Action *action)
 {
     uint64_t ignored;
 
@@ -44,34 +172,88 @@ static bool take_head(const char **s, TraceRecord *out, char *action)
         !field_u64(s, &ignored) || !field_space(s)) {
         return false;
     }
-    *action = **s;
+    action->text = *s;
     *s = field_word_end(*s);
+    action->n = (size_t)(*s - action->text);
     return field_space(s);
 }
 
 /*
- * RWBS: an F before the data's letter is a flush, one behind it FUA; D is a
- * discard.  false: no data and no flush (N, say).
+ * RWBS, of blkparse and of the kernel's own events: [F] operation flags.  An F
+ * before the operation is a flush before it, one behind it FUA.  Without an
+ * operation the F is a flush alone.  A longer operation before a shorter one.
  */
-static bool take_kind(const char **s, TraceRecord *out, bool *flush)
-{
-    bool data = false;
+static const struct {
+    const char *letters;
+    BlkKind kind;
+} operations[] = {
+    {"ZRA", BLK_LEFT_ZONES}, /* all zones: it names no range */
+    {"ZR", BLK_TRIM},        /* the zone's data is dropped */
+    {"ZA", BLK_WRITES},      /* append, at the address that it names */
+    {"ZO", BLK_LEFT_ZONES},  /* open, close, finish */
+    {"ZC", BLK_LEFT_ZONES},   {"ZF", BLK_LEFT_ZONES},
+    {"WZ", BLK_TRIM}, /* write zeroes: a drive deallocates */
+    {"DE", BLK_TRIM}, /* secure erase */
+    {"D", BLK_TRIM},          {"R", BLK_READS},
+    {"W", BLK_WRITES},        {"F", BLK_FLUSHES}, /* behind another F */
+    {"N", BLK_LEFT_COMMANDS},                     /* none */
+};
 
-    *flush = false;
-    for (; **s && **s != ' '; (*s)++) {
-        switch (**s) {
-        case 'F':
-            *(data ? &out->fua : flush) = true;
-            break;
-        case 'R':
-        case 'W':
-        case 'D':
-            data = true;
-            op_from_text(*s, 1, &out->op);
-            break;
+static const struct {
+    char letter;
+    bool fua;
+} flags[] = {
+    {'F', true},  {'B', true},  /* a barrier, of old kernels */
+    {'A', false}, {'S', false}, /* read ahead; somebody waits */
+    {'M', false}, {'U', false}, /* metadata; atomic */
+};
+
+static BlkKind take_operation(const char **s)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(operations); i++) {
+        size_t n = strlen(operations[i].letters);
+
+        if (strncmp(*s, operations[i].letters, n) == 0) {
+            *s += n;
+            return operations[i].kind;
         }
     }
-    return data || *flush;
+    return BLK_LEFT_UNKNOWN;
+}
+
+static bool take_flag(char letter, bool *fua)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
+        if (flags[i].letter == letter) {
+            *fua |= flags[i].fua;
+            return true;
+        }
+    }
+    return false;
+}
+
+static BlkRequest take_kind(const char **s)
+{
+    BlkRequest is = {0};
+    const char *end = field_word_end(*s);
+
+    if (**s == 'F') {
+        is.flush = true;
+        (*s)++;
+    }
+    is.kind = take_operation(s);
+    if (is.flush &&
+        (is.kind == BLK_LEFT_UNKNOWN || is.kind == BLK_LEFT_COMMANDS)) {
+        is.kind = BLK_FLUSHES; /* F, FN */
+    }
+    while (*s < end && take_flag(**s, &is.fua)) {
+        (*s)++;
+    }
+    if (*s < end) {
+        is = (BlkRequest){.kind = BLK_LEFT_UNKNOWN};
+        *s = end;
+    }
+    return is;
 }
 
 typedef struct BlkparseState {
@@ -79,42 +261,61 @@ typedef struct BlkparseState {
     bool headed; /* a line with a request's head has been read */
 } BlkparseState;
 
+/*
+ * Behind RWBS: "sector + sectors"; without sectors nothing, at the end of a
+ * request "sector"; of a command that is bytes "bytes (12 00 ...)" or
+ * "(12 00 ...)", or "bytes" if none were recorded.
+ */
+static const char *take_range(const char **s, char action, BlkRequest *is,
+                              uint64_t *sector, uint64_t *nsectors)
+{
+    bool number;
+
+    field_space(s);
+    *nsectors = 0;
+    number = field_u64(s, sector);
+    field_space(s);
+    if (number && field_char(s, '+')) {
+        field_space(s);
+        return field_u64(s, nsectors) ? NULL : "not: sector + sectors";
+    }
+    if (**s == '(' || (number && action != 'C' && !is->flush)) {
+        is->kind = BLK_LEFT_COMMANDS;
+    } else if (**s != '[' && **s != '\0') {
+        return "not: sector + sectors";
+    }
+    return NULL;
+}
+
 static const char *blkparse_parse(void *opaque, const char *line,
                                   TraceRecord *out)
 {
     BlkparseState *state = opaque;
     const char *s = line;
-    char action;
-    uint64_t sector, nsectors;
-    bool flush;
+    const char *fault;
+    Action action;
+    BlkRequest is;
+    uint64_t sector = 0;
+    uint64_t nsectors;
 
     if (!take_head(&s, out, &action)) {
         return state->headed ? trace_skip /* the summary at the end */
                              : "not: device cpu sequence seconds pid action";
     }
     state->headed = true;
-    if (action != state->action || !take_kind(&s, out, &flush)) {
-        return trace_skip;
+    if (!is_action(&action, state->action)) {
+        return leave(out, left_of_text(action.text, action.n));
     }
-    if (!field_space(&s) || !field_u64(&s, &sector) || !field_space(&s) ||
-        !field_char(&s, '+') || !field_space(&s) || !field_u64(&s, &nsectors)) {
-        if (!flush) {
-            return "not: sector + sectors";
-        }
-        nsectors = 0;
-        sector = 0;
+    is = take_kind(&s);
+    if (is.kind == BLK_LEFT_UNKNOWN) {
+        return leave(out, TRACE_LEFT_UNKNOWN);
     }
-    if (nsectors == 0) {
-        out->op = SSD_OP_FLUSH;
-        return flush ? NULL : trace_skip;
+    fault = take_range(&s, state->action, &is, &sector, &nsectors);
+    if (fault) {
+        return fault;
     }
-    if (sector > UINT64_MAX / TRACE_SECTOR_BYTES ||
-        nsectors > UINT32_MAX / TRACE_SECTOR_BYTES) {
-        return "sector or sectors are too large";
-    }
-    out->offset = sector * TRACE_SECTOR_BYTES;
-    out->nbytes = nsectors * TRACE_SECTOR_BYTES;
-    return NULL;
+    nsectors = MIN(nsectors, UINT64_MAX / TRACE_SECTOR_BYTES);
+    return to_record(&is, sector, nsectors * TRACE_SECTOR_BYTES, out);
 }
 
 /* Is there a D in the head? */
@@ -133,9 +334,9 @@ static void blkparse_begin(void *opaque, const TraceOptions *o,
         g_autofree char *line = field_line(lines[i]);
         const char *s = line;
         TraceRecord rec;
-        char action;
+        Action action;
 
-        if (take_head(&s, &rec, &action) && action == 'D') {
+        if (take_head(&s, &rec, &action) && is_action(&action, 'D')) {
             state->action = 'D';
             break;
         }
@@ -154,9 +355,11 @@ const TraceFormat trace_blkparse = {
 
 /* ---- binary -------------------------------------------------------------- */
 
-#define BLK_MAGIC   0x65617400U /* version in the low byte */
-#define BLK_VERSION 7
+#define BLK_MAGIC 0x65617400U /* version in the low byte */
 
+enum { BLK_VERSION_1 = 7, BLK_VERSION_2 = 8 };
+
+/* struct blk_io_trace, version 7. */
 typedef struct BlkRecord {
     uint32_t magic;
     uint32_t sequence;
@@ -173,25 +376,118 @@ typedef struct BlkRecord {
 
 G_STATIC_ASSERT(sizeof(BlkRecord) == 48);
 
-/* Actions, and bits of the categories (shifted down by 16). */
+/* struct blk_io_trace2, version 8: behind the same first members. */
+typedef struct BlkRest2 {
+    uint32_t pid;
+    uint64_t action;
+    uint32_t device;
+    uint32_t cpu;
+    uint16_t error;
+    uint16_t n_more;
+    uint8_t unused[12];
+} __attribute__((packed)) BlkRest2;
+
+#define BLK_HEAD_BYTES offsetof(BlkRecord, action)
+
+G_STATIC_ASSERT(BLK_HEAD_BYTES + sizeof(BlkRest2) == 64);
+
+/* The parts of a record of either version that count. */
+typedef struct BlkFields {
+    uint64_t time_ns;
+    uint64_t sector;
+    uint32_t nbytes;
+    uint32_t device;
+    uint16_t n_more;
+    uint16_t number; /* of the action, without BLK_CGROUP */
+    uint64_t is;     /* categories, as bits */
+} BlkFields;
+
 enum { BLK_QUEUE = 1, BLK_ISSUE = 7, BLK_COMPLETE = 8 };
+
+/* Categories, as bits.  The others say how urgent a request is, or repeat the
+ * action: SYNC 3, QUEUE 4, REQUEUE 5, ISSUE 6, COMPLETE 7, FS 8, AHEAD 11, META
+ * 12, DRV_DATA 14. */
 enum {
-    BLK_WRITE = 1 << 1,
     BLK_FLUSH = 1 << 2,
     BLK_NOTIFY = 1 << 10,
-    BLK_DISCARD = 1 << 13,
     BLK_FUA = 1 << 15,
 };
 
-static void swap_record(BlkRecord *r)
+/* Those that say what a request is, the decisive one first. */
+static const struct {
+    uint32_t bit;
+    BlkKind kind;
+} categories[] = {
+    {1 << 9, BLK_LEFT_COMMANDS}, /* PC: the command is bytes */
+    {1 << 16, BLK_WRITES},       /* ZONE_APPEND; from here version 8 */
+    {1 << 17, BLK_TRIM},         /* ZONE_RESET */
+    {1 << 18, BLK_LEFT_ZONES},   /* ZONE_RESET_ALL */
+    {1 << 19, BLK_LEFT_ZONES},   /* ZONE_FINISH */
+    {1 << 20, BLK_LEFT_ZONES},   /* ZONE_OPEN */
+    {1 << 21, BLK_LEFT_ZONES},   /* ZONE_CLOSE */
+    {1 << 22, BLK_TRIM},         /* WRITE_ZEROES */
+    {1 << 13, BLK_TRIM},         /* DISCARD */
+    {1 << 1, BLK_WRITES},        /* WRITE */
+    {1 << 0, BLK_READS},         /* READ */
+    {1 << 2, BLK_FLUSHES},       /* FLUSH alone */
+};
+
+static uint16_t order16(uint16_t v, bool swapped)
 {
-    r->magic = GUINT32_SWAP_LE_BE(r->magic);
-    r->time_ns = GUINT64_SWAP_LE_BE(r->time_ns);
-    r->sector = GUINT64_SWAP_LE_BE(r->sector);
-    r->nbytes = GUINT32_SWAP_LE_BE(r->nbytes);
-    r->action = GUINT32_SWAP_LE_BE(r->action);
-    r->device = GUINT32_SWAP_LE_BE(r->device);
-    r->n_more = GUINT16_SWAP_LE_BE(r->n_more);
+    return swapped ? GUINT16_SWAP_LE_BE(v) : v;
+}
+
+static uint32_t order32(uint32_t v, bool swapped)
+{
+    return swapped ? GUINT32_SWAP_LE_BE(v) : v;
+}
+
+static uint64_t order64(uint64_t v, bool swapped)
+{
+    return swapped ? GUINT64_SWAP_LE_BE(v) : v;
+}
+
+static unsigned version_of(const BlkRecord *r, bool swapped)
+{
+    uint32_t magic = order32(r->magic, swapped);
+
+    return (magic & ~0xffU) == BLK_MAGIC ? magic & 0xff : 0;
+}
+
+static size_t record_bytes(unsigned version)
+{
+    return version == BLK_VERSION_2 ? BLK_HEAD_BYTES + sizeof(BlkRest2)
+                                    : sizeof(BlkRecord);
+}
+
+/* bytes: record_bytes() of them. */
+static BlkFields fields_of(const uint8_t *bytes, unsigned version, bool swapped)
+{
+    BlkRecord r;
+    BlkFields f;
+    uint64_t action;
+
+    memcpy(&r, bytes, sizeof(r));
+    f = (BlkFields){
+        .time_ns = order64(r.time_ns, swapped),
+        .sector = order64(r.sector, swapped),
+        .nbytes = order32(r.nbytes, swapped),
+    };
+    if (version == BLK_VERSION_2) {
+        BlkRest2 rest;
+
+        memcpy(&rest, bytes + BLK_HEAD_BYTES, sizeof(rest));
+        action = order64(rest.action, swapped);
+        f.device = order32(rest.device, swapped);
+        f.n_more = order16(rest.n_more, swapped);
+    } else {
+        action = order32(r.action, swapped);
+        f.device = order32(r.device, swapped);
+        f.n_more = order16(r.n_more, swapped);
+    }
+    f.number = action & 0xffff & ~BLK_CGROUP;
+    f.is = action >> 16;
+    return f;
 }
 
 typedef struct BlktraceState {
@@ -206,50 +502,71 @@ static uint32_t wanted_action(const BlktraceState *state)
                                   : BLK_ISSUE;
 }
 
-static const char *blk_request(const BlktraceState *state, const BlkRecord *r,
+static const char *blk_request(const BlktraceState *state, const BlkFields *f,
                                TraceRecord *out)
 {
-    uint32_t is = r->action >> 16;
+    BlkRequest is = {.kind = BLK_LEFT_UNKNOWN,
+                     .flush = f->is & BLK_FLUSH,
+                     .fua = f->is & BLK_FUA};
 
-    if ((is & BLK_NOTIFY) || (r->action & 0xffff) != wanted_action(state)) {
-        return trace_skip;
+    out->at_ns = f->time_ns;
+    out->device = f->device;
+    if (f->is & BLK_NOTIFY) {
+        return leave(out, TRACE_LEFT_NOTES);
     }
-    out->at_ns = r->time_ns;
-    out->device = r->device;
-    if (r->nbytes == 0) {
-        out->op = SSD_OP_FLUSH;
-        return is & BLK_FLUSH ? NULL : trace_skip;
+    if (f->number != wanted_action(state)) {
+        return leave(out, left_of_number(f->number));
     }
-    if (r->sector > UINT64_MAX / TRACE_SECTOR_BYTES) {
-        return "the sector is too large";
+    for (size_t i = 0; i < G_N_ELEMENTS(categories); i++) {
+        if (f->is & categories[i].bit) {
+            is.kind = categories[i].kind;
+            break;
+        }
     }
-    out->op = is & BLK_DISCARD ? SSD_OP_TRIM
-              : is & BLK_WRITE ? SSD_OP_WRITE
-                               : SSD_OP_READ;
-    out->fua = is & BLK_FUA;
-    out->offset = r->sector * TRACE_SECTOR_BYTES;
-    out->nbytes = r->nbytes;
-    return NULL;
+    return to_record(&is, f->sector, f->nbytes, out);
+}
+
+/* A record of either version.  INPUT_BAD with *reason. */
+static InputRead read_fields(const BlktraceState *state, Input *in,
+                             BlkFields *f, const char **reason, GError **error)
+{
+    uint8_t bytes[BLK_HEAD_BYTES + sizeof(BlkRest2)];
+    BlkRecord r;
+    InputRead got = input_bytes(in, bytes, sizeof(r), error);
+    unsigned version;
+
+    if (got != INPUT_OK) {
+        return got;
+    }
+    memcpy(&r, bytes, sizeof(r));
+    version = version_of(&r, state->swapped);
+    if (version != BLK_VERSION_1 && version != BLK_VERSION_2) {
+        *reason = "record without blktrace's magic number, version 7 or 8";
+        return INPUT_BAD;
+    }
+    if (record_bytes(version) > sizeof(r)) {
+        got = input_bytes(in, bytes + sizeof(r),
+                          record_bytes(version) - sizeof(r), error);
+    }
+    if (got == INPUT_OK) {
+        *f = fields_of(bytes, version, state->swapped);
+    }
+    return got == INPUT_END ? INPUT_BAD : got;
 }
 
 static InputRead blktrace_read(void *opaque, Input *in, TraceRecord *out,
                                const char **reason, GError **error)
 {
     BlktraceState *state = opaque;
-    BlkRecord r;
-    InputRead got = input_bytes(in, &r, sizeof(r), error);
+    BlkFields f;
+    InputRead got = read_fields(state, in, &f, reason, error);
 
     if (got == INPUT_OK) {
-        if (state->swapped) {
-            swap_record(&r);
-        }
-        if (r.magic != (BLK_MAGIC | BLK_VERSION)) {
-            *reason = "record without blktrace's magic number, version 7";
-            return INPUT_BAD;
-        }
-        *reason = blk_request(state, &r, out);
-        got = r.n_more ? input_bytes(in, NULL, r.n_more, error) : INPUT_OK;
+        *reason = blk_request(state, &f, out);
+        got = f.n_more ? input_bytes(in, NULL, f.n_more, error) : INPUT_OK;
         got = got == INPUT_END ? INPUT_BAD : got;
+    } else if (got == INPUT_BAD && *reason) {
+        return got;
     }
     if (got == INPUT_BAD) {
         *reason = "the file ends within a record";
@@ -291,17 +608,20 @@ static void blktrace_begin(void *opaque, const TraceOptions *o,
     }
     for (size_t at = 0; at + sizeof(BlkRecord) <= n;) {
         BlkRecord r;
+        BlkFields f;
+        unsigned version;
 
         memcpy(&r, head + at, sizeof(r));
-        if (state->swapped) {
-            swap_record(&r);
+        version = version_of(&r, state->swapped);
+        if (at + record_bytes(version) > n) {
+            return;
         }
-        if ((r.action & 0xffff) == BLK_ISSUE &&
-            !(r.action >> 16 & BLK_NOTIFY)) {
+        f = fields_of((const uint8_t *)head + at, version, state->swapped);
+        if (f.number == BLK_ISSUE && !(f.is & BLK_NOTIFY)) {
             state->action = 'D';
             return;
         }
-        at += sizeof(r) + r.n_more;
+        at += record_bytes(version) + f.n_more;
     }
 }
 

@@ -21,6 +21,7 @@ G_STATIC_ASSERT(INPUT_SLACK >= FIELD_SLACK);
 #define MAX_OFFSET (1ULL << 62)
 
 const char trace_skip[] = "no request";
+const char trace_left_out[] = "left out";
 
 const TraceFormat *const trace_formats[] = {
 #define TRACE_FORMAT_ROW(name) &trace_##name,
@@ -40,7 +41,10 @@ struct Trace {
     uint64_t last_ns;
     uint64_t n_disordered;
     uint64_t n_skipped;
+    uint64_t n_left[TRACE_N_LEFT];
     uint64_t n_requests;
+    Request held; /* behind its flush_before */
+    bool holds;
     bool begun;
     uint64_t devices[TRACE_MAX_DEVICES]; /* by space */
     uint32_t n_devices;
@@ -71,6 +75,11 @@ static void *new_state(const TraceFormat *f, const TraceOptions *o,
     return state;
 }
 
+static bool is_no_request(const char *reason)
+{
+    return reason == trace_skip || reason == trace_left_out;
+}
+
 /* Do at least as many of the first lines hold a request as are damaged? */
 static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
                       const char *head, size_t n)
@@ -92,7 +101,7 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
         }
         reason = f->parse(state, line, &rec);
         good += !reason;
-        bad += reason && reason != trace_skip;
+        bad += reason && !is_no_request(reason);
     }
     return good > 0 && good >= bad;
 }
@@ -226,6 +235,11 @@ uint64_t trace_n_disordered(const Trace *t)
 uint64_t trace_n_skipped(const Trace *t)
 {
     return t->n_skipped;
+}
+
+uint64_t trace_n_left(const Trace *t, TraceLeft left)
+{
+    return t->n_left[left];
 }
 
 /* ---- records ------------------------------------------------------------- */
@@ -369,10 +383,27 @@ static RequestNext ended(Trace *t, GError **error)
     return REQUEST_END;
 }
 
+/* The record is *req, or a flush with *req behind it. */
+static void hold_flushed(Trace *t, const TraceRecord *rec, Request *req)
+{
+    t->n_requests++;
+    if (G_UNLIKELY(rec->flush_before)) {
+        t->held = *req;
+        t->holds = true;
+        *req = (Request){
+            .at_ns = req->at_ns, .op = SSD_OP_FLUSH, .space = req->space};
+    }
+}
+
 static RequestNext trace_next(void *opaque, Request *req, GError **error)
 {
     Trace *t = opaque;
 
+    if (G_UNLIKELY(t->holds)) {
+        t->holds = false;
+        *req = t->held;
+        return REQUEST_OK;
+    }
     for (;;) {
         TraceRecord rec = {0};
         const char *reason = NULL;
@@ -387,7 +418,7 @@ static RequestNext trace_next(void *opaque, Request *req, GError **error)
             return ended(t, error);
         }
         t->line_number++;
-        if (!reason && t->options.device >= 0 &&
+        if ((!reason || reason == trace_left_out) && t->options.device >= 0 &&
             rec.device != (uint64_t)t->options.device) {
             reason = trace_skip;
         }
@@ -395,10 +426,11 @@ static RequestNext trace_next(void *opaque, Request *req, GError **error)
             reason = to_request(t, &rec, req);
         }
         if (!reason) {
-            t->n_requests++;
+            hold_flushed(t, &rec, req);
             return REQUEST_OK;
         }
-        if (reason != trace_skip && damaged(t, reason, error) != REQUEST_OK) {
+        t->n_left[rec.left] += reason == trace_left_out;
+        if (!is_no_request(reason) && damaged(t, reason, error) != REQUEST_OK) {
             return REQUEST_ERROR;
         }
         if (r == INPUT_BAD) {

@@ -26,6 +26,26 @@
 /* Streams that a trace may name: 0..TRACE_MAX_STREAMS - 1. */
 #define TRACE_MAX_STREAMS 64
 
+/* Records that are no request of the device: counted, and left out.
+ * X(UPPER, name, told, help); told: in the summary, too. */
+#define TRACE_LEFTS(X)                                                         \
+    X(STAGES, stages, false,                                                   \
+      "of stages of a request other than the one that counts (`--action`)")    \
+    X(NOTES, notes, false, "of processes, messages and plugs")                 \
+    X(ZONES, zones, true,                                                      \
+      "that open, close or finish a zone, or reset all zones")                 \
+    X(COMMANDS, commands, true,                                                \
+      "of commands that are no reads or writes, such as those passed through") \
+    X(EMPTY, empty, true, "of requests without data")                          \
+    X(UNKNOWN, unknown, true, "of an action or a letter that is not known")
+
+typedef enum TraceLeft {
+#define TRACE_LEFT_ENUM(upper, name, told, help) TRACE_LEFT_##upper,
+    TRACE_LEFTS(TRACE_LEFT_ENUM)
+#undef TRACE_LEFT_ENUM
+        TRACE_N_LEFT,
+} TraceLeft;
+
 /* One record. */
 typedef struct TraceRecord {
     uint64_t at_ns; /* by the trace's own clock */
@@ -35,10 +55,15 @@ typedef struct TraceRecord {
     SsdOp op;
     bool fua;
     uint64_t stream; /* of a write; 0: none */
+    bool flush_before; /* a FLUSH comes at the same instant, before it */
+    TraceLeft left;    /* with trace_left_out */
 } TraceRecord;
 
 /* Result of a parser for a line that is no request and no damage. */
 extern const char trace_skip[];
+
+/* The same for a record that is counted by its TraceRecord.left. */
+extern const char trace_left_out[];
 
 typedef struct TraceOptions TraceOptions;
 
@@ -58,11 +83,12 @@ typedef struct TraceFormat {
     const char *help;
     unsigned uses;      /* TRACE_USES_*; the reader refuses the others */
     size_t state_bytes; /* size of the state; 0: none, and state is NULL */
-    /* Exactly one of the two.  NULL: *out is complete; trace_skip; else the
-     * fault, in a few words.  A line has no line end. */
+    /* Exactly one of the two.  NULL: *out is complete; trace_skip or
+     * trace_left_out; else the fault, in a few words.  A line has no line end.
+     */
     const char *(*parse)(void *state, const char *line, TraceRecord *out);
-    /* INPUT_OK with *reason NULL or trace_skip: as above.  INPUT_BAD with
-     * *reason: nothing after this can be read. */
+    /* INPUT_OK with *reason NULL, trace_skip or trace_left_out: as above.
+     * INPUT_BAD with *reason: nothing after this can be read. */
     InputRead (*read)(void *state, Input *in, TraceRecord *out,
                       const char **reason, GError **error);
     /* Required with read, else optional: does the file begin like this format?
@@ -145,5 +171,6 @@ uint64_t trace_device(const Trace *t, uint32_t space);
 
 uint64_t trace_n_disordered(const Trace *t);
 uint64_t trace_n_skipped(const Trace *t);
+uint64_t trace_n_left(const Trace *t, TraceLeft left);
 
 #endif

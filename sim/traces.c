@@ -309,3 +309,15 @@ uint64_t traces_n_skipped(const Traces *t)
 {
     return sum(t, trace_n_skipped);
 }
+
+uint64_t traces_n_left(const Traces *t, TraceLeft left)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < t->n_streams; i++) {
+        if (t->stream[i].part != PART_WRITES) {
+            n += trace_n_left(t->stream[i].trace, left);
+        }
+    }
+    return n;
+}

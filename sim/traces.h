@@ -63,5 +63,6 @@ RequestSource traces_source(Traces *t);
 
 uint64_t traces_n_disordered(const Traces *t);
 uint64_t traces_n_skipped(const Traces *t);
+uint64_t traces_n_left(const Traces *t, TraceLeft left);
 
 #endif

@@ -103,7 +103,8 @@ static void test_texts(void)
 static void put(GByteArray *a, uint64_t v, unsigned nbytes, bool big)
 {
     for (unsigned i = 0; i < nbytes; i++) {
-        uint8_t byte = v >> 8 * (big ? nbytes - 1 - i : i);
+        unsigned at = big ? nbytes - 1 - i : i;
+        uint8_t byte = at < sizeof(v) ? v >> 8 * at : 0;
 
         g_byte_array_append(a, &byte, 1);
     }
@@ -199,6 +200,296 @@ static void test_kinds(void)
         g_assert_cmpint(req.fua, ==, want[i].fua);
     }
     trace_close(t);
+}
+
+/* What a trace becomes: R, W, T (TRIM) and F (flush) in order, ! for FUA. */
+static char *played(Trace *t, uint64_t left[TRACE_N_LEFT])
+{
+    static const char letters[] = {[SSD_OP_READ] = 'R',
+                                   [SSD_OP_WRITE] = 'W',
+                                   [SSD_OP_TRIM] = 'T',
+                                   [SSD_OP_FLUSH] = 'F'};
+    GString *out = g_string_new(NULL);
+    RequestSource s = trace_source(t);
+    GError *error = NULL;
+    Request req;
+
+    while (s.next(s.opaque, &req, &error) == REQUEST_OK) {
+        g_string_append_c(out, letters[req.op]);
+        g_string_append(out, req.fua ? "!" : "");
+        g_assert_true(req.op == SSD_OP_FLUSH || req.nbytes == 4096);
+    }
+    g_assert_no_error(error);
+    for (unsigned i = 0; i < TRACE_N_LEFT; i++) {
+        left[i] = trace_n_left(t, i);
+    }
+    trace_close(t);
+    return g_string_free(out, FALSE);
+}
+
+/* n of this kind were left out, and none of another. */
+static void check_left(const uint64_t left[TRACE_N_LEFT], TraceLeft kind,
+                       uint64_t n)
+{
+    for (unsigned i = 0; i < TRACE_N_LEFT; i++) {
+        g_assert_cmpuint(left[i], ==, i == kind ? n : 0);
+    }
+}
+
+#define PLAYED TRACE_N_LEFT /* nothing is left out */
+
+/* Each letter of RWBS, alone and with others. */
+static const struct {
+    const char *text; /* from RWBS on */
+    const char *played;
+    TraceLeft left;
+} with_letters[] = {
+    {"R 0 + 8", "R", PLAYED},
+    {"RA 0 + 8", "R", PLAYED},
+    {"RS 0 + 8", "R", PLAYED},
+    {"RM 0 + 8", "R", PLAYED},
+    {"RASM 0 + 8", "R", PLAYED},
+    {"RF 0 + 8", "R", PLAYED},
+    {"FR 0 + 8", "FR", PLAYED},
+    {"W 0 + 8", "W", PLAYED},
+    {"WS 0 + 8", "W", PLAYED},
+    {"WSM 0 + 8", "W", PLAYED},
+    {"WSU 0 + 8", "W", PLAYED},
+    {"WF 0 + 8", "W!", PLAYED},
+    {"WFS 0 + 8", "W!", PLAYED},
+    {"WFSM 0 + 8", "W!", PLAYED},
+    {"WSF 0 + 8", "W!", PLAYED},
+    {"WBS 0 + 8", "W!", PLAYED},
+    {"FW 0 + 8", "FW", PLAYED},
+    {"FWS 0 + 8", "FW", PLAYED},
+    {"FWSM 0 + 8", "FW", PLAYED},
+    {"FWF 0 + 8", "FW!", PLAYED},
+    {"FWFS 0 + 8", "FW!", PLAYED},
+    {"FWFSM 0 + 8", "FW!", PLAYED},
+    {"FWFASM 0 + 8", "FW!", PLAYED},
+    {"D 0 + 8", "T", PLAYED},
+    {"DS 0 + 8", "T", PLAYED},
+    {"DE 0 + 8", "T", PLAYED},
+    {"DES 0 + 8", "T", PLAYED},
+    {"FD 0 + 8", "FT", PLAYED},
+    {"WZ 0 + 8", "T", PLAYED},
+    {"WZS 0 + 8", "T", PLAYED},
+    {"F [x]", "F", PLAYED},
+    {"F 0 + 0 [x]", "F", PLAYED},
+    {"F 0 + 8 [x]", "F", PLAYED},
+    {"FF 0 + 0 [x]", "F", PLAYED},
+    {"FF 0 + 8 [x]", "F", PLAYED},
+    {"FS [x]", "F", PLAYED},
+    {"FN [x]", "F", PLAYED},
+    {"FWS [x]", "F", PLAYED},
+    {"FWFSM 0 + 0 [x]", "F", PLAYED},
+    {"FWS 0 [0]", "F", PLAYED},
+    {"ZA 0 + 8", "W", PLAYED},
+    {"ZAS 0 + 8", "W", PLAYED},
+    {"ZAF 0 + 8", "W!", PLAYED},
+    {"FZAS 0 + 8", "FW", PLAYED},
+    {"ZR 0 + 8", "T", PLAYED},
+    {"ZRS 0 + 8", "T", PLAYED},
+    {"ZR 0 + 0", "", TRACE_LEFT_EMPTY},
+    {"ZRA 0 + 0", "", TRACE_LEFT_ZONES},
+    {"ZRAS 0 + 524288", "", TRACE_LEFT_ZONES},
+    {"ZO 0 + 524288", "", TRACE_LEFT_ZONES},
+    {"ZC 0 + 524288", "", TRACE_LEFT_ZONES},
+    {"ZF 0 + 524288", "", TRACE_LEFT_ZONES},
+    {"ZFS 0 + 524288", "", TRACE_LEFT_ZONES},
+    {"N 0 + 8", "", TRACE_LEFT_COMMANDS},
+    {"N [x]", "", TRACE_LEFT_COMMANDS},
+    {"NS 0 + 0", "", TRACE_LEFT_COMMANDS},
+    {"R 36 (12 00 00 00 24 00 ..) [x]", "", TRACE_LEFT_COMMANDS},
+    {"WS 512 (85 06 2c 00 ..) [x]", "", TRACE_LEFT_COMMANDS},
+    {"R (a1 08 2e ..) [0]", "", TRACE_LEFT_COMMANDS},
+    {"R 36 [x]", "", TRACE_LEFT_COMMANDS},
+    {"R [x]", "", TRACE_LEFT_EMPTY},
+    {"W 64 + 0 [x]", "", TRACE_LEFT_EMPTY},
+    {"D 64 + 0 [x]", "", TRACE_LEFT_EMPTY},
+    {"Z 0 + 8", "", TRACE_LEFT_UNKNOWN},
+    {"ZX 0 + 8", "", TRACE_LEFT_UNKNOWN},
+    {"S 0 + 8", "", TRACE_LEFT_UNKNOWN},
+    {"RW 0 + 8", "", TRACE_LEFT_UNKNOWN},
+    {"Wq 0 + 8", "", TRACE_LEFT_UNKNOWN},
+    {"X 0 + 8", "", TRACE_LEFT_UNKNOWN},
+};
+
+static void test_letters(void)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(with_letters); i++) {
+        g_autofree char *text = g_strdup_printf("8,0 0 1 0.0 1 D R 0 + 8 [x]\n"
+                                                "8,0 0 2 0.1 1 D %s\n",
+                                                with_letters[i].text);
+        g_autofree char *want = g_strconcat("R", with_letters[i].played, NULL);
+        uint64_t left[TRACE_N_LEFT];
+        g_autofree char *got = played(
+            open_text(text, -1, ((TraceOptions)TRACE_OPTIONS_INIT)), left);
+
+        g_test_message("%s", with_letters[i].text);
+        g_assert_cmpstr(got, ==, want);
+        check_left(left, with_letters[i].left, 1);
+    }
+}
+
+/* Each action, of blkparse and of the binary. */
+static const struct {
+    const char *text;
+    unsigned number; /* 0: text alone */
+    TraceLeft left;
+} with_actions[] = {
+    {"Q", 1, TRACE_LEFT_STAGES},
+    {"M", 2, TRACE_LEFT_STAGES},
+    {"F", 3, TRACE_LEFT_STAGES},
+    {"G", 4, TRACE_LEFT_STAGES},
+    {"S", 5, TRACE_LEFT_STAGES},
+    {"R", 6, TRACE_LEFT_STAGES},
+    {"D", 7, PLAYED},
+    {"C", 8, TRACE_LEFT_STAGES},
+    {"P", 9, TRACE_LEFT_NOTES},
+    {"U", 10, TRACE_LEFT_NOTES},
+    {"UT", 11, TRACE_LEFT_NOTES},
+    {"T", 0, TRACE_LEFT_NOTES},
+    {"I", 12, TRACE_LEFT_STAGES},
+    {"X", 13, TRACE_LEFT_STAGES},
+    {"B", 14, TRACE_LEFT_STAGES},
+    {"A", 15, TRACE_LEFT_STAGES},
+    {"a", 16, TRACE_LEFT_STAGES},
+    {"d", 17, TRACE_LEFT_NOTES},
+    {"ZP", 18, TRACE_LEFT_STAGES},
+    {"ZU", 19, TRACE_LEFT_STAGES},
+    {"ZM", 20, TRACE_LEFT_ZONES},
+    {"m", 0, TRACE_LEFT_NOTES},
+    {"?", 21, TRACE_LEFT_UNKNOWN},
+    {"DX", 255, TRACE_LEFT_UNKNOWN},
+};
+
+static void test_actions(void)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(with_actions); i++) {
+        g_autofree char *text =
+            g_strdup_printf("8,0 0 1 0.0 1 D W 0 + 8 [x]\n"
+                            "8,0 0 2 0.1 1 %s W 0 + 8 [x]\n",
+                            with_actions[i].text);
+        g_autoptr(GByteArray) a = g_byte_array_new();
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        const char *want = with_actions[i].left == PLAYED ? "WW" : "W";
+        uint64_t left[TRACE_N_LEFT];
+        g_autofree char *got = played(open_text(text, -1, o), left);
+        g_autofree char *binary = NULL;
+
+        g_test_message("%s", with_actions[i].text);
+        g_assert_cmpstr(got, ==, want);
+        check_left(left, with_actions[i].left, 1);
+        if (!with_actions[i].number) {
+            continue;
+        }
+        blk(a, false, 1, 16, 4096, 7 | 2 << 16, 0);
+        blk(a, false, 2, 16, 4096, with_actions[i].number | 2 << 16, 0);
+        blk(a, false, 3, 16, 4096, with_actions[i].number | 0x100 | 2 << 16, 8);
+        binary = played(open_text((char *)a->data, a->len, o), left);
+        g_assert_cmpstr(binary, ==,
+                        with_actions[i].left == PLAYED ? "WWW" : "W");
+        check_left(left, with_actions[i].left, 2);
+    }
+}
+
+/* struct blk_io_trace2. */
+static void blk2(GByteArray *a, bool big, uint64_t sector, uint32_t nbytes,
+                 uint64_t action, unsigned more)
+{
+    put(a, 0x65617408, 4, big);
+    put(a, 1, 4, big);
+    put(a, 1000, 8, big);
+    put(a, sector, 8, big);
+    put(a, nbytes, 4, big);
+    put(a, 4711, 4, big);
+    put(a, action, 8, big);
+    put(a, 8 << 20 | 16, 4, big);
+    put(a, 3, 4, big);
+    put(a, 0, 2, big);
+    put(a, more, 2, big);
+    put(a, 0, 12, big);
+    put(a, 0, more, big);
+}
+
+#define IS(bit) (1ULL << (16 + (bit)))
+
+/* Each category of the binary, of version 7 as far as it has it, and of 8. */
+static const struct {
+    uint64_t is;
+    uint32_t nbytes;
+    const char *played;
+    TraceLeft left;
+} with_categories[] = {
+    {IS(0), 4096, "R", PLAYED},
+    {IS(1), 4096, "W", PLAYED},
+    {IS(2), 0, "F", PLAYED},
+    {IS(2) | IS(0), 0, "F", PLAYED},
+    {IS(2) | IS(1), 0, "F", PLAYED},
+    {IS(2) | IS(1), 4096, "FW", PLAYED},
+    {IS(2) | IS(1) | IS(15), 4096, "FW!", PLAYED},
+    {IS(3) | IS(1), 4096, "W", PLAYED}, /* SYNC */
+    {IS(4) | IS(1), 4096, "W", PLAYED}, /* QUEUE */
+    {IS(5) | IS(1), 4096, "W", PLAYED}, /* REQUEUE */
+    {IS(6) | IS(1), 4096, "W", PLAYED}, /* ISSUE */
+    {IS(7) | IS(1), 4096, "W", PLAYED}, /* COMPLETE */
+    {IS(8) | IS(1), 4096, "W", PLAYED}, /* FS */
+    {IS(9) | IS(0), 36, "", TRACE_LEFT_COMMANDS},
+    {IS(9) | IS(1), 4096, "", TRACE_LEFT_COMMANDS},
+    {IS(9) | IS(0), 0, "", TRACE_LEFT_COMMANDS},
+    {IS(10), 0, "", TRACE_LEFT_NOTES},
+    {IS(11) | IS(0), 4096, "R", PLAYED}, /* AHEAD */
+    {IS(12) | IS(1), 4096, "W", PLAYED}, /* META */
+    {IS(13) | IS(1), 4096, "T", PLAYED},
+    {IS(13) | IS(2) | IS(1), 4096, "FT", PLAYED},
+    {IS(14) | IS(0), 4096, "R", PLAYED}, /* DRV_DATA */
+    {IS(15) | IS(1), 4096, "W!", PLAYED},
+    {IS(0), 0, "", TRACE_LEFT_EMPTY},
+    {IS(1), 0, "", TRACE_LEFT_EMPTY},
+    {IS(8), 4096, "", TRACE_LEFT_UNKNOWN},
+    {IS(16) | IS(1), 4096, "W", PLAYED},
+    {IS(16) | IS(0), 4096, "W", PLAYED},
+    {IS(17) | IS(1), 4096, "T", PLAYED},
+    {IS(17), 0, "", TRACE_LEFT_EMPTY},
+    {IS(18) | IS(1), 0, "", TRACE_LEFT_ZONES},
+    {IS(19) | IS(0), 4096, "", TRACE_LEFT_ZONES},
+    {IS(20) | IS(0), 4096, "", TRACE_LEFT_ZONES},
+    {IS(21) | IS(1), 4096, "", TRACE_LEFT_ZONES},
+    {IS(22) | IS(1), 4096, "T", PLAYED},
+};
+
+static void test_categories(void)
+{
+    for (size_t i = 0; i < 4 * G_N_ELEMENTS(with_categories); i++) {
+        size_t k = i / 4;
+        bool big = i & 1;
+        bool second = i & 2;
+        g_autoptr(GByteArray) a = g_byte_array_new();
+        g_autofree char *want =
+            g_strconcat("R", with_categories[k].played, "R", NULL);
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        uint64_t left[TRACE_N_LEFT];
+        g_autofree char *got = NULL;
+
+        if (second) {
+            blk2(a, big, 0, 4096, 7 | IS(0), 0);
+            blk2(a, big, 0, with_categories[k].nbytes,
+                 7 | with_categories[k].is, 5);
+            blk2(a, big, 0, 4096, 7 | IS(0), 3);
+        } else if (with_categories[k].is <= UINT32_MAX) {
+            blk(a, big, 1, 0, 4096, 7 | 1 << 16, 0);
+            blk(a, big, 1, 0, with_categories[k].nbytes,
+                (uint32_t)(7 | with_categories[k].is), 5);
+            blk(a, big, 1, 0, 4096, 7 | 1 << 16, 3);
+        } else {
+            continue;
+        }
+        g_test_message("%" G_GINT64_MODIFIER "x", with_categories[k].is);
+        got = played(open_text((char *)a->data, a->len, o), left);
+        g_assert_cmpstr(got, ==, want);
+        check_left(left, with_categories[k].left, 1);
+    }
 }
 
 /* ---- packed -------------------------------------------------------------- */
@@ -519,6 +810,9 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/texts", test_texts);
     g_test_add_func("/formats/blktrace", test_blktrace);
     g_test_add_func("/formats/kinds", test_kinds);
+    g_test_add_func("/formats/letters", test_letters);
+    g_test_add_func("/formats/actions", test_actions);
+    g_test_add_func("/formats/categories", test_categories);
     g_test_add_func("/formats/unused-options", test_unused_options);
     g_test_add_func("/formats/states", test_states);
     g_test_add_func("/formats/packed", test_packed);
