@@ -15,7 +15,8 @@
 
 #define SECTOR_BYTES 512
 
-/* No line of blkparse is read back with more (trace-blk.c). */
+/* No line of blkparse is read back with more (trace-blk.c).  Pieces end at
+ * multiples of it, and not within a block of the drive that reads them. */
 #define PIECE_BYTES (2ULL << 30)
 
 /* MSR's clock counts from 1601; the trace begins in 1970. */
@@ -96,7 +97,7 @@ static void blkparse_line(Convert *c, char action, uint64_t at_ns,
     uint64_t left = cmd->nblocks * c->block_bytes;
 
     do {
-        uint64_t n = MIN(left, PIECE_BYTES);
+        uint64_t n = MIN(left, PIECE_BYTES - offset % PIECE_BYTES);
 
         fprintf(c->out,
                 "259,0    0 %8" PRIu64 " %5" PRIu64 ".%09" PRIu64

@@ -4,7 +4,8 @@
  *
  * Commands alone, but for those that end a stream, at the instants at which the
  * drive took them; replay.c plays such a file exactly.  A shutdown is a flush
- * here, and a trim of more than 2 GiB becomes several.
+ * here, and a trim that crosses a multiple of 2 GiB becomes several, none of
+ * which ends within a block because of that.
  */
 #include "recorded.h"
 #include "trace.h"
@@ -19,7 +20,8 @@ typedef struct VssdState {
 
 static void next_part(VssdState *s, TraceRecord *out)
 {
-    uint64_t nbytes = MIN(s->trim_left, TRIM_BYTES);
+    uint64_t nbytes =
+        MIN(s->trim_left, TRIM_BYTES - s->trim_offset % TRIM_BYTES);
 
     out->op = SSD_OP_TRIM;
     out->at_ns = s->recorded.last_ns;

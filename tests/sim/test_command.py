@@ -831,6 +831,41 @@ class Faults(unittest.TestCase):
             self.assertIn("dropped all 2 that may be in flight", done.stderr)
 
 
+class Trims(unittest.TestCase):
+    """TRIMs that are not whole blocks of the drive."""
+
+    def test_parts_of_a_block(self) -> None:
+        with tempfile.TemporaryDirectory() as tmp:
+            trace = pathlib.Path(tmp) / "t.csv"
+            trace.write_text("time_us,op,offset,size\n"
+                             "0,trim,512,512\n100,R,0,4096\n")
+            for block, kept in ((4096, 512), (512, 0)):
+                found = result("replay", trace, "--profile", TINY,
+                               "--block", block, "--fill", "preload")
+                self.assertEqual(found["kept_trim_bytes"], kept)
+                self.assertEqual(found["requests"], 2)
+
+    def test_long(self) -> None:
+        """A recorded TRIM that becomes several is still one range."""
+        drive = ("--profile", TINY, "--set", "nand.blocks=20000")
+        with tempfile.TemporaryDirectory() as tmp:
+            csv = pathlib.Path(tmp) / "t.csv"
+            own = pathlib.Path(tmp) / "t.vssd"
+            text = pathlib.Path(tmp) / "t.blkparse"
+            csv.write_text(f"time_us,op,offset,size\n0,trim,512,{3 << 30}\n")
+            done = run("replay", csv, *drive, "--block", 512, "--fill", "none",
+                       "--record", own)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = run("convert", own, "--to", "blkparse")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            text.write_text(done.stdout)
+            for trace in (own, text):
+                found = result("replay", trace, *drive, "--block", 4096,
+                               "--fill", "none")
+                self.assertEqual(found["requests"], 2)
+                self.assertEqual(found["kept_trim_bytes"], 3584 + 512)
+
+
 class Listed(unittest.TestCase):
     """--help of a command lists the options that the command takes, and no
     other."""
