@@ -31,6 +31,13 @@ static bool refuse(const NvmeCtrl *ctrl, GError **error, const char *why)
     return false;
 }
 
+/* The blocks of both kinds have one size, as file systems over both need it. */
+static const char *zoned_and_rest(const NvmeCtrl *ctrl)
+{
+    return ssd_info(ctrl->ssd)->unit_bytes == 4096 ? "zoned;rest:4096"
+                                                   : "zoned;rest";
+}
+
 bool nvme_ns_choose(NvmeCtrl *ctrl, GError **error)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
@@ -39,7 +46,7 @@ bool nvme_ns_choose(NvmeCtrl *ctrl, GError **error)
         ctrl->cfg.namespaces = info->namespaces;
     }
     if (!ctrl->cfg.namespaces && info->zones.conventional) {
-        ctrl->cfg.namespaces = "zoned;rest";
+        ctrl->cfg.namespaces = zoned_and_rest(ctrl);
     }
     return !ctrl->cfg.namespaces || !info->zones.n || info->zones.conventional
                ? true

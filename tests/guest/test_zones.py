@@ -213,3 +213,19 @@ def test_f2fs(guest: Guest) -> None:
               " mount -t f2fs $(cat /tmp/loop) /mnt/z && md5sum -c /tmp/sum")
     guest.run("umount /mnt/z; losetup -d $(cat /tmp/loop); rm /var/tmp/meta")
     assert copied(guest, 1) == 0
+
+
+def test_f2fs_over_both(guest: Guest) -> None:
+    """As docs/zones.md has it: both namespaces have blocks of one size."""
+    dev, plain = (device(guest, 3, nsid) for nsid in (1, 2))
+    if guest.result("command -v mkfs.f2fs && modprobe f2fs").status != 0:
+        pytest.skip("the image has no f2fs")
+    assert queue(guest, dev, "logical_block_size") == "4096"
+    assert queue(guest, plain, "logical_block_size") == "4096"
+    guest.run(f"blkzone reset {dev} && wipefs -aq {plain}")
+    guest.run(f"mkfs.f2fs -f -m -c {dev} {plain} && mkdir -p /mnt/z &&"
+              f" mount -t f2fs {plain} /mnt/z")
+    guest.run("dd if=/dev/urandom of=/mnt/z/a bs=1M count=64 2>/dev/null &&"
+              " md5sum /mnt/z/a > /tmp/sum && sync && umount /mnt/z &&"
+              f" mount -t f2fs {plain} /mnt/z && md5sum -c /tmp/sum")
+    guest.run(f"umount /mnt/z && blkzone reset {dev}")

@@ -102,16 +102,16 @@ static void test_identify(void)
     check_list(h, 0x1a, 2, 1, 0);
     g_assert_cmpuint(csi_of(h, 1), ==, 2);
     g_assert_cmpuint(csi_of(h, 2), ==, 0);
-    /* Blocks of 4 KiB, and of 512 bytes. */
+    /* Blocks of 4 KiB, in both. */
     g_assert_cmphex(identify(h, 0, 1, 0), ==, 0);
     g_assert_cmpuint(get_le64(d), ==, N_ZONES * ZONE);
     g_assert_cmpuint(get_le64(d + 8), ==, N_ZONES * ZONE);
     g_assert_cmpuint(d[26] & 0xf, ==, 1);
     g_assert_cmpuint(get_le64(d + 48), ==, N_ZONES * ZONE * 4096ULL);
     g_assert_cmphex(identify(h, 0, 2, 0), ==, 0);
-    g_assert_cmpuint(get_le64(d), ==, PLAIN_BYTES / 512);
-    g_assert_cmpuint(get_le64(d + 8), ==, PLAIN_BYTES / 512);
-    g_assert_cmpuint(d[26] & 0xf, ==, 0);
+    g_assert_cmpuint(get_le64(d), ==, PLAIN_BYTES / 4096);
+    g_assert_cmpuint(get_le64(d + 8), ==, PLAIN_BYTES / 4096);
+    g_assert_cmpuint(d[26] & 0xf, ==, 1);
     g_assert_cmphex(identify(h, 5, 1, 2), ==, 0);
     g_assert_cmpuint(get_le64(d + 2816 + 16), ==, ZONE);
     g_assert_cmphex(identify(h, 0x1b, 1, 2), ==, 0);
@@ -168,7 +168,7 @@ static void test_nvm_only(void)
 
 static void test_commands(void)
 {
-    Host *h = both(NULL, 512);
+    Host *h = both("zoned;rest", 512); /* the second in blocks of 512 bytes */
 
     mark(h, 7, 8);
     g_assert_cmphex(put(h, 0, 1), ==, 0);
@@ -526,7 +526,7 @@ static void test_configuration(void)
     h = host_new(&(HostOptions){.set = BOTH, .nblocks = 24 * ZONE * 8 + 800});
     queues(h);
     g_assert_cmphex(identify(h, 0, 2, 0), ==, 0);
-    g_assert_cmpuint(get_le64(h->ram + BUF), ==, 800);
+    g_assert_cmpuint(get_le64(h->ram + BUF), ==, 100); /* of 4 KiB */
     host_free(h);
 }
 
