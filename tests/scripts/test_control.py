@@ -540,3 +540,227 @@ def test_cp_trusts_no_guest(tmp_path: Path,
     assert "d is neither a file nor a directory" in capsys.readouterr().err
     assert not (to / "d").exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["to"]
+
+
+@pytest.mark.parametrize("at_top", [False, True])
+def test_cp_twice_out_of_a_guest(run: rundir.Run, tmp_path: Path,
+                                 at_top: bool) -> None:
+    """The first copy brings a link, where the second one has a directory: at
+    the top, and below it."""
+    guest, to, victim = tmp_path / "g", tmp_path / "to", tmp_path / "victim"
+    for folder in (guest / "tree", to, victim):
+        folder.mkdir(parents=True)
+    (victim / "f").write_text("mine")
+    logs = guest / ("logs" if at_top else "tree/logs")
+    logs.symlink_to(victim)
+    source = [str(logs if at_top else guest / "tree")]
+    copying.from_guest(run, source, to)
+    assert (to / logs.relative_to(guest)).readlink() == victim
+    logs.unlink()
+    logs.mkdir()
+    (logs / "f").write_text("the guest's")
+    (logs / "new").write_text("the guest's")
+    with pytest.raises(UserError, match="'logs' is in the way; remove it"):
+        copying.from_guest(run, source, to)
+    assert [p.name for p in victim.iterdir()] == ["f"]
+    assert (victim / "f").read_text() == "mine"
+    (to / logs.relative_to(guest)).unlink()
+    copying.from_guest(run, source, to)
+    assert (to / logs.relative_to(guest) / "f").read_text() == "the guest's"
+
+
+@pytest.mark.parametrize("gnu", [True, False])
+def test_cp_twice_into_a_guest(run: rundir.Run, tmp_path: Path, gnu: bool,
+                               monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same the other way; a tar that follows links is not begun."""
+    guest, tree, victim = tmp_path / "g", tmp_path / "tree", tmp_path / "victim"
+    for folder in (guest / "tree", tree / "logs", victim):
+        folder.mkdir(parents=True)
+    (tree / "logs/f").write_text("new")
+    (guest / "tree/logs").symlink_to(victim)
+    if gnu:
+        copying.to_guest(run, [tree], str(guest))
+        assert (guest / "tree/logs/f").read_text() == "new"
+    else:
+        monkeypatch.setattr(copying, "UNPACK",
+                            copying.UNPACK.replace("grep -q GNU", "false"))
+        with pytest.raises(UserError, match="which this tar follows"):
+            copying.to_guest(run, [tree], str(guest))
+        (guest / "tree/logs").unlink()
+        copying.to_guest(run, [tree], str(guest))
+    assert not list(victim.iterdir())
+
+
+def test_cp_into_a_guest_follows_nothing(tmp_path: Path,
+                                         monkeypatch: pytest.MonkeyPatch,
+                                         capsys: pytest.CaptureFixture[str]) \
+        -> None:
+    """What is replaced by a link while it is read; modes, links, sockets."""
+    tree, secret = tmp_path / "tree", tmp_path / "secret"
+    for folder in (tree / "d", secret, tmp_path / "moved"):
+        folder.mkdir(parents=True)
+    (secret / "key").write_text("mine")
+    (tree / "d/key").write_text("x")
+    (tree / "d/key").chmod(0o6755)
+    os.link(tree / "d/key", tree / "d/same")
+    (tree / "up").symlink_to("..")
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.bind(str(tree / "s\33[31m"))
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w|") as tar:
+        copying.pack(tar, [(tmp_path, "tree")], ["t"])
+    out.seek(0)
+    with tarfile.open(fileobj=out) as tar:
+        assert {m.name: (m.type, m.linkname) for m in tar} == {
+            "t": (tarfile.DIRTYPE, ""), "t/d": (tarfile.DIRTYPE, ""),
+            "t/d/key": (tarfile.REGTYPE, ""),
+            "t/d/same": (tarfile.LNKTYPE, "t/d/key"),
+            "t/up": (tarfile.SYMTYPE, "..")}
+        assert tar.getmember("t/d/key").mode == 0o755
+    assert r"s\x1b[31m is neither a file" in capsys.readouterr().err
+    real = os.stat
+    for path, target in ((tree / "d/key", secret / "key"),
+                         (tree / "d", secret)):
+        def late(name: Any, path: Path = path, target: Path = target,
+                 **how: Any) -> os.stat_result:
+            seen = real(name, **how)
+            if name == path.name:
+                path.rename(tmp_path / "moved" / name)
+                path.symlink_to(target)
+            return seen
+
+        monkeypatch.setattr(os, "stat", late)
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w|") as tar, \
+                pytest.raises(OSError):
+            copying.pack(tar, [(tmp_path, "tree")], ["t"])
+        assert b"mine" not in out.getvalue()
+
+
+def test_cp_sources_by_their_names(run: rundir.Run, tmp_path: Path,
+                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link has its own; each begins where the command does; no two alike."""
+    for folder in ("a", "b", "to", "guest"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "a/x").write_text("a")
+    (tmp_path / "b/y").write_text("b")
+    (tmp_path / "gone").symlink_to("/no/such")
+    monkeypatch.chdir(tmp_path)
+    copying.from_guest(run, ["a/x", "b/y", "gone"], tmp_path / "to")
+    assert sorted(p.name for p in (tmp_path / "to").iterdir()) \
+        == ["gone", "x", "y"]
+    assert cmd_cp.plan(cli.parser().parse_args(["cp", "gone", ":"]))[1] \
+        == ["gone"]
+    copying.to_guest(run, [Path("gone"), Path("a/../b")], "guest")
+    assert os.readlink("guest/gone") == "/no/such"
+    assert Path("guest/b/y").read_text() == "b"
+    Path("b/x").write_text("b")
+    with pytest.raises(UserError, match="two sources have the name 'x'"):
+        copying.from_guest(run, ["a/x", "b/x"], tmp_path / "to")
+    with pytest.raises(UserError, match="two sources have the name 'x'"):
+        copying.to_guest(run, [Path("a/x"), Path("b/x")], "guest")
+
+
+def test_cp_replaces_no_other_kind(tmp_path: Path) -> None:
+    """A name of the destination is of another kind; hard links; a FIFO."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "victim").write_text("mine")
+    os.mkfifo(tmp_path / "p")
+    (tmp_path / "l").symlink_to("victim")
+    file, link, folder = tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.DIRTYPE
+    for name, kind in (("d", file), ("d", link), ("p", file), ("p", link),
+                       ("p", folder), ("l", file), ("l", folder),
+                       ("victim", folder)):
+        with pytest.raises(OSError, match=f"'{name}' is in the way"):
+            copying.extract(stream_of((name, kind, "x")),
+                            {name: tmp_path / name})
+    for name in ("l/x", "victim/x", "p/x"):
+        with pytest.raises(OSError, match="is in the way"):
+            copying.extract(stream_of((name, file, "x")),
+                            {name[:-2]: tmp_path / name[:-2]})
+    for target in (str(tmp_path / "victim"), "../victim", "victim"):
+        with pytest.raises(UserError, match="hard link"):
+            copying.extract(stream_of(("d", folder, ""),
+                                      ("d/h", tarfile.LNKTYPE, target),
+                                      ("d/h", file, "x")),
+                            {"d": tmp_path / "d"})
+    with pytest.raises(OSError):  # a link of the same stream
+        copying.extract(stream_of(("d/n", link, ".."), ("d/n/victim", file, "x")),
+                        {"d": tmp_path / "d"})
+    copying.extract(stream_of(("l", link, "d"), ("victim", link, "d")),
+                    {n: tmp_path / n for n in ("l", "victim")})
+    assert os.readlink(tmp_path / "l") == os.readlink(tmp_path / "victim") == "d"
+
+
+def broken(what: str) -> bytes:
+    """A tar with a fault after its first member."""
+    if what == "time":
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as tar:
+            info = tarfile.TarInfo("t")
+            info.pax_headers = {"mtime": "nan"}
+            tar.addfile(info)
+        return out.getvalue()
+    data = bytearray(stream_of(("t", tarfile.DIRTYPE, ""),
+                               ("t/f", tarfile.REGTYPE, "x")).getvalue())
+    if what == "header":
+        data[512] ^= 1
+    elif what == "end":
+        del data[512:]
+    elif what == "data":
+        del data[1024:]
+    elif what == "long":
+        info = tarfile.TarInfo("t")
+        info.type, info.size = tarfile.GNUTYPE_LONGNAME, 1 << 40
+        data[512:1024] = info.tobuf(tarfile.GNU_FORMAT)
+    else:
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as tar:
+            info = tarfile.TarInfo("t")
+            info.pax_headers = {"path": "t\0\33[31m"}
+            tar.addfile(info)
+        return out.getvalue()
+    return bytes(data)
+
+
+@pytest.mark.parametrize("what", ["header", "end", "data", "long", "name",
+                                  "time"])
+def test_cp_of_a_faulty_stream_fails(what: str, run: rundir.Run, tmp_path: Path,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one line without control characters, never as a success."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "a.tar").write_bytes(broken(what))
+    tool = tmp_path / "bin/tar"
+    tool.write_text(f"#!/bin/sh\nexec cat '{tmp_path}/a.tar'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    with pytest.raises(UserError) as e:
+        copying.from_guest(run, ["/t"], tmp_path / "to")
+    assert str(e.value).startswith("cp: ") and str(e.value).isprintable()
+
+
+def test_cp_shows_no_control_characters(
+        run: rundir.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """In names and in what the guest's tar says, whose length is bounded."""
+    copying.extract(stream_of(("d\33]0;x\7", tarfile.CHRTYPE, "")),
+                    {"d\33]0;x\7": tmp_path / "d"})
+    assert r"cp: d\x1b]0;x\x07 is neither" in capsys.readouterr().err
+    (tmp_path / "bin").mkdir()
+    tool = tmp_path / "bin/tar"
+    tool.write_text("#!/bin/sh\ncat >/dev/null\nprintf '\\033[31m%0200d' 1"
+                    " >&2\nexit 2\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    (tmp_path / "f").write_text("x")
+    for into in (False, True):
+        with pytest.raises(UserError, match=r"in the guest: .x1b\[31m0") as e:
+            if into:
+                copying.to_guest(run, [tmp_path / "f"], "/tmp")
+            else:
+                copying.from_guest(run, ["/t"], tmp_path / "to")
+        assert str(e.value).isprintable()
+    said = copying.Said()
+    for _ in range(9):
+        said.add(bytes(copying.PIECE // 2))
+    assert len(said) == copying.PIECE

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from .. import rundir
@@ -11,7 +12,8 @@ from ..errors import UserError
 
 EPILOG = """\
 A path in the guest begins with a colon, or with the guest's name and a colon;
-relative ones begin at /root.  Directories are copied with all that is in them.
+relative ones begin at /root.  Directories are copied with all that is in them;
+symbolic links stay links, and none is followed below the paths that are named.
 
 examples:
   ./vssd cp driver.ko tests/ :
@@ -62,7 +64,7 @@ def plan(args: argparse.Namespace) -> tuple[str | None, list[str], str, bool]:
     for path in plain[:-1]:
         if not path.strip("/"):
             raise UserError(f"cp: {path or 'nothing'!r} is no source")
-        if to_guest and not Path(path).exists():
+        if to_guest and not os.path.lexists(path):
             raise UserError(f"cp: {path}: no such file")
     return next(iter(names), None), plain[:-1], plain[-1], to_guest
 
