@@ -80,7 +80,14 @@ static bool is_no_request(const char *reason)
     return reason == trace_skip || reason == trace_left_out;
 }
 
-/* Do at least as many of the first lines hold a request as are damaged? */
+/* A request, or a record of a kind that the format knows. */
+static bool is_known(const TraceRecord *rec, const char *reason)
+{
+    return !reason ||
+           (reason == trace_left_out && rec->left != TRACE_LEFT_UNKNOWN);
+}
+
+/* Are at least as many of the first lines known as are damaged? */
 static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
                       const char *head, size_t n)
 {
@@ -100,7 +107,7 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
             continue;
         }
         reason = f->parse(state, line, &rec);
-        good += !reason;
+        good += is_known(&rec, reason);
         bad += reason && !is_no_request(reason);
     }
     return good > 0 && good >= bad;

@@ -394,6 +394,26 @@ static void test_actions(void)
     }
 }
 
+/* Many records before the first request, and none of another format. */
+static void test_late_request(void)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    uint64_t left[TRACE_N_LEFT];
+    g_autofree char *got = NULL;
+    Trace *t;
+
+    for (unsigned i = 0; i < 100; i++) {
+        g_string_append_printf(text, "  8,16   0 %8u 0.%09u 0  m   N cfq %u\n",
+                               i, i, i);
+    }
+    g_string_append(text, "  8,16   0      200 1.0 18615  D   W 16 + 8 [x]\n");
+    t = open_text(text->str, -1, ((TraceOptions)TRACE_OPTIONS_INIT));
+    g_assert_true(trace_format(t) == &trace_blkparse);
+    got = played(t, left);
+    g_assert_cmpstr(got, ==, "W");
+    check_left(left, TRACE_LEFT_NOTES, 100);
+}
+
 /* struct blk_io_trace2. */
 static void blk2(GByteArray *a, bool big, uint64_t sector, uint32_t nbytes,
                  uint64_t action, unsigned more)
@@ -812,6 +832,7 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/kinds", test_kinds);
     g_test_add_func("/formats/letters", test_letters);
     g_test_add_func("/formats/actions", test_actions);
+    g_test_add_func("/formats/late-request", test_late_request);
     g_test_add_func("/formats/categories", test_categories);
     g_test_add_func("/formats/unused-options", test_unused_options);
     g_test_add_func("/formats/states", test_states);
