@@ -110,6 +110,46 @@ static const struct {
     {0, "m", TRACE_LEFT_NOTES},    /* a message */
 };
 
+/* Requests that the device did not take, which it is sent again: the newest. */
+#define REQUEUED 64
+
+typedef struct Requeued {
+    struct {
+        bool waits;
+        uint64_t device;
+        uint64_t sector;
+        uint64_t nbytes;
+    } request[REQUEUED];
+    unsigned n;    /* that wait */
+    unsigned next; /* place of the next one */
+} Requeued;
+
+static void requeue(Requeued *q, uint64_t device, uint64_t sector,
+                    uint64_t nbytes)
+{
+    q->n += !q->request[q->next].waits;
+    q->request[q->next].waits = true;
+    q->request[q->next].device = device;
+    q->request[q->next].sector = sector;
+    q->request[q->next].nbytes = nbytes;
+    q->next = (q->next + 1) % REQUEUED;
+}
+
+/* It was sent before, and has been counted then. */
+static bool is_sent_again(Requeued *q, uint64_t device, uint64_t sector,
+                          uint64_t nbytes)
+{
+    for (unsigned i = 0; q->n && i < REQUEUED; i++) {
+        if (q->request[i].waits && q->request[i].device == device &&
+            q->request[i].sector == sector && q->request[i].nbytes == nbytes) {
+            q->request[i].waits = false;
+            q->n--;
+            return true;
+        }
+    }
+    return false;
+}
+
 #define BLK_CGROUP 0x100 /* added to a number: 8 bytes of a cgroup follow */
 
 static TraceLeft left_of_number(uint32_t number)
@@ -259,6 +299,7 @@ static BlkRequest take_kind(const char **s)
 typedef struct BlkparseState {
     char action; /* which one is a request: D, Q or C */
     bool headed; /* a line with a request's head has been read */
+    Requeued requeued;
 } BlkparseState;
 
 /*
@@ -297,13 +338,15 @@ static const char *blkparse_parse(void *opaque, const char *line,
     BlkRequest is;
     uint64_t sector = 0;
     uint64_t nsectors;
+    bool again;
 
     if (!take_head(&s, out, &action)) {
         return state->headed ? trace_skip /* the summary at the end */
                              : "not: device cpu sequence seconds pid action";
     }
     state->headed = true;
-    if (!is_action(&action, state->action)) {
+    again = state->action == 'D' && is_action(&action, 'R');
+    if (!again && !is_action(&action, state->action)) {
         return leave(out, left_of_text(action.text, action.n));
     }
     is = take_kind(&s);
@@ -312,9 +355,16 @@ static const char *blkparse_parse(void *opaque, const char *line,
     }
     fault = take_range(&s, state->action, &is, &sector, &nsectors);
     if (fault) {
-        return fault;
+        return again ? leave(out, TRACE_LEFT_STAGES) : fault;
     }
     nsectors = MIN(nsectors, UINT64_MAX / TRACE_SECTOR_BYTES);
+    if (again) {
+        requeue(&state->requeued, out->device, sector, nsectors);
+        return leave(out, TRACE_LEFT_STAGES);
+    }
+    if (is_sent_again(&state->requeued, out->device, sector, nsectors)) {
+        return leave(out, TRACE_LEFT_STAGES);
+    }
     return to_record(&is, sector, nsectors * TRACE_SECTOR_BYTES, out);
 }
 
@@ -402,7 +452,7 @@ typedef struct BlkFields {
     uint64_t is;     /* categories, as bits */
 } BlkFields;
 
-enum { BLK_QUEUE = 1, BLK_ISSUE = 7, BLK_COMPLETE = 8 };
+enum { BLK_QUEUE = 1, BLK_REQUEUE = 6, BLK_ISSUE = 7, BLK_COMPLETE = 8 };
 
 /* Categories, as bits.  The others say how urgent a request is, or repeat the
  * action: SYNC 3, QUEUE 4, REQUEUE 5, ISSUE 6, COMPLETE 7, FS 8, AHEAD 11, META
@@ -493,6 +543,7 @@ static BlkFields fields_of(const uint8_t *bytes, unsigned version, bool swapped)
 typedef struct BlktraceState {
     char action;  /* which one is a request: D, Q or C */
     bool swapped; /* of the other byte order */
+    Requeued requeued;
 } BlktraceState;
 
 static uint32_t wanted_action(const BlktraceState *state)
@@ -502,7 +553,7 @@ static uint32_t wanted_action(const BlktraceState *state)
                                   : BLK_ISSUE;
 }
 
-static const char *blk_request(const BlktraceState *state, const BlkFields *f,
+static const char *blk_request(BlktraceState *state, const BlkFields *f,
                                TraceRecord *out)
 {
     BlkRequest is = {.kind = BLK_LEFT_UNKNOWN,
@@ -514,8 +565,14 @@ static const char *blk_request(const BlktraceState *state, const BlkFields *f,
     if (f->is & BLK_NOTIFY) {
         return leave(out, TRACE_LEFT_NOTES);
     }
+    if (f->number == BLK_REQUEUE && state->action == 'D') {
+        requeue(&state->requeued, f->device, f->sector, f->nbytes);
+    }
     if (f->number != wanted_action(state)) {
         return leave(out, left_of_number(f->number));
+    }
+    if (is_sent_again(&state->requeued, f->device, f->sector, f->nbytes)) {
+        return leave(out, TRACE_LEFT_STAGES);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(categories); i++) {
         if (f->is & categories[i].bit) {

@@ -414,6 +414,34 @@ static void test_late_request(void)
     check_left(left, TRACE_LEFT_NOTES, 100);
 }
 
+/* A request that the device did not take is one, however often it is sent. */
+static void test_requeued(void)
+{
+    static const char text[] = "8,0 0 1 0.0 1 D W 0 + 8 [x]\n"
+                               "8,0 0 2 0.1 1 R W 0 + 8 [0]\n"
+                               "8,1 0 3 0.2 1 D W 0 + 8 [x]\n"
+                               "8,0 0 4 0.3 1 D R 8 + 8 [x]\n"
+                               "8,0 0 5 0.4 1 D W 0 + 8 [x]\n"
+                               "8,0 0 6 0.5 1 R W 0 + 8 [0]\n"
+                               "8,0 0 7 0.6 1 D W 0 + 8 [x]\n"
+                               "8,0 0 8 0.7 1 D W 0 + 8 [x]\n";
+    static const uint32_t action[] = {7, 6, 7, 7};
+    g_autoptr(GByteArray) a = g_byte_array_new();
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    uint64_t left[TRACE_N_LEFT];
+    g_autofree char *got = played(open_text(text, -1, o), left);
+    g_autofree char *binary = NULL;
+
+    g_assert_cmpstr(got, ==, "WWRW");
+    check_left(left, TRACE_LEFT_STAGES, 4);
+    for (size_t i = 0; i < G_N_ELEMENTS(action); i++) {
+        blk(a, false, i, 16, 4096, action[i] | 2 << 16, 0);
+    }
+    binary = played(open_text((char *)a->data, a->len, o), left);
+    g_assert_cmpstr(binary, ==, "WW");
+    check_left(left, TRACE_LEFT_STAGES, 2);
+}
+
 /* struct blk_io_trace2. */
 static void blk2(GByteArray *a, bool big, uint64_t sector, uint32_t nbytes,
                  uint64_t action, unsigned more)
@@ -833,6 +861,7 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/letters", test_letters);
     g_test_add_func("/formats/actions", test_actions);
     g_test_add_func("/formats/late-request", test_late_request);
+    g_test_add_func("/formats/requeued", test_requeued);
     g_test_add_func("/formats/categories", test_categories);
     g_test_add_func("/formats/unused-options", test_unused_options);
     g_test_add_func("/formats/states", test_states);
