@@ -14,6 +14,7 @@
 #include "fields.h"
 #include "player.h"
 #include "record.h"
+#include "replace.h"
 #include "replay.h"
 #include "result.h"
 #include "simtime.h"
@@ -398,8 +399,7 @@ static bool write_histograms(const Run *r, GError **error)
         return true;
     }
     result_histograms(result_of(r), out);
-    return g_file_set_contents(args.histograms, out->str, (gssize)out->len,
-                               error);
+    return replace_text(args.histograms, out, error);
 }
 
 /* Results of a drive that takes no more writes are none to rely on; but --check

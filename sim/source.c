@@ -6,6 +6,7 @@
 #include "source.h"
 
 #include "fit.h"
+#include "replace.h"
 #include "run-stats.h"
 #include "workload.h"
 
@@ -81,7 +82,7 @@ bool source_save(const Source *s, const char *path, GError **error)
     }
     g_string_append(text, g_strdelimit(line, " ", '\n'));
     g_string_append_c(text, '\n');
-    return g_file_set_contents(path, text->str, (gssize)text->len, error);
+    return replace_text(path, text, error);
 }
 
 /* ---- traces -------------------------------------------------------------- */
