@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vssd import paths
+from vssd.build import model
 from vssd.build.qemu_build import Qemu
 from vssd.cli import main as cli
 from vssd.cli import run as cmd_run
 from vssd.errors import UserError
 from vssd.guest import drives, machine, report
+from vssd.watch import spare
 
 
 @pytest.fixture(autouse=True)
@@ -140,6 +143,51 @@ def test_summary_of_every_drive() -> None:
         report.summary(one["ssd0"])
     assert report.as_one(one) == one["ssd0"]
     assert report.as_one(two) == {"drives": two}
+
+
+def drive_with(image: Path, size: int, *sets: str, fmt: str = "qcow2",
+               profile: str = "tlc-generic") -> machine.Drive:
+    """Of an image of so many bytes."""
+    if fmt == "qcow2":
+        image.write_bytes(spare.QCOW2.pack(b"QFI\xfb", size))
+    else:
+        with image.open("wb") as f:
+            f.truncate(size)
+    return machine.Drive(image, fmt, profile=paths.find_profile(profile),
+                         sets=list(sets))
+
+
+@pytest.mark.parametrize("fmt", ["qcow2", "raw"])
+def test_far_more_spare_space_is_told(tmp_path: Path, fmt: str) -> None:
+    """In one line, with the image that gives the drive its share; a drive
+    whose image has its capacity, or that was given spare space, has none."""
+    small = drive_with(tmp_path / "a", 3 << 30, "seed=1", fmt=fmt)
+    text = spare.advice([small], ["ssd0"])
+    assert "ssd0 has 187 % spare space, 7 % by its data sheet" in text
+    assert text.count("\n") == 0 and spare.advice([small], []) == ""
+    size = re.search(r"an image of (\d+) bytes", text)
+    assert size and int(size[1]) == pytest.approx(8655159296, rel=1e-6)
+    for sets in (["ftl.op_percent=187%"], ["ftl.capacity=3GiB"],
+                 ["nand.blocks=56"]):
+        drive = drive_with(tmp_path / "b", 3 << 30, *sets, fmt=fmt)
+        assert spare.advice([drive], ["ssd0"]) == ""
+    whole = drive_with(tmp_path / "c", 8655159296, fmt=fmt)
+    assert "ssd1 has" in spare.advice([whole, small], ["ssd0", "ssd1"])
+    assert "ssd0" not in spare.advice([whole, small], ["ssd0", "ssd1"])
+    small.profile = None
+    (tmp_path / "a").write_bytes(b"")
+    assert spare.advice([small], ["ssd0"]) == ""
+
+
+def test_spare_space_is_that_of_the_model(tmp_path: Path) -> None:
+    """For every profile: as much as vssd-sim says."""
+    for path in sorted((paths.PROJECT / "profiles").glob("*.ini")):
+        info = model.drive_info(path, [])
+        found = spare.of(drive_with(tmp_path / "x", info["capacity_bytes"],
+                                    profile=path.stem))
+        assert found, path
+        ratio = 100 * (info["raw_bytes"] / info["capacity_bytes"] - 1)
+        assert found.now == pytest.approx(ratio) and not found.is_far, path
 
 
 def test_lateness_is_explained() -> None:

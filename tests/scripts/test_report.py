@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from schema import faults
 
 from vssd.build import venv
 from vssd.cli import main as cli
@@ -19,6 +20,7 @@ from vssd.paths import PROJECT
 from vssd.watch import oplog, plot, result
 
 venv.extra("figures")
+venv.extra("schema")
 LOAD = "rw=randrw bs=4k iodepth=8 number_ios=12000"
 
 
@@ -121,14 +123,82 @@ def test_report_of_nothing(here: Path, capsys: pytest.CaptureFixture[str],
     assert error in said and said.count("\n") == 1
 
 
+def guests_file(path: Path, here: Path, *names: str) -> Path:
+    """As ./vssd run --stats writes it with so many drives."""
+    path.write_text(json.dumps({"drives": {
+        f"ssd{i}": json.loads((here / f"{name}.json").read_text())
+        for i, name in enumerate(names)}}))
+    return path
+
+
+def test_files_of_several_drives(here: Path,
+                                 capsys: pytest.CaptureFixture[str]) -> None:
+    """Report, plot and compare take what ./vssd run --stats writes with
+    --drive: each drive is a result."""
+    a = guests_file(Path("a.json"), here, "full", "plain")
+    b = guests_file(Path("b.json"), here, "plain", "full")
+    Path("a.oplog").write_bytes((here / "full.oplog").read_bytes())
+    assert cli.main(["report", str(a), "-o", "all.html"]) == 0
+    assert cli.main(["report", str(a), "--drive", "ssd1", "-o", "1.html"]) == 0
+    assert "a ssd0" in Path("all.html").read_text()
+    assert "a ssd0" not in (page := Path("1.html").read_text())
+    assert "a ssd1" in page
+    assert [r.oplog is not None for r in result.load("a.json")] == [True, False]
+    assert cli.main(["plot", str(a), str(b), "--y", "waf"]) == 0
+    (curve,) = plot.curves(plot.sources(["a.json", "b.json"]), "iops", None,
+                           None)
+    assert curve.x == ["a ssd0", "a ssd1", "b ssd0", "b ssd1"]
+    assert curve.y[0] == curve.y[3] != curve.y[1]
+    capsys.readouterr()
+    assert cli.main(["compare", str(a), str(b), "--json"]) == 0
+    got = json.loads(capsys.readouterr().out)
+    assert faults("compare", got) == []
+    rows = {(r["drive"], r["name"]): r for r in got["rows"]}
+    assert rows["ssd0", "iops"]["a"] == rows["ssd1", "iops"]["b"] == curve.y[0]
+    assert got["differs"][0]["drive"] == "ssd0"
+    assert cli.main(["compare", str(a), str(b)]) == 0
+    assert "drive ssd1" in capsys.readouterr().out
+    one = ["compare", str(a), str(here / "plain.json")]
+    assert cli.main([*one, "--drive", "ssd1"]) == 0
+    said = capsys.readouterr().out
+    n, equal = re.findall(r"compared: (\d+) numbers, (\d+) of", said)[0]
+    assert n == equal, said
+
+
+@pytest.mark.parametrize("command", ["report", "plot", "compare"])
+@pytest.mark.parametrize("text, more, error", [
+    ('{"drives": {}}', (), "it has no drives"),
+    ('{"drives": {"ssd0": {"waf": 1}}}', (), "x.json, drive ssd0: no result"),
+    ('{"drives": {"ssd0": 5}}', (), "x.json, drive ssd0: no result"),
+    ("FULL", ("--drive", "ssd7"), "--drive ssd7: x.json has ssd0, ssd1"),
+    ("FULL", (), "name the one to compare with --drive ID")])
+def test_files_without_the_drive(here: Path,
+                                 capsys: pytest.CaptureFixture[str],
+                                 command: str, text: str,
+                                 more: tuple[str, ...], error: str) -> None:
+    """One line, that does not ask for what was given."""
+    if text == "FULL" and (command != "compare" if not more
+                           else command == "plot"):
+        pytest.skip("it takes such files")
+    Path("x.json").write_text(text)
+    if text == "FULL":
+        guests_file(Path("x.json"), here, "full", "plain")
+    others = {"report": list[str](), "plot": ["--y", "waf"],
+              "compare": [str(here / "full.json")]}[command]
+    assert cli.main([command, "x.json", *others, *more]) == 1
+    said = capsys.readouterr().err
+    assert error in said and said.count("\n") == 1
+
+
 def test_names(here: Path) -> None:
     """Of two files of one name."""
-    same = [result.Result("a", {}), result.Result("a", {}),
-            result.Result("b", {})]
-    result.name_apart(same, ["x/a.json", "y/a.json", "b.json"])
-    assert [r.name for r in same] == ["x/a.json", "a", "b"]
-    twice = [result.Result("a", {}), result.Result("a", {})]
-    result.name_apart(twice, ["a.json", "a.json"])
+    same = [result.Result("a", {}, given="x/a.json"),
+            result.Result("a", {}, given="y/a.json"),
+            result.Result("b", {}, given="b.json")]
+    result.name_apart(same)
+    assert [r.name for r in same] == ["x/a.json", "y/a.json", "b"]
+    twice = [result.Result("a", {}, given="a.json") for _ in range(2)]
+    result.name_apart(twice)
     assert len({r.name for r in twice}) == 2
 
 
@@ -204,6 +274,62 @@ def test_plot_of_a_table(here: Path, tmp_path: Path) -> None:
         ("policy=a", [10, 30], [3.0, 2.0]), ("policy=b", [10], [4.0])]
     assert cli.main(["plot", "t.csv", "--y", "waf", "-o", "t.png"]) == 0
     assert Path("t.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("values, x, unit", [
+    (["40%", "60%", "100%"], [40, 60, 100], "%"),
+    (["100%", "60", 40], [40, 60, 100], "%"),
+    (["40", "60", "100"], [40, 60, 100], ""),
+    (["64KiB", "1MiB"], [65536, 1048576], "bytes"),
+    (["2ms", "50us", "1s"], [5e4, 2e6, 1e9], "ns"),
+    (["", "28%"], [7, 28], "%"),
+    (["greedy", "fifo"], ["greedy", "fifo"], ""),
+    (["7%", "off"], ["7%", "off"], ""),
+    (["1KiB", "1ms"], ["1KiB", "1ms"], "")])
+def test_points_stand_at_their_values(here: Path, values: list[Any],
+                                      x: list[Any], unit: str) -> None:
+    """With their units and the default, of tables and of results."""
+    Path("t.csv").write_text("ftl.op_percent,waf\n" + "".join(
+        f"{v},{i + 1}\n" for i, v in enumerate(values)))
+    found = plot.sources(["t.csv"])
+    (curve,) = plot.curves(found, "waf", "ftl.op_percent", None)
+    assert curve.x == x and curve.unit == unit
+    names = []
+    for i, value in enumerate(values):
+        names.append(f"{i}.json")
+        Path(names[-1]).write_text(json.dumps(
+            {"schema_version": 1, "waf": i, "options":
+             {"ftl.op_percent": value} if value != "" else {}}))
+    found = plot.sources(names)
+    (curve,) = plot.curves(found, "waf", "options.ftl.op_percent", None)
+    assert curve.x == x and curve.unit == unit
+    fig = plot.draw(found, ["waf"], "options.ftl.op_percent", None, "")
+    (line,) = fig.axes[0].lines
+    assert list(line.get_xdata()) == x
+    assert (f"({unit})" in fig.axes[0].get_xlabel()) == bool(unit)
+
+
+def test_a_colour_is_a_workload(here: Path) -> None:
+    """Also of rows with equal values of --by, of traces, and of more curves
+    than matplotlib has colours."""
+    Path("t.csv").write_text("op,policy,workload,waf\n" + "".join(
+        f"{op},{p},w{w},{w}\n" for op in (40, 60) for p in "ab"
+        for w in range(7)))
+    found = plot.sources(["t.csv"])
+    some = plot.curves(found, "waf", "op", None)
+    assert [c.name for c in some] == [f"w{i}" for i in range(7)]
+    some = plot.curves(found, "waf", "op", "policy")
+    assert len(some) == 14 and some[0].name == "policy=a, w0"
+    assert all(len(set(c.y)) == 1 for c in some)
+    (ax,) = plot.draw(found, ["waf"], "op", "policy", "").axes
+    assert len({str(line.get_color()) for line in ax.lines}) == 14
+    names = []
+    for i in range(2):
+        names.append(f"{i}.json")
+        Path(names[-1]).write_text(json.dumps(
+            {"schema_version": 1, "waf": i, "trace": f"t{i}"}))
+    assert [c.name for c in plot.curves(plot.sources(names), "waf", None, None)
+            ] == ["t0", "t1"]
 
 
 @pytest.mark.parametrize("args, error", [

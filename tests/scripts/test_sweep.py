@@ -17,7 +17,7 @@ from vssd.build import venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 from vssd.sim import simremote, sweep
-from vssd.watch.result import load_json
+from vssd.watch.result import load_drives
 
 FILE = """\
 profiles = ["tiny"]
@@ -276,12 +276,12 @@ def test_compare_refuses(tmp_path: Path) -> None:
     other = tmp_path / "b.json"
     other.write_text("[1]")
     with pytest.raises(UserError, match="schema_version"):
-        load_json(str(other))
+        load_drives(str(other))
     other.write_text("{")
     with pytest.raises(UserError, match="no JSON"):
-        load_json(str(other))
+        load_drives(str(other))
     with pytest.raises(UserError, match="No such file"):
-        load_json(str(tmp_path / "c.json"))
+        load_drives(str(tmp_path / "c.json"))
     done = vssd("compare", a, result(other, schema_version=2))
     assert done.returncode == 1 and "b.json has 2" in done.stderr
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import UserError
 from ..sim.run import flat
-from ..watch.result import load_json
+from ..watch.result import load_drives
 
 OF_THE_RUN = ("profile", "workload", "trace", "fill", "seed",
               "capacity_bytes")
@@ -29,9 +30,12 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         "compare", help="show two results side by side, with ratios",
         description="Compares two results, as vssd-sim run --json and"
         " ./vssd run --stats write them, and lists the options and origins in"
-        " which they differ.  The ratio is B / A.")
+        " which they differ.  The ratio is B / A.  Files of a guest with several"
+        " drives are compared drive by drive.")
     p.add_argument("a", metavar="A.json")
     p.add_argument("b", metavar="B.json")
+    p.add_argument("--drive", metavar="ID",
+                   help="of files with several drives: this one, as ssd1")
     p.add_argument("--all", action="store_true",
                    help="every number, also those that are equal or zero")
     p.add_argument("--json", action="store_true",
@@ -121,23 +125,57 @@ def _print(a: dict[str, Any], b: dict[str, Any], names: tuple[str, str],
     print(f"compared: {compared(found)} numbers, {equal} of them equal")
 
 
+def pairs(args: argparse.Namespace) \
+        -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """What is to be compared, by drive; "": the files have one each."""
+    a, b = (load_drives(name, args.drive) for name in (args.a, args.b))
+    if len(a) == len(b) == 1:
+        (x,), (y,) = a.values(), b.values()
+        found = {args.drive or "": (x, y)}
+    elif a.keys() == b.keys():
+        found = {i: (a[i], b[i]) for i in a}
+    else:
+        have = [", ".join(x) or "one drive" for x in (a, b)]
+        raise UserError(f"{args.a} has {have[0]}, {args.b} has {have[1]}: name"
+                        " the one to compare with --drive ID")
+    for x, y in found.values():
+        if x["schema_version"] != y["schema_version"]:
+            raise UserError(
+                f"{args.a} has schema_version {x['schema_version']}, {args.b}"
+                f" has {y['schema_version']}: their members differ in meaning;"
+                " make both with one vssd")
+    return found
+
+
+def _json(found: dict[str, tuple[dict[str, Any], dict[str, Any]]]) \
+        -> dict[str, Any]:
+    def every(make: Callable[..., list[dict[str, Any]]]) \
+            -> list[dict[str, Any]]:
+        return [{**({"drive": i} if i else {}), **row}
+                for i, (a, b) in found.items() for row in make(a, b)]
+
+    table = every(rows)
+    first, _ = next(iter(found.values()))
+    return {"schema_version": first["schema_version"],
+            "compared": compared(table), "differs": every(origins),
+            "rows": table}
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd compare"""
-    a, b = load_json(args.a), load_json(args.b)
-    if a["schema_version"] != b["schema_version"]:
-        raise UserError(
-            f"{args.a} has schema_version {a['schema_version']}, {args.b} has"
-            f" {b['schema_version']}: their members differ in meaning; make"
-            " both with one vssd")
-    n = compared(rows(a, b))
-    if not n:
-        raise UserError(f"{args.a} and {args.b} have no number in common, so"
-                        " nothing was compared: give two results of one kind")
+    found = pairs(args)
+    for i, (a, b) in found.items():
+        if not compared(rows(a, b)):
+            raise UserError(
+                f"{args.a} and {args.b}" + (f", drive {i}," if i else "")
+                + " have no number in common, so nothing was compared: give two"
+                " results of one kind")
     if args.json:
-        json.dump({"schema_version": a["schema_version"], "compared": n,
-                   "differs": origins(a, b), "rows": rows(a, b)},
-                  sys.stdout, indent=2)
+        json.dump(_json(found), sys.stdout, indent=2)
         print()
         return 0
-    _print(a, b, ("A", "B"), args.all)
+    for i, (a, b) in found.items():
+        if i:
+            print(f"drive {i}")
+        _print(a, b, ("A", "B"), args.all)
     return 0

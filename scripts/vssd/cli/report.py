@@ -38,11 +38,12 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("-o", "--out", default="report.html", metavar="FILE",
                    help="the page (default: %(default)s)")
     p.add_argument("--drive", metavar="ID",
-                   help="of guests: this drive, as ssd0 (default: the only one)")
+                   help="of guests and of files with several drives: this one,"
+                   " as ssd0 (default: a guest's only one, all of a file)")
     p.set_defaults(call=main)
 
 
-def load(name: str, drive: str | None) -> Result:
+def load(name: str, drive: str | None) -> list[Result]:
     """A file, or the drive of a guest as it is now."""
     from ..watch import result
     from .stat import drive_of
@@ -50,20 +51,21 @@ def load(name: str, drive: str | None) -> Result:
     if not Path(name).exists() and name in [
             run.name for run in rundir.running()]:
         found = drive_of(argparse.Namespace(run=name, drive=drive))
-        return result.Result(f"{name} {found.name}", found.read())
-    return result.load(name)
+        return [result.Result(f"{name} {found.name}", found.read(),
+                              given=name)]
+    return result.load(name, drive)
 
 
 def load_all(names: list[str], drive: str | None) -> list[Result]:
     """All of them, under different names."""
     from ..watch import result
 
-    found = [load(name, drive) for name in names]
+    found = [one for name in names for one in load(name, drive)]
     versions = {r.data["schema_version"] for r in found}
     if len(versions) > 1:
         raise UserError("the results have several schema_version, their members"
                         " differ in meaning; make all with one vssd")
-    result.name_apart(found, names)
+    result.name_apart(found)
     return found
 
 

@@ -618,6 +618,7 @@ def detached_log(name: str) -> Path:
 async def _session(args: argparse.Namespace, spec: machine.Spec,
                    logs: Logs, started: Callable[[], None]) -> int:
     from ..guest import control, machine, report
+    from ..watch import spare
 
     status = 0
     async with machine.running(spec) as m:
@@ -656,6 +657,8 @@ async def _session(args: argparse.Namespace, spec: machine.Spec,
         if args.stats:
             report.write(report.as_one(stats), args.stats)
         say(report.summary_of_all(stats, spec.icount))
+        if more := spare.advice(spec.drives, list(stats)):
+            say(more)
     return status
 
 

@@ -2,23 +2,34 @@
 """One picture of members of results, or of columns of tables.
 
 A member that is a list gives a curve for each result, over its time.  Any other
-gives a point for each result or row of a table, over the member of --x.
+gives a point for each result or row of a table, over the member of --x: where
+its value is, with its unit or without.  Each workload has a colour.
 """
 
 from __future__ import annotations
 
 import csv
+import functools
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .. import pictures
 from ..errors import UserError
+from ..paths import PROJECT
+from ..sim.calibrate import number_of
 from . import members
 from .result import load, name_apart
 
 SIZE = (7.0, 4.2)  # inches
 TABLES = (".csv", ".parquet")
+INPUTS = ("workload", "trace")  # what makes two runs two workloads
+OPTIONS = PROJECT / "docs/options.md"  # a row has an option and its default
+# Of an axis, by the kind of an option's value; and its size in what number_of
+# gives.
+UNITS = {"time": ("ns", 1000), "size": ("bytes", 1), "percent": ("%", 1)}
+CYCLE = 10  # colours of matplotlib, before they repeat
 Row = dict[str, Any]
 
 
@@ -29,6 +40,7 @@ class Curve:
     name: str
     x: list[Any] = field(default_factory=list)
     y: list[float] = field(default_factory=list)
+    unit: str = ""  # of x, where its values had one
 
 
 @dataclass
@@ -67,17 +79,15 @@ def _table(path: Path) -> list[Row]:
 
 def sources(names: list[str]) -> list[Source]:
     """Results, and tables of ./vssd sweep and ./vssd stat --csv."""
-    results = [load(n) for n in names if Path(n).suffix not in TABLES]
-    name_apart(results, [n for n in names if Path(n).suffix not in TABLES])
-    left = iter(results)
+    files = [[] if Path(n).suffix in TABLES else load(n) for n in names]
+    name_apart([one for some in files for one in some])
     out = []
-    for name in names:
+    for name, results in zip(names, files):
         path = Path(name)
         if path.suffix in TABLES:
             out.append(Source(path.stem, _table(path)))
-        else:
-            one = next(left)
-            out.append(Source(one.name, [members.values(one.data)], one.data))
+        out += [Source(one.name, [members.values(one.data)], one.data)
+                for one in results]
     return out
 
 
@@ -114,32 +124,90 @@ def _course(source: Source, y: str, x: str | None) -> Curve:
     return Curve(source.name, at, values)
 
 
+@functools.cache
+def _default(place: str) -> str | None:
+    """The value of an option that a run was not given; None of what is none."""
+    if not OPTIONS.is_file():
+        return None
+    text = OPTIONS.read_text(encoding="utf-8")
+    name = re.escape(place.removeprefix("options."))
+    m = re.search(rf"^\| `{name}` \| ([^|]+?) \|", text, re.M)
+    return m[1] if m else None
+
+
+def _numbers(place: str, values: list[Any]) -> tuple[list[float], str] | None:
+    """The values as numbers of one unit, and the unit; None if they are words.
+    An option that was not given has its default."""
+    out, kinds = [], set()
+    for value in values:
+        one = _default(place) if value is None else value
+        if isinstance(one, bool) or not isinstance(one, (int, float, str)):
+            return None
+        try:
+            number, kind = number_of(one) if isinstance(one, str) \
+                else (one, "number")
+        except UserError:
+            return None
+        out.append(number)
+        kinds.add(kind)
+    if kinds == {"number", "percent"}:  # 7 and 7% are the same share
+        kinds = {"percent"}
+    if len(kinds) != 1:
+        return None
+    unit, size = UNITS.get(kinds.pop(), ("", 1))
+    return [n / size for n in out] if size > 1 else out, unit
+
+
+def _parts(found: list[Source], shown: tuple[str | None, ...]) -> list[str]:
+    """The members that tell workloads apart and that the picture does not show
+    already."""
+    return [name for name in INPUTS if name not in shown and len(
+        {row.get(name) for s in found for row in s.rows}) > 1]
+
+
+def _name(row: Row, whole: str, by: str | None, parts: list[str]) -> str:
+    """Of the curve to which a row belongs."""
+    words = [f"{by}={row.get(by)}"] if by is not None else []
+    words += [str(row[part]) for part in parts if row.get(part) is not None]
+    return ", ".join(words) or whole
+
+
 def _points(found: list[Source], y: str, x: str | None, by: str | None) \
         -> list[Curve]:
-    """A point for each row that has a value; a curve for each value of --by,
-    or for each table."""
+    """A point for each row that has a value; a curve for each workload and
+    each value of --by, or for each table."""
     out: dict[str, Curve] = {}
+    parts = _parts(found, (x, by))
     for source in found:
         for i, row in enumerate(source.rows):
             value = row.get(y)
             if not isinstance(value, (int, float)):
                 continue
-            name = y if source.data else source.name
-            if by is not None:
-                name = f"{by}={row.get(by)}"
+            name = _name(row, y if source.data else source.name, by, parts)
             curve = out.setdefault(name, Curve(name))
             default = source.name if source.data else i
             curve.x.append(default if x is None else row.get(x))
             curve.y.append(float(value))
-    for curve in out.values():
-        if x is not None and all(isinstance(v, (int, float))
-                                 for v in curve.x):
-            order = sorted(range(len(curve.x)), key=curve.x.__getitem__)
-            curve.x = [curve.x[i] for i in order]
-            curve.y = [curve.y[i] for i in order]
-        elif x is not None:
+    some = list(out.values())
+    if x is not None:
+        _place(some, x)
+    return some
+
+
+def _place(some: list[Curve], x: str) -> None:
+    """Numbers at their values and in their order, else words: the same for all
+    curves, which share the axis."""
+    numbers = _numbers(x, [v for c in some for v in c.x])
+    if not numbers:
+        for curve in some:
             curve.x = ["default" if v is None else str(v) for v in curve.x]
-    return list(out.values())
+        return
+    left = iter(numbers[0])
+    for curve in some:
+        points = sorted(((next(left), y) for y in curve.y),
+                        key=lambda point: point[0])
+        curve.x, curve.y = [p[0] for p in points], [p[1] for p in points]
+        curve.unit = numbers[1]
 
 
 def curves(found: list[Source], y: str, x: str | None, by: str | None) \
@@ -168,6 +236,14 @@ def label(place: str) -> str:
     return f"{place} ({row.unit})" if row and row.unit else place
 
 
+def _colours(n: int) -> list[Any]:
+    """As many as there are curves, all different."""
+    if n <= CYCLE:
+        return [f"C{i}" for i in range(n)]
+    return list(pictures.pyplot().get_cmap("turbo")(
+        [i / (n - 1) for i in range(n)]))
+
+
 def draw(found: list[Source], ys: list[str], x: str | None, by: str | None,
          log: str) -> Any:
     """The picture, as a figure of matplotlib."""
@@ -178,9 +254,9 @@ def draw(found: list[Source], ys: list[str], x: str | None, by: str | None,
         some = curves(found, y, x, by)
         lists = any(isinstance(_at(s.data, y), list) for s in found)
         words = any(isinstance(v, str) for c in some for v in c.x)
-        for curve in some:
+        for curve, colour in zip(some, _colours(len(some))):
             style = "-" if lists else "o" if words else "o-"
-            ax.plot(curve.x, curve.y, style, label=curve.name)
+            ax.plot(curve.x, curve.y, style, label=curve.name, color=colour)
         if len(some) > 1 or lists:
             ax.legend(fontsize=8)
         if "x" in log and not words:
@@ -188,7 +264,9 @@ def draw(found: list[Source], ys: list[str], x: str | None, by: str | None,
         if "y" in log:
             ax.set_yscale("log")
         timed = lists and x is None
-        ax.set_xlabel("time, in s, or index" if timed else label(x or ""))
+        unit = f" ({some[0].unit})" if some[0].unit else ""
+        ax.set_xlabel("time, in s, or index" if timed else f"{x}{unit}"
+                      if unit else label(x or ""))
         ax.set_ylabel(label(y))
         ax.grid(alpha=0.3)
     return fig

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import UserError
 
+FIRST_DRIVE = "ssd0"
 COLUMNS = ("op", "complete_ns", "latency_ns")  # of --csv, that are used here
 
 
@@ -35,6 +36,7 @@ class Result:
     data: dict[str, Any]
     csv: Path | None = None
     oplog: Path | None = None
+    given: str = ""  # the user's name for it
 
     def drives(self) -> list[tuple[str, dict[str, Any]]]:
         """Name and statistics of each drive; with one, those of the run."""
@@ -49,15 +51,35 @@ class Result:
         return read_commands(self.csv) if self.csv else None
 
 
-def load_json(name: str) -> dict[str, Any]:
-    """A result; UserError says why the file is none."""
+def load_drives(name: str, drive: str | None = None) \
+        -> dict[str, dict[str, Any]]:
+    """The results in a file by drive: "" for the only one, else those of
+    ./vssd run --stats with --drive, or the one that is named.  UserError says
+    why the file has none."""
+    data = _json(name)
+    several = data.get("drives") if isinstance(data, dict) else None
+    if not isinstance(several, dict) or "schema_version" in data:
+        return {"": _checked(name, data)}
+    if not several:
+        raise UserError(f"{name}: no result: it has no drives; give the output"
+                        " of ./vssd run --stats")
+    if drive is not None and drive not in several:
+        raise UserError(f"--drive {drive}: {name} has " + ", ".join(several))
+    return {i: _checked(f"{name}, drive {i}", one)
+            for i, one in several.items() if drive in (None, i)}
+
+
+def _json(name: str) -> Any:
     try:
-        data = json.loads(Path(name).read_bytes())
+        return json.loads(Path(name).read_bytes())
     except OSError as e:
         raise UserError(f"{name}: {e.strerror}") from e
     except ValueError as e:
         raise UserError(f"{name}: no JSON ({e}); give the output of"
                         " vssd-sim run --json") from e
+
+
+def _checked(name: str, data: Any) -> dict[str, Any]:
     if not isinstance(data, dict) or \
             not isinstance(data.get("schema_version"), int):
         raise UserError(f"{name}: no result: schema_version is missing; give"
@@ -66,20 +88,28 @@ def load_json(name: str) -> dict[str, Any]:
     return data
 
 
-def load(name: str) -> Result:
-    """A file, and the files beside it."""
+def load(name: str, drive: str | None = None) -> list[Result]:
+    """A file, and the files beside it; a result for each drive of a guest.
+    The operation log is that of the first drive, as --oplog writes it."""
     path = Path(name)
-    data = load_json(name)
-    beside = [p if (p := path.with_suffix(end)) != path and p.is_file()
-              else None for end in (".csv", ".oplog")]
-    return Result(path.stem, data, *beside)
+    commands, oplog = (
+        p if (p := path.with_suffix(end)) != path and p.is_file() else None
+        for end in (".csv", ".oplog"))
+    found = load_drives(name, drive)
+    if "" in found:
+        return [Result(path.stem, found[""], commands, oplog, name)]
+    return [Result(f"{path.stem} {i}", one,
+                   oplog=oplog if i == FIRST_DRIVE else None,
+                   given=f"{name} {i}")
+            for i, one in found.items()]
 
 
-def name_apart(results: list[Result], names: list[str]) -> None:
+def name_apart(results: list[Result]) -> None:
     """Give results of one name the longer one that the user gave."""
-    for one, name in zip(results, names):
-        if sum(r.name == one.name for r in results) > 1:
-            one.name = name
+    names = [r.name for r in results]
+    for one in results:
+        if names.count(one.name) > 1:
+            one.name = one.given
     for i, one in enumerate(results):
         if any(r.name == one.name for r in results[:i]):
             one.name += f" ({i + 1})"
