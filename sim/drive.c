@@ -13,6 +13,7 @@
 
 #include "fields.h"
 #include "host-rules.h"
+#include "memory.h"
 #include "precondition.h"
 #include "raid-args.h"
 #include "replay.h"
@@ -249,6 +250,23 @@ static bool check_rules(const Drive *d, const DriveUse *use, GError **error)
     return !refused;
 }
 
+/* A fill touches all tables: it would end hours later, without memory. */
+static bool check_memory(const Drive *d, const DriveUse *use, GError **error)
+{
+    bool fills = d->fill == PLAYER_FILL_PRELOAD || d->fill == PLAYER_FILL_SEQ ||
+                 d->fill == PLAYER_FILL_RANDOM;
+    g_autofree char *what = NULL;
+
+    if (use->looks || !(fills || args.precondition)) {
+        return true;
+    }
+    what = args.precondition
+               ? g_strdup("--precondition")
+               : g_strdup_printf("--fill=%s", player_fill_name(d->fill));
+    return memory_suffices(array_info(d->array), memory_available(), what,
+                           error);
+}
+
 static Drive *shared; /* see drive_share(); or NULL */
 
 void drive_share(Drive *d)
@@ -281,7 +299,7 @@ Drive *drive_open(const DriveUse *use, GError **error)
     if (!output_check("save-state", args.save_state, error) ||
         !make_config(d, use->recorded, error) ||
         !find_fill(d, use->recorded, error) || !make_drives(d, use, error) ||
-        !check_rules(d, use, error)) {
+        !check_rules(d, use, error) || !check_memory(d, use, error)) {
         g_clear_pointer(&d, drive_close);
     }
     return d;

@@ -72,6 +72,49 @@ class Terminal(unittest.TestCase):
             self.check(self.SHOWN, "run", "--profile", profile, *self.WORK)
 
 
+class LargeDrives(unittest.TestCase):
+    """Sizes from data that no machine here can fill."""
+
+    WORK = ("--workload", "rw=randread number_ios=10")
+
+    @staticmethod
+    def drive(blocks: int) -> list[object]:
+        """20 TiB for each 400 blocks."""
+        keys = (("channels", 8), ("chips", 2), ("dies", 16), ("planes", 4),
+                ("pages", 4096), ("blocks", blocks))
+        return ["--profile", ROOT / "profiles/tlc-generic.ini", "--set",
+                "ftl.op_percent=25%",
+                *(x for k, v in keys for x in ("--set", f"nand.{k}={v}"))]
+
+    def test_fills_beyond_the_memory(self) -> None:
+        """One line before the run: the option, the memory, what to do."""
+        drive = self.drive(7620)  # 381 TiB
+        for more, what in (((), "--fill=preload"),
+                           (("--fill", "preload"), "--fill=preload"),
+                           (("--fill", "seq"), "--fill=seq"),
+                           (("--fill", "random"), "--fill=random"),
+                           (("--precondition",), "--precondition")):
+            begin = time.monotonic()
+            done = run("run", *drive, *self.WORK, *more)
+            self.assertLess(time.monotonic() - begin, 10)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(
+                done.stderr, rf"^vssd-sim: {what}: a full drive of 381 TiB"
+                r" needs 17\d\d\.\d GiB of memory, of which [\d.]+ GiB are"
+                r" free: give --fill=none, or a smaller drive with fewer"
+                r" nand\.blocks\n$")
+        done = run("replay", TRACE, *drive)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--fill=preload: a full drive", done.stderr)
+
+    def test_what_does_not_fill(self) -> None:
+        """Goes on: an empty drive, and the geometry."""
+        drive = self.drive(480)  # 24 TiB
+        self.assertEqual(run("info", *drive).returncode, 0)
+        done = run("run", *drive, *self.WORK, "--fill", "none", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
 class Failures(unittest.TestCase):
     WEARS_OUT = ("run", "--profile", TINY, "--set", "media.erase_fail=0.2",
                  "--workload", "rw=randwrite bs=4k number_ios=40000")
