@@ -41,6 +41,7 @@ TEST_VARIABLES = {
     "VSSD_QEMU_TSAN": "path of the emulator with the thread sanitizer",
     "VSSD_RESULTS_ROWS": "path of the program that lists all results",
     "VSSD_ROOT": "directory of the sources",
+    "VSSD_RUNS": "directory of the guests of ./vssd run that tests start",
     "VSSD_SANITIZE": "sanitizers of the build",
     "VSSD_SERVER": "path of vssd-server",
     "VSSD_SEED": "seed of the damaged inputs of a test",

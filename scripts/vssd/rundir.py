@@ -6,7 +6,10 @@ the process, so the next run removes it.
 
 The directory of a guest that runs also tells other commands about it: its name
 and facts, and its sockets.  find() is the one way to a run: by --run NAME, or
-the only one.
+the only one; commands that destroy take find_to_destroy().
+
+The directories are in the cache, or where VSSD_RUNS says: ./vssd test keeps its
+guests apart from the user's.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import contextlib
 import fcntl
 import json
 import os
+import pwd
 import re
 import shutil
 import tempfile
@@ -25,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UserError
-from .paths import cache_dir, locked
+from .paths import PROJECT, cache_dir, locked
 
 # In the directory of a guest:
 MONITOR = "qmp.sock"
@@ -33,6 +37,7 @@ VMM = "vmm.sock"  # QEMU's, where MONITOR is vssd-server's
 CONSOLE = "console.sock"
 AGENT = "agent.sock"
 FACTS = "run.json"
+APART = "t-"  # begins a folder of runs in runs/ of the cache: of tests
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -69,15 +74,48 @@ class Run:
         return path if path.exists() else None
 
     @property
+    def ours(self) -> bool:
+        """Did this checkout and user start it?  Not while it has not said."""
+        facts = self.facts
+        return facts.get("checkout") == str(PROJECT) \
+            and facts.get("uid") == os.getuid()
+
+    @property
+    def owner(self) -> str:
+        """The checkout and the user that started it, for people."""
+        facts = self.facts
+        if "checkout" not in facts:
+            return "?"
+        return f"{facts['checkout']} ({_user(facts.get('uid'))})"
+
+    @property
     def alive(self) -> bool:
         """Does its process still live?"""
         return _in_use(self.folder)
 
 
-def running() -> list[Run]:
-    """The guests that run, by name."""
-    found = {path.parent for name in (MONITOR, FACTS) for path in live(name)}
+def _user(uid: object) -> str:
+    try:
+        return pwd.getpwuid(int(str(uid))).pw_name
+    except (KeyError, ValueError, OverflowError):
+        return f"user {uid}"
+
+
+def running(folder: Path | None = None) -> list[Run]:
+    """The guests that run, by name; in runs_dir() or another folder."""
+    found = {path.parent for name in (MONITOR, FACTS)
+             for path in live(name, folder)}
     return sorted((Run(path) for path in found), key=lambda run: run.name)
+
+
+def users_of_the_cache() -> list[str]:
+    """Guests that run with files of the cache, and tests, which may start
+    such."""
+    own = cache_dir() / "runs"
+    tests = [path for path in own.glob(APART + "*") if path.is_dir()]
+    return [run.name for folder in sorted({runs_dir(), own, *tests})
+            for run in running(folder)] \
+        + [f"./vssd test ({path.name})" for path in tests if _in_use(path)]
 
 
 def find(name: str | None = None) -> Run:
@@ -94,6 +132,18 @@ def find(name: str | None = None) -> Run:
         raise UserError("several guests run, say which: --run "
                         + " or ".join(found))
     return next(iter(found.values()))
+
+
+def find_to_destroy(name: str | None = None) -> Run:
+    """As find(), for commands that harm a guest: one of another checkout or
+    user has to be named."""
+    run = find(name)
+    if name or run.ours:
+        return run
+    who = f"is of {run.owner}, not of this checkout and user" \
+        if "checkout" in run.facts else "does not say who started it"
+    raise UserError(f"the guest {run.name} {who}: if you mean it, give --run"
+                    f" {run.name}")
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +164,9 @@ def check_name(name: str, own: Path | None = None) -> None:
 
 
 def describe(folder: Path, facts: dict[str, Any]) -> None:
-    """Write the facts of a run that starts; its name must be free."""
+    """Write the facts of a run that starts, and whose it is; its name must be
+    free."""
+    facts = {**facts, "checkout": str(PROJECT), "uid": os.getuid()}
     with locked("runs"):
         if facts.get("name"):
             check_name(facts["name"], folder)
@@ -123,14 +175,42 @@ def describe(folder: Path, facts: dict[str, Any]) -> None:
         part.rename(folder / FACTS)
 
 
+def runs_dir() -> Path:
+    """Where the directories of runs are; made when it is not there."""
+    env = os.environ.get("VSSD_RUNS")
+    path = Path(env).expanduser().absolute() if env else cache_dir() / "runs"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise UserError(f"VSSD_RUNS={env}: cannot make it: {e.strerror}"
+                        if env else f"cannot make {path}: {e.strerror}") from e
+    return path
+
+
+@contextlib.contextmanager
+def apart() -> Iterator[Path]:
+    """A folder of the cache for VSSD_RUNS, with a short name, since sockets are
+    in it.  Guests that still run at the end keep it, until they end."""
+    folder = cache_dir() / "runs"
+    folder.mkdir(exist_ok=True)
+    _sweep(folder, APART)
+    path, fd = _make(folder, APART)
+    try:
+        yield path
+    finally:
+        if not running(path):
+            shutil.rmtree(path, ignore_errors=True)
+        os.close(fd)
+
+
 @contextlib.contextmanager
 def rundir(folder: Path | None = None) -> Iterator[Path]:
     """A fresh directory, locked while it is in use; in the cache, or in a
     folder that exists, among files that are not ours."""
     prefix = "vssd-run-" if folder else "run-"
     if folder is None:
-        folder = cache_dir() / "runs"
-        folder.mkdir(exist_ok=True)
+        folder = runs_dir()
+        _sweep(folder, APART)
     _sweep(folder, prefix)
     path, fd = _make(folder, prefix)
     try:
@@ -140,9 +220,9 @@ def rundir(folder: Path | None = None) -> Iterator[Path]:
         os.close(fd)
 
 
-def live(name: str) -> list[Path]:
-    """Files of this name in the cache's directories that are in use."""
-    found = sorted((cache_dir() / "runs").glob(f"run-*/{name}"))
+def live(name: str, folder: Path | None = None) -> list[Path]:
+    """Files of this name in the directories of runs that are in use."""
+    found = sorted((folder or runs_dir()).glob(f"run-*/{name}"))
     return [path for path in found if _in_use(path.parent)]
 
 
@@ -180,7 +260,8 @@ def _sweep(folder: Path, prefix: str) -> None:
             continue
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(old, ignore_errors=True)
+            if not running(old):  # of a folder of runs: it outlived the tests
+                shutil.rmtree(old, ignore_errors=True)
         except OSError:
             pass    # it is in use
         finally:

@@ -40,6 +40,7 @@ def drive(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) \
     for name in ("metrics", "figures"):
         venv.extra(name)  # into the cache that the tests share
     monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("VSSD_RUNS", raising=False)
     for name in ("enter", "extra"):
         monkeypatch.setattr(venv, name, lambda _: None)
     with rundir.rundir() as folder:

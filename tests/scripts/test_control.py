@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import getpass
 import io
 import json
 import os
@@ -40,6 +41,7 @@ from vssd.guest import attach, console, control, copying, links, machine
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own for each test."""
     monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("VSSD_RUNS", raising=False)
     return tmp_path / "cache"
 
 
@@ -358,11 +360,135 @@ def test_ps(capsys: pytest.CaptureFixture[str]) -> None:
             "accel": "tcg", "ssh_port": 2222, "detached": True,
             "drives": [{"id": "ssd0", "profile": "tiny", "device": "vssd"}]})
         assert cmd_ps.row(rundir.find()) == [
-            "db", "7", "1 h 1 min", "tcg detached", "2222", "ssd0 tiny"]
+            "db", "7", "1 h 1 min", "tcg detached", "2222", "ssd0 tiny",
+            f"{paths.PROJECT} ({getpass.getuser()})"]
         cmd_ps.main(argparse.Namespace(json=True))
-        assert json.loads(capsys.readouterr().out)[0]["ssh_port"] == 2222
+        said = json.loads(capsys.readouterr().out)[0]
+        assert said["ssh_port"] == 2222
+        assert said["checkout"] == str(paths.PROJECT)
+        assert said["uid"] == os.getuid()
     cmd_ps.main(argparse.Namespace(json=True))
     assert capsys.readouterr().out == "[]\n"
+
+
+# ---- guests of others ----------------------------------------------------
+
+FOREIGN: list[dict[str, object] | None] = [
+    {"checkout": "/another/clone"}, {"uid": os.getuid() + 1}, None]
+DESTROY = (["powercut"], ["powercut", "--mode", "running"],
+           ["stop"], ["stop", "--force"],
+           ["fault", "add", "ctrl -> cfs"], ["fault", "remove", "1"])
+
+
+class Monitor:
+    """Counts who comes to a guest's socket, and answers nobody."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.bind(str(folder / rundir.MONITOR))
+        self.sock.listen()
+        self.sock.setblocking(False)
+
+    def asked(self) -> bool:
+        """Has somebody come since?"""
+        try:
+            self.sock.accept()[0].close()
+        except BlockingIOError:
+            return False
+        return True
+
+
+@contextlib.contextmanager
+def guest_of(name: str, facts: dict[str, object] | None) -> Iterator[Monitor]:
+    """A guest with these facts in place of ours; without run.json for None."""
+    with rundir.rundir() as folder:
+        if facts is not None:
+            rundir.describe(folder, {"name": name})
+            path = folder / rundir.FACTS
+            path.write_text(json.dumps({**json.loads(path.read_text()),
+                                        **facts}))
+        monitor = Monitor(folder)
+        yield monitor
+        monitor.sock.close()
+
+
+def command(*words: str) -> int:
+    """One of ./vssd, in this process."""
+    args = cli.parser().parse_args(list(words))
+    return int(args.call(args))
+
+
+@pytest.fixture
+def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who goes to a monitor comes back with an error."""
+    from qemu.qmp.legacy import QEMUMonitorProtocol
+
+    def connect(self: QEMUMonitorProtocol, **_: object) -> None:
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(self._address)
+        raise OSError("is a stand-in")
+    monkeypatch.setattr(QEMUMonitorProtocol, "connect", connect)
+
+
+def come(words: list[str], monitor: Monitor) -> bool:
+    """Does the command go to the guest's monitor?"""
+    with pytest.raises(UserError) as e:
+        command(*words)
+    assert "\n" not in str(e.value)
+    return monitor.asked()
+
+
+@pytest.mark.usefixtures("no_answer")
+@pytest.mark.parametrize("facts", FOREIGN)
+@pytest.mark.parametrize("words", DESTROY, ids=" ".join)
+def test_a_guest_of_another_must_be_named(
+        words: list[str], facts: dict[str, object] | None,
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody touches its monitor or its process before."""
+    def kill(*_: object) -> None:
+        raise AssertionError("a signal")
+    monkeypatch.setattr(os, "kill", kill)
+    with guest_of("db", facts) as monitor:
+        name = rundir.find().name
+        with pytest.raises(UserError, match=f"the guest {name} .*--run {name}"
+                           ) as e:
+            command(*words)
+        assert "\n" not in str(e.value)
+        assert facts is None or f"of {rundir.find().owner}," in str(e.value)
+        assert not monitor.asked()
+        if "--force" not in words:
+            assert come([*words, "--run", name], monitor)
+        if words == ["stop"]:
+            assert come(["stop", name], monitor)
+        assert come(["fault", "list"], monitor)
+
+
+@pytest.mark.usefixtures("no_answer")
+@pytest.mark.parametrize("words", [w for w in DESTROY if "--force" not in w],
+                         ids=" ".join)
+def test_a_guest_of_ours_needs_no_name(words: list[str]) -> None:
+    """From any terminal, if it is the only one."""
+    with guest_of("db", {}) as monitor:
+        assert come(words, monitor)
+        with guest_of("other", {"uid": os.getuid() + 1}), \
+                pytest.raises(UserError, match="several guests run"):
+            command(*words)
+        assert not monitor.asked()
+
+
+def test_stop_all_takes_ours(monkeypatch: pytest.MonkeyPatch,
+                             capsys: pytest.CaptureFixture[str]) -> None:
+    """And names those of others."""
+    stopped: list[str] = []
+    monkeypatch.setattr(cmd_stop, "stop",
+                        lambda run, *_: stopped.append(run.name))
+    with guest_of("a", {}), guest_of("b", {"checkout": "/another/clone"}), \
+            guest_of("c", {}), guest_of("d", {"uid": os.getuid() + 1}):
+        assert command("stop", "--all") == 0
+    assert stopped == ["a", "c"]
+    said, = capsys.readouterr().err.splitlines()
+    assert "left running: b of /another/clone" in said and "d of " in said
+    assert "--run NAME" in said
 
 
 # ---- options ------------------------------------------------------------

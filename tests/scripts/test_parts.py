@@ -29,6 +29,7 @@ from vssd.paths import PROJECT
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own for each test."""
     monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("VSSD_RUNS", raising=False)
     return tmp_path / "cache"
 
 
@@ -265,6 +266,44 @@ def test_runs_have_names(cache: Path) -> None:
             with pytest.raises(UserError, match="--name .*: allowed are"):
                 rundir.check_name(bad)
     rundir.check_name("db")
+
+
+def test_runs_of_tests_are_apart(cache: Path,
+                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    """With VSSD_RUNS a command sees the guests there, and no others."""
+    with rundir.rundir() as mine, rundir.apart() as runs:
+        rundir.describe(mine, {"name": "mine"})
+        monkeypatch.setenv("VSSD_RUNS", str(runs))
+        with pytest.raises(UserError, match="no guest runs"):
+            rundir.find()
+        with rundir.rundir() as path:
+            assert path.parent == runs
+            assert len(str(path)) <= len(str(mine)) + len("/t-12345678")
+            rundir.describe(path, {"name": "mine"})  # the name is free there
+            assert rundir.find().folder == path
+            monkeypatch.delenv("VSSD_RUNS")
+            assert rundir.find().folder == mine
+            assert len(rundir.users_of_the_cache()) == 3
+    assert not runs.exists()
+
+
+def test_runs_of_tests_that_were_killed(cache: Path) -> None:
+    """Go, but for those with a guest that is alive; whatever their PIDs."""
+    folder = paths.cache_dir() / "runs"
+    empty, used = folder / "t-empty", folder / "t-used"
+    (empty / "run-dead").mkdir(parents=True)
+    (empty / "run-dead/qmp.sock").touch()
+    used.mkdir()
+    with rundir.rundir(used) as path:
+        guest = path.rename(used / "run-1")
+        (guest / "qmp.sock").touch()
+        with rundir.apart() as runs:
+            assert runs.exists() and used.exists() and not empty.exists()
+            with rundir.apart() as other, rundir.rundir():
+                assert runs.exists() and other.exists() and used.exists()
+        guest.rename(path)
+    with rundir.apart():
+        assert not used.exists()
 
 
 def frames(*parts: tuple[bytes, bytes]) -> bytes:

@@ -32,6 +32,7 @@ from vssd.guest import console, domain, machine
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own for each test."""
     monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("VSSD_RUNS", raising=False)
     return tmp_path / "cache"
 
 

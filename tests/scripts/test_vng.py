@@ -26,6 +26,7 @@ def _tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (*vng.TREE, str(vng.KERNEL)):
         (tree / name).touch()
     monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("VSSD_RUNS", raising=False)
     monkeypatch.chdir(tree)
     return tree
 

@@ -107,7 +107,8 @@ def main(args: argparse.Namespace) -> int:
     from qemu.qmp.legacy import QEMUMonitorProtocol
 
     check(args)
-    run = rundir.find(args.run)
+    find = rundir.find if args.action == "list" else rundir.find_to_destroy
+    run = find(args.run)
     qmp = QEMUMonitorProtocol(str(run.monitor))
     try:
         qmp.connect()

@@ -22,6 +22,7 @@ modes:
            the durable data
   running  the drives disappear, and return a second later
 
+A guest of another checkout or user has to be named, by --run.
 docs/power.md describes the surviving data and the guest's view.
 "./vssd powercut campaign" starts guests of its own.
 """
@@ -115,7 +116,7 @@ def main(args: argparse.Namespace) -> int:
     if args.drive and args.mode != "running":
         raise UserError("--drive goes with --mode running only: the machine"
                         " loses the power of all its drives")
-    run = rundir.find(args.run)
+    run = rundir.find_to_destroy(args.run)
     qmp = QEMUMonitorProtocol(str(run.monitor))
     try:
         qmp.connect()

@@ -41,7 +41,7 @@ def row(run: rundir.Run) -> list[str]:
     return [run.name, str(facts.get("pid", "?")),
             up_text(time.time() - facts["started"]) if "started" in facts
             else "starts", " ".join(how), str(facts.get("ssh_port") or "-"),
-            drives or "?"]
+            drives or "?", run.owner]
 
 
 def main(args: argparse.Namespace) -> int:
@@ -54,6 +54,7 @@ def main(args: argparse.Namespace) -> int:
     elif not found:
         ui.say("no guest runs: start one with ./vssd run")
     else:
-        ui.table("", ["name", "pid", "up", "runs by", "ssh port", "drives"],
+        ui.table("", ["name", "pid", "up", "runs by", "ssh port", "drives",
+                      "checkout (user)"],
                  [row(run) for run in found])
     return 0

@@ -26,11 +26,12 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p = sub.add_parser(
         "stop", help="end a guest that runs",
         description="Presses the guest's power button and waits until it has"
-        " ended.  Shows the summary of a detached run.")
+        " ended.  Shows the summary of a detached run.  A guest of another"
+        " checkout or user has to be named.")
     p.add_argument("name", nargs="?", metavar="NAME",
                    help="which guest; as --run")
     rundir.add_option(p)
-    p.add_argument("--all", action="store_true", help="every guest that runs")
+    p.add_argument("--all", action="store_true", help="every guest of this checkout and user")
     p.add_argument("--force", action="store_true",
                    help="end it as if its power went; statistics are written")
     p.add_argument("--timeout", type=float, default=120, metavar="SECONDS",
@@ -45,8 +46,14 @@ def wanted(args: argparse.Namespace) -> list[rundir.Run]:
         raise UserError("stop: give one of NAME, --run NAME and --all")
     if not 0 < args.timeout <= 1e9:
         raise UserError(f"--timeout {args.timeout:g}: allowed above 0 seconds")
-    return rundir.running() if args.all \
-        else [rundir.find(args.name or args.run)]
+    if not args.all:
+        return [rundir.find_to_destroy(args.name or args.run)]
+    found = rundir.running()
+    if others := [run for run in found if not run.ours]:
+        say("not of this checkout and user, left running: "
+            + ", ".join(f"{run.name} of {run.owner}" for run in others)
+            + "; --run NAME ends one")
+    return [run for run in found if run.ours]
 
 
 def press_power_button(run: rundir.Run) -> None:
