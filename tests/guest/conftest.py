@@ -4,6 +4,7 @@ and ways to boot others."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from vssd import paths
+from vssd import paths, rundir
 from vssd.build import model, qemu_build
 from vssd.guest import image as image_module
 from vssd.guest import kvm, machine
@@ -50,6 +51,15 @@ def _group(item: pytest.Function) -> str:
                 if name == "cut_guest" else ""
             return f"{name}-{param}" if param else name
     return module
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without ./vssd test, too, the user's guests are not ours."""
+    if "VSSD_RUNS" not in os.environ:
+        ends = contextlib.ExitStack()
+        config.add_cleanup(ends.close)
+        os.environ["VSSD_RUNS"] = str(ends.enter_context(rundir.apart()))
+        ends.callback(os.environ.pop, "VSSD_RUNS")
 
 
 @pytest.hookimpl(tryfirst=True)

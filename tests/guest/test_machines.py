@@ -77,7 +77,7 @@ def test_input_kill_and_time(run: Detached) -> None:
     assert run.exec("head -c 9", given=big).stdout == big[:9]
     assert run.exec("sh", "-c", "cat; echo '$x' \"$1\"", "sh", "a b",
                     given=b"in\n").stdout == b"in\n$x a b\n"
-    done = vssd("exec", "--timeout", "1", "echo on; sleep 54321")
+    done = vssd("exec", "--run", NAME, "--timeout", "1", "echo on; sleep 54321")
     assert (done.returncode, done.stdout) == (124, "on\n")
     assert run.exec("pgrep -f [5]4321").returncode == 1
 
@@ -93,7 +93,7 @@ def test_copies(run: Detached, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     same = subprocess.run(["diff", "-r", tree, tmp_path / "back"], check=False)
     assert same.returncode == 0
-    done = vssd("cp", ":/no/such", str(tmp_path))
+    done = vssd("cp", f"{NAME}:/no/such", str(tmp_path))
     assert done.returncode == 1 and "No such file" in done.stderr
 
 
@@ -106,10 +106,11 @@ def test_ports(run: Detached) -> None:
 
 
 def test_other_commands(run: Detached) -> None:
-    """They find it by its name, or as the only one."""
-    row, = json.loads(vssd("ps", "--json").stdout)
-    assert row["name"] == NAME and [d["id"] for d in row["drives"]] == \
-        ["ssd0", "ssd1", "ssd2"]
+    """They find it by its name."""
+    row, = [r for r in json.loads(vssd("ps", "--json").stdout)
+            if r["name"] == NAME]
+    assert [d["id"] for d in row["drives"]] == ["ssd0", "ssd1", "ssd2"]
+    assert row["checkout"] == str(paths.PROJECT) and row["uid"] == os.getuid()
     assert NAME in vssd("ps").stdout
     done = vssd("fault", "list", "--run", NAME, "--drive", "ssd1", "--json")
     assert (done.returncode, done.stdout) == (0, "[]\n")
@@ -117,8 +118,8 @@ def test_other_commands(run: Detached) -> None:
     assert done.stderr == f"vssd: --name {NAME}: a guest that runs has this" \
         " name\n"
     done = subprocess.run(
-        [str(paths.PROJECT / "vssd"), "console"], text=True, check=False,
-        input="root\necho $((6*7))\n", capture_output=True, timeout=600)
+        [str(paths.PROJECT / "vssd"), "console", "--run", NAME], text=True,
+        check=False, input="root\necho $((6*7))\n", capture_output=True, timeout=600)
     assert "vssd login: " in done.stdout
     assert re.search(r"^42\r?$", re.sub(r"\x1b\[[?\d;]*\w", "", done.stdout),
                      re.M), done.stdout
@@ -126,6 +127,7 @@ def test_other_commands(run: Detached) -> None:
 
 def test_stop_shows_every_drive(run: Detached) -> None:
     """And the statistics are in the file."""
+    folder = rundir.find(NAME).folder
     done = vssd("stop", NAME)
     assert done.returncode == 0, done.stderr
     for name, profile in (("ssd0", "tlc-generic"), ("ssd1", "tiny"),
@@ -134,5 +136,5 @@ def test_stop_shows_every_drive(run: Detached) -> None:
     assert f"{NAME} has ended" in done.stderr
     assert [d["profile"] for d in load(run.stats)["drives"].values()] == \
         ["tlc-generic", "tiny", "zero-latency"]
-    assert "no guest runs" in vssd("exec", "true").stderr
-    assert list(paths.cache_dir().glob("runs/*")) == []
+    assert "no such guest" in vssd("exec", "--run", NAME, "true").stderr
+    assert not folder.exists()

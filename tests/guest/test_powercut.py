@@ -19,6 +19,7 @@ import pytest
 from conftest import MIB, Env, blank, vssd
 from vssd import paths
 
+NAME = "test-powercut"
 WRITE = "while :; do echo more >>/root/f; sync; done"
 # On the drive in the slot: note something, write until it is gone, and look for
 # the note when the drive is back.
@@ -41,7 +42,8 @@ class Run:
         self.out, self.err = folder / "out", folder / "err"
         with self.out.open("wb") as out, self.err.open("wb") as err:
             self.process = subprocess.Popen(
-                [str(paths.PROJECT / "vssd"), "run", *args], stdout=out,
+                [str(paths.PROJECT / "vssd"), "run", "--name", NAME, *args],
+                stdout=out,
                 stderr=err, stdin=subprocess.DEVNULL, env=dict(os.environ))
 
     def wait_for(self, text: str, seconds: float = 1500) -> None:
@@ -71,7 +73,7 @@ def run(folder: Path, *args: str) -> Iterator[Run]:
 
 def powercut(mode: str, drive: str = "") -> None:
     """Cut, and be told so."""
-    done = vssd("powercut", "--mode", mode,
+    done = vssd("powercut", "--run", NAME, "--mode", mode,
                 *(["--drive", drive] if drive else []))
     assert done.returncode == 0, done.stderr
     assert f"cut the power of {drive or 'ssd0'}: {mode}" in done.stderr
@@ -112,8 +114,8 @@ def test_drive_returns(env: Env, tmp_path: Path) -> None:
     assert running.out.read_text() == "ready\ngone\nnote"
 
 
-def test_nothing_to_cut(env: Env) -> None:
+def test_nothing_to_cut(tmp_path: Path) -> None:
     """One line, and no trace."""
-    done = vssd("powercut")
+    done = vssd("powercut", env={"VSSD_RUNS": str(tmp_path)})
     assert done.returncode != 0
     assert "no guest runs" in done.stderr and "Traceback" not in done.stderr

@@ -27,6 +27,7 @@ REAL = os.environ.get("VSSD_CACHE")  # where the programs of the tests are
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own for each test."""
     monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("VSSD_RUNS", raising=False)
     monkeypatch.delenv("VSSD_SHARED_CACHE", raising=False)
     return paths.cache_dir()
 
@@ -106,6 +107,15 @@ def test_clean_and_remove(cache: Path, capsys: pytest.CaptureFixture[str]) \
         for words in (["clean"], ["remove", "--all"]):
             with pytest.raises(UserError, match="stop them first: db"):
                 run(*words)
+    with rundir.apart() as runs:
+        with pytest.raises(UserError, match=r"first: ./vssd test \(t-"):
+            run("clean")
+        with rundir.rundir(runs) as folder:
+            guest = folder.rename(runs / "run-1")
+            rundir.describe(guest, {"name": "of-a-test"})
+            with pytest.raises(UserError, match="first: of-a-test, "):
+                run("remove", "--all")
+            guest.rename(folder)
     assert run("du") == 0
     said = capsys.readouterr().out
     assert "3 MiB old" in said and "image-1.part" in said

@@ -20,7 +20,7 @@ EPILOG = """\
   remove NAME    remove these entries, by the names that du shows
   remove --all   remove the whole cache, with the writes of guests that are kept
 
-clean and remove are refused while guests run.  docs/cache.md has the contents.
+clean and remove are refused while guests or tests run.  docs/cache.md has the contents.
 """
 
 
@@ -103,9 +103,9 @@ def main(args: argparse.Namespace) -> int:
     if args.action == "du":
         show(cache.entries())
         return 0
-    if not args.dry_run and (running := rundir.running()):
+    if not args.dry_run and (users := rundir.users_of_the_cache()):
         raise UserError(f"cache {args.action}: guests run, stop them first: "
-                        + ", ".join(run.name for run in running))
+                        + ", ".join(users))
     if args.dry_run:
         remove(chosen(args), True)
         return 0

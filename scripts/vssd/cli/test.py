@@ -36,6 +36,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from .. import rundir
 from ..build import (
     kernel_build,
     model,
@@ -50,7 +51,7 @@ from ..errors import UserError, one_line
 from ..guest import image, suite_kernel
 from ..paths import PROJECT, cache_dir
 from ..proc import log_file
-from . import lint, mutants
+from . import lint, mutants, stop
 
 MESON_LINE = re.compile(
     r"^\s*\d+/\d+\s+(?P<name>.+?)\s+(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
@@ -212,7 +213,27 @@ def _meson_names(build: Path, parts: list[str], env: dict[str, str],
 
 def run_pytest(group: str, parts: list[str], tally: Tally, long: bool) -> None:
     """The tests of one folder."""
-    env = {"PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'tests'}",
+    with rundir.apart() as runs:
+        try:
+            _run_pytest(group, parts, tally, long, runs)
+        finally:
+            _end_guests(runs)
+
+
+def _end_guests(runs: Path) -> None:
+    """No guest of a test outlives the tests."""
+    for run in rundir.running(runs):
+        print(f"     | a test has left the guest {run.name}", flush=True)
+        try:
+            stop.stop(run, True, stop.FORCED_S)
+        except UserError as e:
+            print(f"     | {e}", flush=True)
+
+
+def _run_pytest(group: str, parts: list[str], tally: Tally, long: bool,
+                runs: Path) -> None:
+    env = {"VSSD_RUNS": str(runs),
+           "PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'tests'}",
            "COLUMNS": "200", "PYTEST_ADDOPTS": "", **venv.path_env()}
     try:
         if group != "scripts":

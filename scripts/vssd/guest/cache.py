@@ -35,7 +35,7 @@ KINDS = {
     "suite-": "test suite",
     "kept-": "a guest's writes (--keep)",
     "libvirt-": "a libvirt guest's writes",
-    "runs": "guests that run",
+    "runs": "guests that run, also of ./vssd test",
     "logs": "logs",
     "ssh": "key of --ssh",
 }
