@@ -16,9 +16,12 @@ import errno
 import fcntl
 import hashlib
 import os
+import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from .errors import UserError
 
@@ -38,7 +41,71 @@ def cache_dir() -> Path:
     except OSError as e:
         raise UserError(f"cannot make the cache directory {path}: {e.strerror};"
                         " set VSSD_CACHE to a directory you can write") from e
+    check_folder("cache directory", path,
+                 "set VSSD_CACHE to a directory of yours")
     return path
+
+
+def _trusted(st: os.stat_result, parent: Path) -> bool:
+    """Made by the user, by root, or by the owner of the directory that it is
+    in: the kernel's rule for links in shared directories."""
+    return st.st_uid in (os.geteuid(), 0) \
+        or st.st_uid == parent.stat().st_uid
+
+
+def check_folder(what: str, path: Path, remedy: str) -> None:
+    """Refuse a directory of programs or results that another user made in a
+    shared one, or can write."""
+    real = path.resolve()
+    found = real.stat()
+    if not _trusted(path.lstat(), path.parent) \
+            or not _trusted(found, real.parent):
+        raise UserError(f"{what} {path}: another user made it; {remedy}")
+    if found.st_mode & stat.S_IWOTH:
+        raise UserError(f"{what} {path}: every user can write it; {remedy},"
+                        " or: chmod o-w")
+
+
+def _behind_links(path: Path) -> Path:
+    for _ in range(40):
+        try:
+            st = path.lstat()
+        except FileNotFoundError:
+            return path
+        if not stat.S_ISLNK(st.st_mode):
+            return path
+        if not _trusted(st, path.parent):
+            raise PermissionError(errno.EACCES, "another user made this link")
+        path = path.parent / path.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of `path` at the end: wholly, or not at
+    all.
+
+    As core/replace.h: the name beside it cannot be guessed, a link stays, and
+    so does the mode of the old file.
+    """
+    target = _behind_links(path)
+    mode = None
+    with contextlib.suppress(FileNotFoundError):
+        old = target.stat()
+        if _trusted(old, target.parent):
+            mode = stat.S_IMODE(old.st_mode) & 0o777
+    beside = target.with_name(f"{target.name[:100]}.{secrets.token_hex(8)}.new")
+    fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW,
+                 0o666 if mode is None else 0o600)
+    try:
+        with os.fdopen(fd, "wb") as f:
+            yield f
+            if mode is not None:
+                os.fchmod(f.fileno(), mode)
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def shared_cache_dir() -> Path | None:

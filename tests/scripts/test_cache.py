@@ -300,3 +300,49 @@ def test_shared_cache(cache: Path, tmp_path: Path,
     monkeypatch.setenv("VSSD_SHARED_CACHE", str(tmp_path / "none"))
     with pytest.raises(UserError, match="VSSD_SHARED_CACHE=.*: no such dir"):
         image.ensure("", "bullseye")
+
+
+def test_cache_of_others(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs are run from the cache: nobody else may have made it, where all
+    can, or write it."""
+    cache.chmod(0o777)
+    with pytest.raises(UserError, match=r"every user can write it.*chmod o-w"):
+        paths.cache_dir()
+    cache.chmod(0o755)
+    assert paths.cache_dir() == cache
+    if os.geteuid() != 0:
+        return
+    os.chown(cache, 65534, 65534)
+    with pytest.raises(UserError, match="another user made it"):
+        paths.cache_dir()
+    os.chown(cache.parent, 65534, 65534)  # it is that user's home
+    assert paths.cache_dir() == cache
+    os.chown(cache.parent, 0, 0)
+    cache.rename(cache.with_name("theirs"))
+    cache.symlink_to("theirs")
+    os.chown(cache, 65534, 65534, follow_symlinks=False)
+    with pytest.raises(UserError, match="another user made it"):
+        paths.cache_dir()
+
+
+def test_replacing(tmp_path: Path) -> None:
+    """A fault leaves the old file, and nothing beside it; links of other users
+    are refused."""
+    path = tmp_path / "folder/f"
+    path.parent.mkdir()
+    with paths.replacing(path) as f:
+        f.write(b"old")
+    with pytest.raises(RuntimeError), paths.replacing(path) as f:
+        f.write(b"new")
+        raise RuntimeError
+    assert path.read_bytes() == b"old"
+    assert list(path.parent.iterdir()) == [path]
+    if os.geteuid() != 0:
+        return
+    link = path.with_name("link")
+    link.symlink_to(path)
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    with pytest.raises(PermissionError, match="another user"), \
+            paths.replacing(link):
+        pass
+    assert path.read_bytes() == b"old"

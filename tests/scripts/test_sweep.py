@@ -17,6 +17,8 @@ from vssd.build import venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 from vssd.sim import simremote, sweep
+from vssd.sim.run import Point
+from vssd.sim.store import Store
 from vssd.watch.result import load_drives
 
 FILE = """\
@@ -291,9 +293,11 @@ def test_a_planted_folder_is_not_used(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planted: str) -> None:
     """A program in a folder that another user can write is not run."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    usual = simremote._own_folder()
-    assert usual.parent == tmp_path and usual.stat().st_mode & 0o777 == 0o700
-    assert simremote._own_folder() == usual
+    with simremote._own_folder() as usual:
+        assert usual.parent == tmp_path
+        assert usual.stat().st_mode & 0o777 == 0o700
+    with simremote._own_folder() as again:
+        assert again == usual
     usual.rmdir()
     theirs = tmp_path / "theirs"
     theirs.mkdir(mode=0o700)
@@ -306,3 +310,42 @@ def test_a_planted_folder_is_not_used(
     (usual / "vssd-sim-x").chmod(0o755)
     assert simremote.run("vssd-sim-x", b"#!/bin/sh\necho ours\n", "p", b"",
                          ["run"])[1] == "ours\n"
+    left = {"theirs", usual.name} if planted == "link" else {usual.name}
+    assert {p.name for p in tmp_path.iterdir()} == left
+
+
+def test_planted_links_are_not_followed(tmp_path: Path) -> None:
+    """A table and a result are written beside, where no name is known before;
+    the old file's mode and a link of the user's stay."""
+    victim = tmp_path / "victim"
+    out = tmp_path / "t.csv"
+    (tmp_path / "t.csv.tmp").symlink_to(victim)
+    sweep.write(["a"], [[1]], out)
+    assert out.read_bytes() == b"a\r\n1\r\n"
+    out.chmod(0o600)
+    link = tmp_path / "link.csv"
+    link.symlink_to("t.csv")
+    sweep.write(["b"], [["\u00b5"]], link)
+    assert link.is_symlink() and out.read_text("utf-8") == "b\n\u00b5\n"
+    assert out.stat().st_mode & 0o7777 == 0o600
+    assert not victim.exists()
+
+
+def test_results_that_others_can_write(tmp_path: Path) -> None:
+    """Results are not taken from there."""
+    folder = tmp_path / "t.csv.results"
+    Store(folder, b"")
+    folder.chmod(0o777)
+    with pytest.raises(UserError, match=r"t.csv.results: every user can"):
+        Store(folder, b"")
+
+
+def test_store_keeps_off_planted_links(tmp_path: Path) -> None:
+    """As for a table."""
+    store = Store(tmp_path, b"")
+    point = Point(tmp_path / "p.ini", "rw=read")
+    point.profile.write_text("")
+    victim = tmp_path / "victim"
+    store._file(point).with_suffix(".tmp").symlink_to(victim)
+    store.put(point, {"iops": 1})
+    assert store.get(point) == {"iops": 1} and not victim.exists()

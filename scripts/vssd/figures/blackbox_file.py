@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UserError
+from ..paths import replacing
 from . import blackbox_model as bb
 
 VERSION = 1
@@ -64,10 +65,9 @@ class ModelFile:
             "vssd_model": VERSION, "training": asdict(self.training),
             "basic": self.basic.to_json(),
             "extended": self.extended.to_json()})
-        tmp = path.with_name(path.name + ".tmp")
         try:
-            tmp.write_text(text + "\n", encoding="utf-8")
-            tmp.replace(path)
+            with replacing(path) as f:
+                f.write(text.encode() + b"\n")
         except OSError as e:
             raise UserError(f"--out {path}: {e.strerror}") from e
 

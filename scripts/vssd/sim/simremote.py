@@ -14,20 +14,25 @@ import stat
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 
-def _own_folder() -> Path:
+@contextlib.contextmanager
+def _own_folder() -> Iterator[Path]:
     """A folder of the worker's temporary files that nobody else can write: the
-    one with the usual name, unless another user made it, else a new one."""
+    one with the usual name, unless another user made it, else a new one, for
+    this run only."""
     path = Path(tempfile.gettempdir()) / f"vssd-sweep-{os.getuid()}"
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)
     found = path.lstat()
     if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() \
             and not found.st_mode & 0o022:
-        return path
-    return Path(tempfile.mkdtemp(prefix="vssd-sweep-"))
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="vssd-sweep-") as name:
+        yield Path(name)
 
 
 def _have(folder: Path, name: str, data: bytes, mode: int) -> str:
@@ -47,18 +52,21 @@ def run(sim_name: str, sim: bytes, profile_name: str, profile: bytes,
     """Run vssd-sim, given as a file's contents like the profile; a name stands
     for one content.  args is Point.arguments().  Its status, output, and
     errors."""
-    where = _own_folder()
-    program = _have(where, sim_name, sim, 0o700)
-    drive = _have(where, profile_name, profile, 0o600)
+    with _own_folder() as where:
+        return _run([_have(where, sim_name, sim, 0o700), args[0], "--json",
+                     "--profile", _have(where, profile_name, profile, 0o600),
+                     *args[1:]])
+
+
+def _run(command: list[str]) -> tuple[int, str, str]:
     for attempt in range(10):
         try:
-            done = subprocess.run(
-                [program, args[0], "--json", "--profile", drive, *args[1:]],
-                capture_output=True, text=True, errors="replace", check=False)
+            done = subprocess.run(command, capture_output=True, text=True,
+                                  errors="replace", check=False)
             return done.returncode, done.stdout, done.stderr
         except OSError as e:
             # Another thread forked while the program was being written.
             if e.errno != errno.ETXTBSY or attempt == 9:
-                return 1, "", f"{program}: {e.strerror}"
+                return 1, "", f"{command[0]}: {e.strerror}"
             time.sleep(0.05)
     raise AssertionError

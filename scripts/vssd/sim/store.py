@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from ..errors import UserError
+from ..paths import check_folder, replacing
 from .run import Point, Result
 
 
@@ -20,6 +21,7 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as e:
             raise UserError(f"{folder}: {e.strerror}") from e
+        check_folder("results", folder, "name another --out")
 
     def _file(self, point: Point) -> Path:
         return self.folder / f"{point.key(self.version)}.json"
@@ -35,9 +37,8 @@ class Store:
     def put(self, point: Point, result: Result) -> None:
         """Keep it: wholly, or not at all."""
         file = self._file(point)
-        tmp = file.with_suffix(".tmp")
         try:
-            tmp.write_text(json.dumps(result) + "\n")
-            tmp.replace(file)
+            with replacing(file) as f:
+                f.write(json.dumps(result).encode() + b"\n")
         except OSError as e:
             raise UserError(f"{file}: {e.strerror}") from e

@@ -8,6 +8,7 @@ anything.
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,17 +193,17 @@ def table(sweep: Sweep, results: list[Result]) -> tuple[list[str],
 
 def write(head: list[str], rows: list[list[Any]], out: Path) -> None:
     """As CSV, or as Parquet if the name ends so."""
-    tmp = out.with_name(out.name + ".tmp")
-    if out.suffix == ".parquet":
-        import pyarrow
-        import pyarrow.parquet
+    with paths.replacing(out) as f:
+        if out.suffix == ".parquet":
+            import pyarrow
+            import pyarrow.parquet
 
-        columns = {name: [row[i] for row in rows]
-                   for i, name in enumerate(head)}
-        pyarrow.parquet.write_table(pyarrow.table(columns), tmp)
-    else:
-        with open(tmp, "w", newline="", encoding="utf-8") as f:
-            writer = csv.writer(f)
+            columns = {name: [row[i] for row in rows]
+                       for i, name in enumerate(head)}
+            pyarrow.parquet.write_table(pyarrow.table(columns), f)
+        else:
+            text = io.StringIO(newline="")
+            writer = csv.writer(text)
             writer.writerow(head)
             writer.writerows(rows)
-    tmp.replace(out)
+            f.write(text.getvalue().encode())
