@@ -32,9 +32,11 @@ from vssd.cli import execute as cmd_execute
 from vssd.cli import main as cli
 from vssd.cli import ps as cmd_ps
 from vssd.cli import run as cmd_run
+from vssd.cli import stat as cmd_stat
 from vssd.cli import stop as cmd_stop
 from vssd.errors import UserError
 from vssd.guest import attach, console, control, copying, links, machine
+from vssd.watch import source
 
 
 @pytest.fixture(autouse=True)
@@ -489,6 +491,67 @@ def test_stop_all_takes_ours(monkeypatch: pytest.MonkeyPatch,
     said, = capsys.readouterr().err.splitlines()
     assert "left running: b of /another/clone" in said and "d of " in said
     assert "--run NAME" in said
+
+
+class Qemu(threading.Thread):
+    """A monitor that answers as QEMU does; it has ssd0 only."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(daemon=True)
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(str(path))
+        self.server.listen()
+
+    def answer(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Of one command."""
+        if command["execute"] == "qom-list":
+            return {"return": [{"name": "type", "type": "string"},
+                               {"name": "ssd0", "type": "child<vssd>"}]}
+        if command["execute"] == "qom-get":
+            path = command["arguments"]["path"]
+            return {"error": {"class": "DeviceNotFound",
+                              "desc": f"Device '{path}' not found"}}
+        return {"return": {}}
+
+    def run(self) -> None:
+        """One connection after the other."""
+        with contextlib.suppress(OSError):
+            while True:
+                with self.server.accept()[0] as sock:
+                    self.serve(sock)
+
+    def serve(self, sock: socket.socket) -> None:
+        """One client, whose commands come one by one."""
+        sock.sendall(b'{"QMP": {"version": {}, "capabilities": []}}\r\n')
+        while text := sock.recv(4096):
+            command = json.loads(text)
+            answer = self.answer(command)
+            if "id" in command:
+                answer["id"] = command["id"]
+            sock.sendall(json.dumps(answer).encode() + b"\r\n")
+
+
+def test_a_drive_that_qemu_has_deleted(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """As of a slot that the guest powered off: ps and stat drop it."""
+    drives = [{"id": f"ssd{i}", "profile": "tiny", "device": "vssd"}
+              for i in range(2)]
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {"name": "db", "drives": drives})
+        run = rundir.find()
+        # Without an answer, the facts are all that is known.
+        assert "ssd0 tiny, ssd1 tiny" in cmd_ps.row(run)
+        Qemu(run.monitor).start()
+        assert "ssd0 tiny" in cmd_ps.row(run)
+        cmd_ps.main(argparse.Namespace(json=True))
+        assert json.loads(capsys.readouterr().out)[0]["drives"] == drives[:1]
+        args = argparse.Namespace(run=None, drive="ssd1")
+        with pytest.raises(UserError, match="^--drive ssd1: the guest has ssd0"):
+            cmd_stat.drive_of(args)
+        args.drive = None
+        assert cmd_stat.drive_of(args).name == "ssd0"
+        with pytest.raises(UserError, match="db has no drive ssd1 any more"):
+            source.Drive(run, "ssd1").read()
 
 
 # ---- options ------------------------------------------------------------

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from typing import Any
 
 from .. import rundir, ui
 
@@ -32,9 +33,11 @@ def up_text(seconds: float) -> str:
 
 def row(run: rundir.Run) -> list[str]:
     """A line of the table."""
+    from ..watch.source import present
+
     facts = run.facts
     drives = ", ".join(f"{d['id']} {d['profile'] or d['device']}"
-                       for d in facts.get("drives", []))
+                       for d in present(run))
     how = [str(facts.get("accel", "?"))]
     how += ["icount"] * bool(facts.get("icount"))
     how += ["detached"] * bool(facts.get("detached"))
@@ -44,13 +47,21 @@ def row(run: rundir.Run) -> list[str]:
             drives or "?", run.owner]
 
 
+def facts_of(run: rundir.Run) -> dict[str, Any]:
+    """All that is known of it now."""
+    from ..watch.source import present
+
+    facts = {**run.facts, "name": run.name, "folder": str(run.folder)}
+    if "drives" in facts:
+        facts["drives"] = present(run)
+    return facts
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd ps"""
     found = rundir.running()
     if args.json:
-        print(json.dumps([{**run.facts, "name": run.name,
-                           "folder": str(run.folder)} for run in found],
-                         indent=2))
+        print(json.dumps([facts_of(run) for run in found], indent=2))
     elif not found:
         ui.say("no guest runs: start one with ./vssd run")
     else:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import logging
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -19,16 +20,19 @@ from ..rundir import Run
 from . import members
 
 LIMIT_S = 10.0  # for an answer
+PRESENT_S = 2.0  # the same, where the facts will do without one
 Stats = dict[str, Any]
 
 
 class Monitor:
     """with Monitor(machine) as qmp: qmp.cmd("query-status")"""
 
-    def __init__(self, machine: Run, limit_s: float = LIMIT_S) -> None:
+    def __init__(self, machine: Run, limit_s: float = LIMIT_S,
+                 path: Path | None = None) -> None:
         from qemu.qmp import QMPClient
 
         self.machine = machine
+        self.path = path or machine.monitor
         self.limit_s = limit_s
         self.loop = asyncio.new_event_loop()
         self.qmp = QMPClient("vssd")
@@ -51,7 +55,7 @@ class Monitor:
 
     def __enter__(self) -> Monitor:
         try:
-            self._wait(self.qmp.connect(str(self.machine.monitor)))
+            self._wait(self.qmp.connect(str(self.path)))
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -91,5 +95,32 @@ class Drive:
 
     def read(self) -> Stats:
         """Its statistics now."""
+        from qemu.qmp import ExecuteError
+
         with Monitor(self.machine) as qmp:
-            return stats(qmp, self.name)
+            try:
+                return stats(qmp, self.name)
+            except UserError as e:
+                cause = e.__cause__
+                if isinstance(cause, ExecuteError) \
+                        and cause.error_class == "DeviceNotFound":
+                    raise UserError(
+                        f"the guest {self.run} has no drive {self.name} any"
+                        " more: QEMU has deleted it (docs/machines.md)") from e
+                raise
+
+
+def present(machine: Run) -> list[dict[str, Any]]:
+    """The drives of the machine's facts that it still has: QEMU deletes one
+    whose slot the guest powers off.  All of them, if QEMU does not answer."""
+    known: list[dict[str, Any]] = list(machine.facts.get("drives", []))
+    path = machine.machine_monitor or machine.monitor
+    if not known or not path.exists():
+        return known
+    try:
+        with Monitor(machine, PRESENT_S, path) as qmp:
+            there = {x["name"] for x in qmp.cmd("qom-list",
+                                                path="/machine/peripheral")}
+    except UserError:
+        return known
+    return [one for one in known if one["id"] in there]
