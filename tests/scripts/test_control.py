@@ -122,6 +122,26 @@ class Agent(threading.Thread):
             self.sock.sendall(control.frame("A"))
 
 
+class Restarting(Agent):
+    """Its guest starts again during the command "restart CUT": after CUT bytes
+    of a frame of output; 0, without any."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__(sock)
+        self.greets_again = threading.Event()
+
+    def command(self, text: str, reads: bool) -> None:
+        if not text.startswith("restart"):
+            super().command(text, reads)
+            return
+        data = control.frame("O", b"x" * 100)[:int(text.split()[1])]
+        if data:
+            self.sock.sendall(data)
+        assert self.greets_again.wait(20)
+        self.greets_again.clear()
+        self.sock.sendall(machine.HELLO)
+
+
 class Served:
     """A run's sockets, in a thread; the guest is an Agent and an echo."""
 
@@ -132,7 +152,7 @@ class Served:
         self.up = threading.Event()
         self.mine, theirs = socket.socketpair()
         self.console, self.keyboard = socket.socketpair()
-        self.agent = Agent(theirs)
+        self.agent = Restarting(theirs)
         if boots:
             self.agent.start()
         self.problem = ""
@@ -258,6 +278,40 @@ def test_a_guest_that_ends_before_the_command() -> None:
         rundir.describe(folder, {"name": "db"})
         with pytest.raises(UserError, match="db takes no commands"):
             execute(rundir.find("db"), "true")
+
+
+@pytest.mark.parametrize("cut", [0, 3, 5, 50, 80, 90, 104])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_guest_that_restarts(monkeypatch: pytest.MonkeyPatch, cut: int,
+                               told: bool) -> None:
+    """The command in flight fails in one line, told by QEMU or by the next
+    greeting alone; the next command runs.  By cp likewise."""
+    if not told and cut == 90:
+        return  # the greeting is just what the frame lacks
+    monkeypatch.setattr(machine, "QUIET_S", 0.1)
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {"name": "db"})
+        served = Served(folder)
+        run = rundir.find("db")
+        assert execute(run, "echo 1") == (0, b"1\n")
+        for given in (None, b"x" * 100_000):
+            if told:
+                threading.Timer(
+                    0.2, served.loop.call_soon_threadsafe,
+                    [served.machine._was_reset, time.time() + 0.2]).start()
+            threading.Timer(0.3, served.agent.greets_again.set).start()
+            with pytest.raises(UserError, match="db: the guest restarted"):
+                execute(run, f"restart {cut}", given, 20)
+            assert execute(run, "echo 2", timeout_s=20) == (0, b"2\n")
+        served.close()
+
+
+def test_payload_is_no_restart(run: rundir.Run,
+                               monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that prints the greeting, and rests."""
+    monkeypatch.setattr(machine, "QUIET_S", 0.1)
+    said = r"printf '\000\000vssd-agent 1\n'; sleep 0.5; echo on"
+    assert execute(run, said, timeout_s=20) == (0, machine.HELLO + b"on\n")
 
 
 def test_console(monkeypatch: pytest.MonkeyPatch,

@@ -324,6 +324,79 @@ def test_frames_in_any_pieces(step: int) -> None:
     assert found == [("O", b"out\n"), ("E", b""), ("X", b"\3\0\0\0")]
 
 
+SAYS = frames((b"O", b"out"), (b"X", bytes([7, 0, 0, 0])))
+SAID = [("O", b"out"), ("X", b"\7\0\0\0")]
+
+
+def greeted() -> machine.FrameReader:
+    """A reader that has seen a greeting."""
+    reader = machine.FrameReader()
+    assert reader.feed(machine.HELLO) == []
+    return reader
+
+
+def fed(reader: machine.FrameReader, *chunks: bytes) -> list[tuple[str, bytes]]:
+    """What a reader finds in all of these."""
+    return [frame for chunk in chunks for frame in reader.feed(chunk)]
+
+
+@pytest.mark.parametrize("step", [1, 3, 7, 1000])
+def test_frames_after_a_second_greeting(step: int) -> None:
+    """The guest has started again, with noise of its firmware or without."""
+    for noise in (b"", b"BdsDxe: noise \0", b"\0\0\0", b"\xff"):
+        data = SAYS + noise + machine.HELLO + SAYS
+        reader = greeted()
+        pieces = [data[i:i + step] for i in range(0, len(data), step)]
+        assert fed(reader, *pieces) == 2 * SAID
+        assert reader.greetings == 2
+
+
+def test_frames_cut_by_a_new_start() -> None:
+    """A frame that ends anywhere, then a greeting: what follows is whole."""
+    for cut in (frames((b"O", bytes(100))), frames((b"O", b"x" * 4096)),
+                frames((b"E", b"OEAX" * 9)), frames((b"A", b"")),
+                frames((b"X", b"\3\0\0\0")), frames((b"O", b"x" * 13))):
+        for at in range(1, len(cut)):
+            for told in (False, True):
+                reader = greeted()
+                fed(reader, cut[:at], machine.HELLO)
+                if told and reader.greetings == 1:  # the bytes leave it open
+                    reader.restarted()
+                    assert reader.greetings == 2 and not reader.data
+                found = fed(reader, SAYS, SAYS)
+                assert found[-2:] == SAID, (cut, at, told)
+                reader = greeted()
+                fed(reader, cut[:at])
+                reader.restarted()
+                assert fed(reader, machine.HELLO, SAYS) == SAID
+
+
+def test_a_greeting_as_payload() -> None:
+    """It is one when the frame goes on, however the bytes come."""
+    for payload in (machine.HELLO, b"a" + machine.HELLO + b"b",
+                    2 * machine.HELLO, machine.HELLO[2:],
+                    b"O\1\0\0\0" + machine.HELLO + b"O\1\0\0\0xy"):
+        data = frames((b"O", payload), (b"X", bytes(4)))
+        for at in range(len(data)):
+            reader = greeted()
+            # Where the bytes so far are those of a new start, too, the machine
+            # has other means than a guess.
+            reader.guess = b"O\1" not in payload
+            assert fed(reader, data[:at], data[at:]) == [
+                ("O", payload), ("X", bytes(4))], (payload, at)
+            assert reader.greetings == 1
+
+
+def test_frames_are_bounded() -> None:
+    """What no agent sends is kept nowhere, and a greeting mends it."""
+    for bad in (b"O\0\0\0\x7f", b"A\1\0\0\0", b"X\5\0\0\0", b"vssd",
+                b"X\4\0\0\0\0\1\0\0"):
+        reader = greeted()
+        assert fed(reader, bad, *(9 * [b"O" * 65536])) == []
+        assert len(reader.data) < 100
+        assert fed(reader, machine.HELLO, SAYS) == SAID
+
+
 def test_qemus_complaint_is_one_line() -> None:
     """Without the program's name and the device's arguments."""
     text = ("/x/qemu-system-x86_64: warning: nothing\n"

@@ -531,13 +531,16 @@ async def _execute(m: machine.Machine, timeout_s: float | None) -> int:
                         f" ({m.end_reason or 'time is up'}); its console said:"
                         f" {m.last_console_lines(3)}"
                         f" (all of it: {await m.keep_evidence()})")
-    if not await m.first(m.exit_status, m.ended, timeout_s=timeout_s):
+    if not await m.first(m.exit_status, m.ended, m.restarted,
+                         timeout_s=timeout_s):
         say(f"the command took longer than {timeout_s:g} s")
         return ending.TIMED_OUT
     if m.interrupted:
         return 128 + m.interrupted
     if m.end_reason == "QEMU ended" and not m.exit_status.done():
         raise UserError(await m.why_it_ended())
+    if not m.exit_status.done() and not m.ended.is_set():
+        raise UserError("the guest restarted before the command ended")
     if not m.exit_status.done():
         raise UserError(f"the guest ended ({m.end_reason}) before the command;"
                         f" its console said: {m.last_console_lines(3)}")

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from .. import rundir
 from ..errors import UserError
 from . import console
-from .control import COMMAND_MAX, NOTE, frame, short_path
-from .machine import FrameReader
+from .control import COMMAND_MAX, FAILED, NOTE, frame, short_path
+from .frames import Splitter
 
 INPUT_BYTES = 32768
 TIMED_OUT = 124
@@ -62,7 +62,7 @@ def execute(run: rundir.Run, command: str, streams: Streams,
 
 def _relay(run: rundir.Run, sock: socket.socket, streams: Streams,
            timeout_s: float | None) -> int:
-    frames = FrameReader(greeted=True)
+    frames = Splitter()
     end = None if timeout_s is None else time.monotonic() + timeout_s
     stdin = streams.stdin
     taken = True  # the guest has the last input, so that this never blocks
@@ -83,6 +83,8 @@ def _relay(run: rundir.Run, sock: socket.socket, streams: Streams,
                     return int.from_bytes(payload, "little")
                 if kind == "A":
                     taken = True
+                elif kind == FAILED:
+                    raise UserError(f"{run.name}: {payload.decode()}")
                 elif kind == NOTE:
                     streams.note(payload.decode())
                 else:

@@ -5,7 +5,7 @@ its agent.
 They are in the run's directory.  The console's has the bytes of the serial
 console, both ways, for any number of clients.  A client of the agent's sends
 frames as the agent takes them (guest-tools/vssd-agent.c), for one command, and
-gets its frames back, and NOTE; a client that goes has its command killed.
+gets its frames back, NOTE and FAILED; a client that goes has its command killed.
 attach.py is the other end.
 """
 
@@ -21,13 +21,14 @@ from pathlib import Path
 
 from .. import rundir
 from ..errors import UserError
-from .machine import Machine
+from .machine import RESTARTED, Machine
 
 BACKLOG_BYTES = 16384  # of the console's past, for a client that comes
 MOST_BYTES = 1 << 20   # that a client may leave unread
 CONSOLE_CLIENTS = 16
 PART_S = 10
 NOTE = "N"             # a frame of ours: why the command waits
+FAILED = "F"           # a frame of ours: why the command has no status
 COMMAND_MAX = 1 << 20  # bytes of a frame, as in the agent
 
 
@@ -172,16 +173,17 @@ class Control:
                     waits.append(asyncio.create_task(self._hear_again(writer)))
 
         waits: list[asyncio.Task[None]] = []
-        loop = asyncio.get_running_loop()
-        m.exit_status = loop.create_future()
+        status = m.new_command()
         m.on_output = output
         await self._send(kind, command)
         pump = asyncio.create_task(self._pass_input(reader))
-        await m.first(m.exit_status, m.ended)
+        await m.first(status, m.ended, m.restarted)
         pump.cancel()
         m.on_output = None
-        if m.exit_status.done():
-            writer.write(frame("X", struct.pack("<I", m.exit_status.result())))
+        if status.done():
+            writer.write(frame("X", struct.pack("<I", status.result())))
+        elif not m.ended.is_set():
+            writer.write(frame(FAILED, RESTARTED.encode()))
 
     async def _hear_again(self, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):

@@ -19,6 +19,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,20 +30,24 @@ from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError, one_line
 from ..proc import log_file
 from . import uring
+from .frames import EXIT
+from .frames import HELLO as HELLO
+from .frames import FrameReader as FrameReader
 
-HELLO = b"\0\0vssd-agent 1\n"
 OVMF_CODE = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
 OVMF_VARS = ("/usr/share/OVMF/OVMF_VARS_4M.fd", "/usr/share/OVMF/OVMF_VARS.fd")
 KERNEL_ARGS = X86_64.kernel_command_line
 ICOUNT_SHIFT = 3  # an instruction takes 2^this ns
 PR_SET_PDEATHSIG = 1
 FOLLOW_S = 0.2
+QUIET_S = 2  # the agent does not pause so long within a frame
 # QEMU ends when a server does not answer for so long (default 5 s): on a busy
 # machine that is no reason.
 MSG_TIMEOUT_MS = 120_000
 # vfio-user-pci neither carries the state of its drive nor refuses to migrate
 # without.  A node of this format does refuse, and so does savevm then.
 NO_MIGRATION = "drive-in-vssd-server"
+RESTARTED = "the guest restarted before the command ended"
 UNSEEN_BYTES = 16 << 20
 HPET = 0xfed00000
 HPET_REGISTERS = (0x10, 0x20, 0xf0, 0x100, 0x108)  # with comparator 0
@@ -284,34 +289,6 @@ def command_line(spec: Spec) -> list[str]:
     return args + spec.extra
 
 
-class FrameReader:
-    """Takes the agent's frames out of a stream of bytes."""
-
-    def __init__(self, greeted: bool = False) -> None:
-        self.data = bytearray()
-        self.greeted = greeted
-
-    def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
-        """The frames that are complete now."""
-        self.data += chunk
-        if not self.greeted:
-            at = self.data.find(HELLO)
-            if at < 0:
-                del self.data[:-len(HELLO)]
-                return []
-            del self.data[:at + len(HELLO)]
-            self.greeted = True
-        frames = []
-        while len(self.data) >= 5:
-            kind, size = chr(self.data[0]), int.from_bytes(self.data[1:5],
-                                                           "little")
-            if len(self.data) < 5 + size:
-                break
-            frames.append((kind, bytes(self.data[5:5 + size])))
-            del self.data[:5 + size]
-        return frames
-
-
 @dataclass
 class Result:
     """Result of a command in the guest."""
@@ -332,12 +309,18 @@ class Machine:
         self.proc: subprocess.Popen[bytes] | None = None
         self.ended = asyncio.Event()      # the guest, or QEMU itself
         self.greeted = asyncio.Event()    # the agent
+        self.restarted = asyncio.Event()  # the guest, since the last request
         self.prompt = asyncio.Event()     # a login prompt was seen
         self.end_reason = ""
         self.console_log = bytearray()
         self.on_console: Callable[[bytes], None] | None = None
         self.on_output: Callable[[str, bytes], None] | None = None
-        self.frames = FrameReader()
+        # The agent says no more after its greeting until it is asked, which is
+        # after QUIET_S: there is nothing to guess.
+        self.frames = FrameReader(guess=False)
+        self.greeted_at = 0.0  # by the clock of QEMU's events
+        self.stopped = False   # the guest's CPUs, for now
+        self.quiet: asyncio.TimerHandle | None = None
         self.exit_status: asyncio.Future[int] | None = None
         self.console: socket.socket | None = None
         self.agent: socket.socket | None = None
@@ -521,7 +504,15 @@ class Machine:
         async for event in self.qmp.events:
             data = event.get("data")
             if event["event"] == "STOP":
+                self.stopped = True
                 await self._stopped()
+            elif event["event"] == "RESUME":
+                self.stopped = False
+                self._await_quiet()
+            elif event["event"] == "RESET":
+                stamp = event["timestamp"]
+                assert isinstance(stamp, dict)
+                self._was_reset(stamp["seconds"] + stamp["microseconds"] / 1e6)
             elif (event["event"] == "SHUTDOWN" and isinstance(data, dict)
                   and not self.broken):
                 self._end(data["reason"])
@@ -573,6 +564,8 @@ class Machine:
             await asyncio.wait_for(self.qmp.disconnect(), 5)
         for task in self.tasks:
             task.cancel()
+        if self.quiet:
+            self.quiet.cancel()
         for sock in (self.console, self.agent):
             if sock:
                 sock.close()
@@ -631,17 +624,61 @@ class Machine:
     # -- the agent ------------------------------------------------------
 
     def _agent_data(self, data: bytes) -> None:
-        frames = self.frames.feed(data)
-        if self.frames.greeted:
-            self.greeted.set()
-        for kind, payload in frames:
-            if kind == "X":
+        before = self.frames.greetings
+        for kind, payload in self.frames.feed(data):
+            if kind == EXIT:
                 assert self.exit_status
                 if not self.exit_status.done():
                     self.exit_status.set_result(
                         struct.unpack("<I", payload)[0])
             elif self.on_output:
                 self.on_output(kind, payload)
+        self._see_greeting(before)
+        self._await_quiet()
+
+    def _see_greeting(self, before: int) -> None:
+        """Each greeting but the first is that of a guest that has started
+        again."""
+        if self.frames.greetings > before:
+            self.greeted_at = time.time()
+            if self.greeted.is_set() or self.frames.greetings > before + 1:
+                self.restarted.set()
+        if self.frames.greeted:
+            self.greeted.set()
+        elif self.greeted.is_set():  # what comes is none of the agent's frames
+            self.greeted.clear()
+            self.restarted.set()
+
+    def _await_quiet(self) -> None:
+        if self.quiet:
+            self.quiet.cancel()
+            self.quiet = None
+        if self.frames.unsettled() and not self.stopped:
+            self.quiet = asyncio.get_running_loop().call_later(
+                QUIET_S, self._is_quiet)
+
+    def _is_quiet(self) -> None:
+        fd = self.agent.fileno() if self.agent else -1
+        if not self.stopped and fd in self.readers:
+            before = self.frames.greetings
+            self.frames.settle()
+            self._see_greeting(before)
+
+    def _was_reset(self, at: float) -> None:
+        """The machine has started again; its agent is to greet, if it has not
+        done so meanwhile."""
+        if not self.greeted.is_set() or at < self.greeted_at:
+            return
+        self.frames.restarted()
+        if not self.frames.greeted:
+            self.greeted.clear()
+        self.restarted.set()
+
+    def new_command(self) -> asyncio.Future[int]:
+        """The exit status of the command that is sent now."""
+        self.exit_status = asyncio.get_running_loop().create_future()
+        self.restarted.clear()
+        return self.exit_status
 
     def hear_agent(self, on: bool) -> None:
         """Take what the agent says, or leave it in the socket for now."""
@@ -657,17 +694,18 @@ class Machine:
         """Have the agent run a command (Spec.serve)."""
         assert self.agent
         out: dict[str, bytearray] = {"O": bytearray(), "E": bytearray()}
-        loop = asyncio.get_running_loop()
-        self.exit_status = loop.create_future()
+        status = self.new_command()
         self.on_output = lambda kind, data: out[kind].extend(data)
         data = command.encode()
-        await loop.sock_sendall(self.agent,
-                                b"R" + struct.pack("<I", len(data)) + data)
-        await self.first(self.exit_status, self.ended)
-        if not self.exit_status.done():
+        await asyncio.get_running_loop().sock_sendall(
+            self.agent, b"R" + struct.pack("<I", len(data)) + data)
+        await self.first(status, self.ended, self.restarted)
+        if not status.done() and not self.ended.is_set():
+            raise UserError(RESTARTED)
+        if not status.done():
             raise UserError(f"the guest ended ({self.end_reason}); the console"
                             f" said: {self.last_console_lines(3)}")
-        return Result(self.exit_status.result(), bytes(out["O"]),
+        return Result(status.result(), bytes(out["O"]),
                       bytes(out["E"]))
 
     async def power_off(self) -> None:
