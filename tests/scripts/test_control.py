@@ -306,6 +306,32 @@ def test_a_guest_that_restarts(monkeypatch: pytest.MonkeyPatch, cut: int,
         served.close()
 
 
+def test_a_request_that_the_restart_cuts() -> None:
+    """Neither what waits to be read nor its rest reaches the next agent."""
+    async def talk() -> None:
+        m = machine.Machine(machine.Spec(Path("/q"), "tcg", []))
+        m.agent, theirs = socket.socketpair()
+        m.agent.setblocking(False)
+        m.agents_end = theirs.dup()
+        m._agent_data(machine.HELLO)
+        for size in (10, 1 << 20):
+            m.new_command()
+            sending = asyncio.create_task(m.send(control.frame("R", bytes(size))))
+            await asyncio.sleep(0.1)
+            m._was_reset(time.time())
+            await asyncio.wait_for(sending, 10)
+            assert m.restarted.is_set() and not m.greeted.is_set()
+            m._agent_data(machine.HELLO)
+            assert m.greeted.is_set()
+            m.new_command()
+            await m.send(b"next")
+            assert theirs.recv(4096) == b"next"
+        for sock in (m.agent, m.agents_end, theirs):
+            sock.close()
+
+    asyncio.run(talk())
+
+
 def test_payload_is_no_restart(run: rundir.Run,
                                monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that prints the greeting, and rests."""

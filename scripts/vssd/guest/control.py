@@ -71,7 +71,6 @@ class Control:
         self.folder = folder
         self.setup = setup         # a script that the agent runs first
         self.busy = asyncio.Lock()  # the agent runs one command at a time
-        self.sending = asyncio.Lock()
         self.consoles: list[asyncio.StreamWriter] = []
         self.servers: list[asyncio.Server] = []
         self.tasks: list[asyncio.Task[str]] = []
@@ -205,16 +204,7 @@ class Control:
         await self._send("K")
 
     async def _send(self, kind: str, payload: bytes = b"") -> None:
-        # A frame goes whole, even when its sender is cancelled.
-        await asyncio.shield(asyncio.create_task(
-            self._send_whole(frame(kind, payload))))
-
-    async def _send_whole(self, data: bytes) -> None:
-        async with self.sending:
-            if self.machine.agent and not self.machine.ended.is_set():
-                with contextlib.suppress(OSError):
-                    await asyncio.get_running_loop().sock_sendall(
-                        self.machine.agent, data)
+        await self.machine.send(frame(kind, payload))
 
 
 async def _part(reader: asyncio.StreamReader,

@@ -324,6 +324,9 @@ class Machine:
         self.exit_status: asyncio.Future[int] | None = None
         self.console: socket.socket | None = None
         self.agent: socket.socket | None = None
+        self.agents_end: socket.socket | None = None  # QEMU's, to empty it
+        self.sending = asyncio.Lock()
+        self.sends: asyncio.Task[None] | None = None
         self.stderr = b""
         # QEMU's standard error, from its start on; before it is
         # known to run, it is the reason why it does not.
@@ -362,6 +365,8 @@ class Machine:
                 raise UserError(f"cannot start {self.spec.emulator}: "
                                 f"{e.strerror}; run ./vssd setup") from e
             finally:
+                if not self._to_files():
+                    self.agents_end = theirs[-1].dup()
                 for end in theirs:
                     end.close()
             self._watch_stderr()
@@ -566,7 +571,7 @@ class Machine:
             task.cancel()
         if self.quiet:
             self.quiet.cancel()
-        for sock in (self.console, self.agent):
+        for sock in (self.console, self.agent, self.agents_end):
             if sock:
                 sock.close()
         self._read_files()
@@ -669,10 +674,35 @@ class Machine:
         done so meanwhile."""
         if not self.greeted.is_set() or at < self.greeted_at:
             return
+        self._forget_requests()
         self.frames.restarted()
         if not self.frames.greeted:
             self.greeted.clear()
         self.restarted.set()
+
+    def _forget_requests(self) -> None:
+        """What the guest had not read must not reach its next agent: that would
+        take the rest of a frame for a request."""
+        if self.sends:
+            self.sends.cancel()
+        with contextlib.suppress(OSError):
+            while self.agents_end and self.agents_end.recv(
+                    65536, socket.MSG_DONTWAIT):
+                pass
+
+    async def send(self, data: bytes) -> None:
+        """Send a request, whole even when the caller is cancelled; not to a
+        guest that restarts meanwhile."""
+        await asyncio.wait([asyncio.create_task(self._send(data))])
+
+    async def _send(self, data: bytes) -> None:
+        async with self.sending:
+            if self.agent and not self.ended.is_set():
+                self.sends = asyncio.create_task(
+                    asyncio.get_running_loop().sock_sendall(self.agent, data))
+                with contextlib.suppress(OSError, asyncio.CancelledError):
+                    await self.sends
+                self.sends = None
 
     def new_command(self) -> asyncio.Future[int]:
         """The exit status of the command that is sent now."""
@@ -697,8 +727,7 @@ class Machine:
         status = self.new_command()
         self.on_output = lambda kind, data: out[kind].extend(data)
         data = command.encode()
-        await asyncio.get_running_loop().sock_sendall(
-            self.agent, b"R" + struct.pack("<I", len(data)) + data)
+        await self.send(b"R" + struct.pack("<I", len(data)) + data)
         await self.first(status, self.ended, self.restarted)
         if not status.done() and not self.ended.is_set():
             raise UserError(RESTARTED)
@@ -711,8 +740,7 @@ class Machine:
     async def power_off(self) -> None:
         """Have the agent power the guest off."""
         assert self.agent
-        await asyncio.get_running_loop().sock_sendall(
-            self.agent, b"P" + struct.pack("<I", 0))
+        await self.send(b"P" + struct.pack("<I", 0))
 
     async def press_power_button(self) -> None:
         """Have the guest end; by the agent where there is no button."""
