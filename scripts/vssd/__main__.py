@@ -3,6 +3,14 @@
 
 import sys
 
-from .cli.main import main
+from . import ending
 
-sys.exit(main(sys.argv[1:]))
+
+def _main() -> int:
+    # Importing takes a while, and a signal may come meanwhile.
+    from .cli.main import main
+
+    return main(sys.argv[1:])
+
+
+sys.exit(ending.run(_main))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 
 from .errors import UserError, one_line
@@ -30,13 +31,73 @@ STATUSES = {
 OTHER_STATUSES = "`run --exec` ends with the status of its command."
 
 
+AGAIN_S = 1.0  # a signal so soon after the first is the same: timeout sends two
+
+
+class Ended:
+    """The signal that ends this process."""
+
+    number = 0
+    at = 0.0
+
+
+def line() -> str:
+    """What is said of it."""
+    return f"ended by {signal.Signals(Ended.number).name}"
+
+
+def is_first(number: int) -> bool:
+    """Note a signal that asks for the end; false: it is not the first.  A
+    later one insists, and ends the process at once."""
+    if not Ended.number:
+        Ended.number, Ended.at = number, time.monotonic()
+        return True
+    if time.monotonic() - Ended.at > AGAIN_S:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    return False
+
+
+def _end(number: int, _: object) -> None:
+    if is_first(number):
+        if "logging" in sys.modules:  # of tasks that are cut short
+            sys.modules["logging"].disable()
+        sys.exit(128 + number)
+
+
+def _unraisable(it: sys.UnraisableHookArgs) -> None:
+    """The end came in a place that drops exceptions, as callbacks of weak
+    references do: it comes again."""
+    if Ended.number and isinstance(it.exc_value, SystemExit):
+        signal.signal(signal.SIGALRM, lambda *_: sys.exit(128 + Ended.number))
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+    else:
+        sys.__unraisablehook__(it)
+
+
 def run(command: Callable[[], int]) -> int:
     """The exit status of a command, whose error is printed.  At SIGTERM it
     ends as by sys.exit(TERMINATED), so that its contexts are closed."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    signal.signal(signal.SIGTERM, _end)
+    sys.unraisablehook = _unraisable
+    try:
+        return _run(command)
+    except BaseException:
+        # Contexts that were cut short may raise anything.
+        if not Ended.number or os.environ.get("VSSD_DEBUG"):
+            raise
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    print("vssd: " + line(), file=sys.stderr)
+    return 128 + Ended.number
+
+
+def _run(command: Callable[[], int]) -> int:
     try:
         return command()
     except UserError as e:
+        if Ended.number:
+            raise
         print(f"vssd: {one_line(str(e)).removeprefix('vssd: ')}",
               file=sys.stderr)
     except KeyboardInterrupt:
@@ -46,7 +107,7 @@ def run(command: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except OSError as e:
-        if os.environ.get("VSSD_DEBUG"):
+        if Ended.number or os.environ.get("VSSD_DEBUG"):
             raise
         where = f" ({e.filename})" if e.filename else ""
         print(f"vssd: {one_line(f'{e.strerror or e}{where}')}",

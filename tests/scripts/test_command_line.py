@@ -311,6 +311,68 @@ def test_statuses_happen(tmp_path: Path) -> None:
         assert proc.wait() == ending.BROKEN_PIPE
 
 
+SLOW_END = """
+import sys, time, weakref
+from vssd import ending
+
+class Thing:
+    pass
+
+def callback(_):
+    print("up", flush=True)
+    time.sleep(0.5)  # what is raised here is dropped
+
+def command():
+    try:
+        if sys.argv[1] == "callback":
+            thing = Thing()
+            kept = weakref.ref(thing, callback)
+            del thing
+        else:
+            print("up", flush=True)
+        time.sleep(60)
+    finally:
+        if sys.argv[1] == "cleanup":
+            time.sleep(0.5)
+        if sys.argv[1] == "raises":
+            raise RuntimeError("cut short")
+        print("closed", flush=True)
+    return 0
+
+sys.exit(ending.run(command))
+"""
+
+
+@pytest.mark.parametrize("how", ["plain", "cleanup", "callback", "raises"])
+def test_a_signal_that_comes_twice(how: str) -> None:
+    """As timeout(1) sends it: to the process and to its group.  Contexts are
+    closed, and one line is said."""
+    with subprocess.Popen([sys.executable, "-c", SLOW_END, how], env=ENV,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as proc:
+        assert proc.stdout and proc.stdout.readline() == b"up\n"
+        for _ in range(2):
+            proc.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        out, err = proc.communicate(timeout=20)
+    assert (proc.returncode, err) == (143, b"vssd: ended by SIGTERM\n")
+    assert out == (b"" if how == "raises" else b"closed\n")
+
+
+def test_a_signal_at_any_instant() -> None:
+    """Of the start of a command: no traceback, whatever is being imported."""
+    for i in range(12):
+        with subprocess.Popen(
+                [sys.executable, "-m", "vssd", "help"], env=ENV,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as proc:
+            time.sleep(0.04 * i)
+            proc.send_signal(signal.SIGTERM)
+            time.sleep(0.01)
+            proc.send_signal(signal.SIGTERM)
+            _, err = proc.communicate(timeout=20)
+        assert proc.returncode in (143, -signal.SIGTERM, 0), err
+        assert err in (b"", b"vssd: ended by SIGTERM\n")
+
+
 def used_variables() -> set[str]:
     """Every VSSD_* that a source reads or sets for a program.  Events of QMP have
     names of that form, too."""

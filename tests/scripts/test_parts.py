@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import fcntl
 import json
+import os
 import re
+import signal
 import struct
 import subprocess
 import tarfile
@@ -15,7 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vssd import paths, proc, rundir
+from vssd import ending, paths, proc, rundir
 from vssd.build import qemu_source
 from vssd.cli import libvirt as cmd_libvirt
 from vssd.cli import run as cmd_run
@@ -322,6 +325,32 @@ def test_frames_in_any_pieces(step: int) -> None:
     for i in range(0, len(data), step):
         found += reader.feed(data[i:i + step])
     assert found == [("O", b"out\n"), ("E", b""), ("X", b"\3\0\0\0")]
+
+
+def test_a_run_that_a_signal_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes twice at once spares QEMU, whose statistics follow; a
+    later one does not."""
+    m = machine.Machine(machine.Spec(Path("/q"), "tcg", []))
+    monkeypatch.setattr(ending.Ended, "number", 0)
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        m.proc = sleeper
+
+        async def signalled() -> None:
+            with machine.heeding(m):
+                for _ in range(2):
+                    os.kill(os.getpid(), signal.SIGTERM)
+                    await asyncio.sleep(0.05)
+                assert (m.interrupted, m.end_reason) == (15, "SIGTERM")
+                assert sleeper.poll() is None
+                m.interrupted_at -= ending.AGAIN_S
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(0.05)
+            assert m.interrupted == signal.SIGTERM
+
+        before = signal.getsignal(signal.SIGTERM)
+        asyncio.run(signalled())
+        assert signal.getsignal(signal.SIGTERM) == before
+        assert sleeper.wait(10) == -signal.SIGKILL
 
 
 SAYS = frames((b"O", b"out"), (b"X", bytes([7, 0, 0, 0])))

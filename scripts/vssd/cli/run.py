@@ -10,16 +10,15 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import arch, detach, ending, paths, rundir
-from ..errors import UserError
+from ..errors import UserError, one_line
 from ..guest import drives, foreign, image, links, served
 from ..proc import log_file
 from ..ui import Stage, say
@@ -624,10 +623,7 @@ async def _session(args: argparse.Namespace, spec: machine.Spec,
     from ..watch import spare
 
     status = 0
-    async with machine.running(spec) as m:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(
-                number, m.interrupt, number)
+    async with machine.running(spec, heed=True) as m:
         m.show_stderr(logs.qemu)
         rundir.describe(args.folder, facts(args, spec))
         served = control.Control(m, args.folder, args.setup) \
@@ -652,7 +648,7 @@ async def _session(args: argparse.Namespace, spec: machine.Spec,
             say(f"ended by {m.end_reason}")
         elif m.end_reason == "QEMU ended":
             raise UserError(await m.why_it_ended())
-        stats = await m.all_stats()
+        stats = await _last_stats(m)
     if problem := m.failure():
         say(problem)
         status = status or ending.FAILED
@@ -663,6 +659,18 @@ async def _session(args: argparse.Namespace, spec: machine.Spec,
         if more := spare.advice(spec.drives, list(stats)):
             say(more)
     return status
+
+
+async def _last_stats(m: machine.Machine) -> dict[str, dict[str, Any]]:
+    from qemu.qmp import QMPError
+
+    try:
+        return await m.all_stats()
+    except (QMPError, UserError, OSError) as e:
+        if not m.interrupted:
+            raise
+        say(f"no statistics: QEMU was killed ({one_line(str(e))})")
+        return {}
 
 
 async def _course(args: argparse.Namespace, m: machine.Machine,

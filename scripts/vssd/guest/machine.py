@@ -20,11 +20,12 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .. import ending
 from ..arch import X86_64, Arch
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError, one_line
@@ -39,6 +40,7 @@ OVMF_VARS = ("/usr/share/OVMF/OVMF_VARS_4M.fd", "/usr/share/OVMF/OVMF_VARS.fd")
 KERNEL_ARGS = X86_64.kernel_command_line
 ICOUNT_SHIFT = 3  # an instruction takes 2^this ns
 PR_SET_PDEATHSIG = 1
+ENDS = (signal.SIGINT, signal.SIGTERM)
 FOLLOW_S = 0.2
 QUIET_S = 2  # the agent does not pause so long within a frame
 # QEMU ends when a server does not answer for so long (default 5 s): on a busy
@@ -334,6 +336,7 @@ class Machine:
         self.console_copy: Callable[[bytes], None] | None = None
         self.unseen = bytearray()
         self.interrupted = 0  # the signal that ended the run
+        self.interrupted_at = 0.0
         self.broken = False   # the accelerator failed
         self.tasks: list[asyncio.Task[None]] = []
         self.readers: list[int] = []
@@ -357,10 +360,11 @@ class Machine:
                  "-serial", "chardev:console", *self.spec.arch.agent]
         with self._command_file() as (more, more_fds):
             try:
-                self.proc = subprocess.Popen(
-                    args + more, pass_fds=fds + more_fds,
-                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE, preexec_fn=_die_with_parent)
+                with _signals_later():
+                    self.proc = subprocess.Popen(
+                        args + more, pass_fds=fds + more_fds,
+                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                        stderr=subprocess.PIPE, preexec_fn=_die_with_parent)
             except OSError as e:
                 raise UserError(f"cannot start {self.spec.emulator}: "
                                 f"{e.strerror}; run ./vssd setup") from e
@@ -386,10 +390,12 @@ class Machine:
         self.unseen.clear()
 
     def interrupt(self, number: int) -> None:
-        """A signal asks for the end of the run; a second one insists."""
-        if self.interrupted and self.proc:
+        """A signal asks for the end of the run; a later one insists."""
+        now = time.monotonic()
+        if not self.interrupted:
+            self.interrupted, self.interrupted_at = number, now
+        elif now - self.interrupted_at > ending.AGAIN_S and self.proc:
             self.proc.kill()
-        self.interrupted = number
         self._end(signal.Signals(number).name)
 
     def _to_files(self) -> bool:
@@ -818,17 +824,52 @@ def _status(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"status {code}"
 
 
+@contextlib.contextmanager
+def _signals_later() -> Iterator[None]:
+    """Signals wait: one to the group of processes must not reach a child that
+    has not left it yet."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _die_with_parent() -> None:
     os.setpgid(0, 0)  # Ctrl-C is ours to handle
+    for number in ENDS:
+        signal.signal(number, signal.SIG_IGN)  # which drops what waits
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-@contextlib.asynccontextmanager
-async def running(spec: Spec) -> AsyncIterator[Machine]:
-    """A started machine that is ended at the end."""
-    machine = Machine(spec)
-    await machine.start()
+@contextlib.contextmanager
+def heeding(machine: Machine) -> Iterator[None]:
+    """SIGINT and SIGTERM end the machine, from before its start on."""
+    loop = asyncio.get_running_loop()
+
+    def end(number: int, _: object) -> None:
+        if not machine.interrupted:
+            ending.is_first(number)
+        loop.call_soon_threadsafe(machine.interrupt, number)
+
+    before = [signal.signal(number, end) for number in ENDS]
     try:
-        yield machine
+        yield
     finally:
-        await machine.quit()
+        for number, handler in zip(ENDS, before):
+            signal.signal(number, handler)
+
+
+@contextlib.asynccontextmanager
+async def running(spec: Spec, heed: bool = False) -> AsyncIterator[Machine]:
+    """A started machine that is ended at the end.  heed: SIGINT and SIGTERM
+    are the machine's."""
+    machine = Machine(spec)
+    with heeding(machine) if heed else contextlib.nullcontext():
+        await machine.start()
+        try:
+            yield machine
+        finally:
+            await machine.quit()
