@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Env, load, vssd
-from vssd import paths
+from vssd import paths, rundir
 
 README = (paths.PROJECT / "README.md").read_text()
 BOOT_S = 1500
@@ -114,4 +114,4 @@ def test_a_signal_ends_a_run(env: Env, tmp_path: Path,
     assert load(names["stats"])["requests"] > 0
     assert names["state"].stat().st_size > 1000
     assert re.search(rb"^vssd_\w+ ", names["qemu-log"].read_bytes(), re.M)
-    assert list(paths.cache_dir().glob("runs/*")) == []
+    assert list(rundir.runs_dir().iterdir()) == []

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Env, blank, load, vssd
-from vssd import paths
+from vssd import paths, rundir
 
 WORK = ("fio --name=i --filename=/root/f --size=8m --rw=randrw --bs=4k"
         " --iodepth=4 --ioengine=libaio --direct=1 --randseed=3"
@@ -32,9 +32,8 @@ def refused(*args: str, env: dict[str, str] | None = None) -> str:
 
 
 def left_behind() -> list[Path]:
-    """Directories of runs, and half-made files."""
-    cache = paths.cache_dir()
-    return [*cache.glob("runs/*"), *cache.glob("*.part")]
+    """Directories of the tests' runs, and half-made files."""
+    return [*rundir.runs_dir().iterdir(), *paths.cache_dir().glob("*.part")]
 
 
 def test_exec_gives_output_and_status(env: Env, tmp_path: Path) -> None:
@@ -152,7 +151,7 @@ def test_no_disk_space(env: Env) -> None:
     """A full file system: said at once, nothing left."""
     if os.geteuid() != 0:
         pytest.skip("mounting a small file system needs root")
-    script = ("mount -t tmpfs -o size=40m tmpfs /mnt && export VSSD_CACHE=/mnt"
+    script = ("mount -t tmpfs -o size=40m,mode=700 tmpfs /mnt && export VSSD_CACHE=/mnt"
               f" && '{paths.PROJECT}/vssd' run --exec true; s=$?;"
               " ls /mnt >&2; exit $s")
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], text=True,
