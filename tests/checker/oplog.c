@@ -101,8 +101,12 @@ static void play_odd(Ssd *ssd, bool cuts)
 
 static char *log_path(void)
 {
-    return g_strdup_printf("%s/vssd-oplog-%d.log", g_get_tmp_dir(),
-                           (int)getpid());
+    char *path;
+    int fd = g_file_open_tmp("vssd-oplog-XXXXXX", &path, NULL);
+
+    g_assert_cmpint(fd, >=, 0);
+    close(fd);
+    return path;
 }
 
 /* Run a drive and leave its log at path. */
@@ -815,6 +819,7 @@ static void test_used_drive(void)
     GError *error = NULL;
     Ssd *ssd;
 
+    g_assert_cmpint(g_unlink(path), ==, 0);
     ssd_config_load(cfg, ini, &error);
     g_assert_no_error(error);
     ssd = ssd_create(cfg, NULL, NULL, &error);

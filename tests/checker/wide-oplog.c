@@ -178,14 +178,16 @@ static void test_high_bits(char *log, size_t len, const char *path)
 static void test_log(gconstpointer data)
 {
     const Large *d = data;
-    g_autofree char *path = g_strdup_printf("%s/vssd-wide-oplog-%d.log",
-                                            g_get_tmp_dir(), (int)getpid());
+    g_autofree char *path = NULL;
     g_autofree char *log = NULL;
     g_autofree char *said = NULL;
     gsize len;
     struct rusage used;
     int status;
+    int fd = g_file_open_tmp("vssd-wide-oplog-XXXXXX", &path, NULL);
 
+    g_assert_cmpint(fd, >=, 0);
+    close(fd);
     make_log(d, path);
     g_assert_true(g_file_get_contents(path, &log, &len, NULL));
     g_assert_cmpmem(log, 8, OPLOG_WIDE_MAGIC, 8);

@@ -346,11 +346,13 @@ static void test_block_bytes(void)
 
 static bool load(const char *text, GError **error)
 {
-    g_autofree char *path =
-        g_strdup_printf("%s/vssd-test-%d.ini", g_get_tmp_dir(), (int)getpid());
+    g_autofree char *path = NULL;
     SsdConfig *cfg = ssd_config_new();
+    int fd = g_file_open_tmp("vssd-test-XXXXXX.ini", &path, NULL);
     bool ok;
 
+    g_assert_cmpint(fd, >=, 0);
+    close(fd);
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
     ok = ssd_config_load(cfg, path, error);
     g_unlink(path);

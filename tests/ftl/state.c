@@ -655,12 +655,14 @@ static void test_clock(void)
 
     for (int turn = 0; turn < 4; turn++) {
         uint64_t before_ns = ssd_now_ns(ssd);
-        g_autofree char *path = g_build_filename(g_get_tmp_dir(),
-                                                 "vssd-state-clock", NULL);
+        g_autofree char *path = NULL;
         SsdCompletion done[64];
         uint64_t held;
         Ssd *next;
+        int fd = g_file_open_tmp("vssd-state-XXXXXX", &path, NULL);
 
+        g_assert_cmpint(fd, >=, 0);
+        close(fd);
         g_assert_cmpuint(before_ns, <=, SSD_BASE_NS);
         ssd_advance(ssd, before_ns + 200 * DAY_NS, done, G_N_ELEMENTS(done));
         g_assert_true(ssd_rest(ssd, DAY_NS));

@@ -20,8 +20,14 @@
 
 static char *temp_path(const char *suffix)
 {
-    return g_strdup_printf("%s/vssd-parsers-%d.%s", g_get_tmp_dir(),
-                           (int)getpid(), suffix);
+    g_autofree char *pattern =
+        g_strconcat("vssd-parsers-XXXXXX.", suffix, NULL);
+    char *path;
+    int fd = g_file_open_tmp(pattern, &path, NULL);
+
+    g_assert_cmpint(fd, >=, 0);
+    close(fd);
+    return path;
 }
 
 static void damage_once(GString *s, Prng *r)

@@ -11,10 +11,18 @@ static const TraceOptions msr = {
 
 #define GOOD "128166372000000000,h,0,Write,0,4096,1\n"
 
+/* One name, which others cannot guess; unlinked after each use. */
 static char *temp_path(void)
 {
-    return g_strdup_printf("%s/vssd-trace-%d.csv", g_get_tmp_dir(),
-                           (int)getpid());
+    static char *path;
+
+    if (!path) {
+        int fd = g_file_open_tmp("vssd-trace-XXXXXX.csv", &path, NULL);
+
+        g_assert_cmpint(fd, >=, 0);
+        close(fd);
+    }
+    return g_strdup(path);
 }
 
 /* Read a trace from text; the requests, and the result at the end. */
