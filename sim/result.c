@@ -10,6 +10,7 @@
 
 #include "about.h"
 #include "json.h"
+#include "printable.h"
 #include "run-stats.h"
 #include "simtime.h"
 #include "ssd-report.h"
@@ -340,10 +341,11 @@ static void trouble_text(const ResultRun *run, const PlayerResult *r,
 void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
 {
     g_autofree Hist *all = merged(r);
+    g_autofree char *profile = printable(run->profile);
+    g_autofree char *source = printable(source_name(run->source));
 
     g_string_append_printf(out, "%s, seed %" G_GUINT64_FORMAT ", fill %s: %s\n",
-                           run->profile, run->seed, run->fill,
-                           source_name(run->source));
+                           profile, run->seed, run->fill, source);
     g_string_append_printf(out,
                            "%" G_GUINT64_FORMAT
                            " requests in %.6f s of modelled time: %.1f per "

@@ -230,14 +230,16 @@ class Bar(Line):
 
 
 def table(title: str, head: list[str], rows: list[list[str]]) -> None:
-    """A table on stdout; the first column is text, the others are numbers."""
+    """A table on stdout; the first column is text, the others are numbers.
+    Cells are text as it is: no markup, and no control characters."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     out = Table(title=title, title_justify="left")
     for i, name in enumerate(head):
         out.add_column(name, justify="left" if i == 0 else "right",
                        overflow="fold")
     for row in rows:
-        out.add_row(*row)
+        out.add_row(*(Text(printable(cell)) for cell in row))
     Console(width=None if sys.stdout.isatty() else 110).print(out)

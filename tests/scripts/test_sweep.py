@@ -216,6 +216,16 @@ def test_compare(tmp_path: Path) -> None:
     assert shown.returncode == 0 and "1.5" in shown.stdout
 
 
+def test_compare_shows_text_as_it_is(tmp_path: Path) -> None:
+    """Of other people's files: nothing that a terminal or rich obeys."""
+    a = result(tmp_path / "a.json", profile="p\x1b[2J")
+    b = result(tmp_path / "b.json", iops=1.0, **{"[/x]\x1b[2J": 1})
+    done = vssd("compare", a, b, "--all")
+    assert done.returncode == 0, done.stderr
+    assert "profile: p\\x1b[2J | p" in done.stdout
+    assert "[/x]\\x1b[2J" in done.stdout and "\x1b" not in done.stdout
+
+
 def test_compare_lists_what_differs(tmp_path: Path) -> None:
     """Two real runs: the option that was given, and no other."""
     run = ("sim", "run", "--profile", "tiny", "--workload",

@@ -71,6 +71,17 @@ class Terminal(unittest.TestCase):
             profile.write_text(TINY.read_text() + f"\n[{self.BAD}]\nx=1\n")
             self.check(self.SHOWN, "run", "--profile", profile, *self.WORK)
 
+    def test_names_in_results(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder, self.BAD)
+            profile.write_text(TINY.read_text())
+            trace = pathlib.Path(folder, self.BAD + ".csv")
+            trace.write_text("time_ns,op,offset,size\n0,R,0,4096\n")
+            done = run("replay", "--profile", profile, trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count(self.SHOWN), 2)
+        self.assertNotRegex(done.stdout, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
 
 class LargeDrives(unittest.TestCase):
     """Sizes from data that no machine here can fill."""

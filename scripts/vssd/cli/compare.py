@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import UserError
+from ..errors import UserError, printable
 from ..sim.run import flat
 from ..watch.result import load_drives
 
@@ -110,7 +110,8 @@ def _print(a: dict[str, Any], b: dict[str, Any], names: tuple[str, str],
     for what in OF_THE_RUN:
         x, y = a.get(what), b.get(what)
         if x is not None or y is not None:
-            print(f"{what}: {x}" if x == y else f"{what}: {x} | {y}")
+            print(printable(f"{what}: {x}" if x == y
+                            else f"{what}: {x} | {y}"))
     differ = [r for r in origins(a, b) if r["name"] not in OF_THE_RUN]
     if differ:
         table("differs", ["origin", *names],
