@@ -65,6 +65,12 @@ bool vssd_timeline_open(VssdDev *s, Error **errp)
     if (!read_options(s, &o, errp)) {
         return false;
     }
+    if (s->timeline && s->incoming) {
+        warn_report("vssd: timeline=%s: it is not written of a drive that "
+                    "comes from another QEMU",
+                    s->timeline);
+        return true;
+    }
     if (s->timeline && !ssd_timeline_open(s->ssd, s->timeline, &o, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);

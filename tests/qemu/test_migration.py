@@ -307,6 +307,24 @@ def test_a_target_in_vain_saves_nothing(image: Path, tmp_path: Path) -> None:
     assert not state.exists()
 
 
+def test_timeline_stays(image: Path, tmp_path: Path) -> None:
+    """It tells of the source's process; the target says that it writes none."""
+    timeline = tmp_path / "run.pftrace"
+    args = drive_args("tiny", image, timeline=str(timeline))
+    with Machine(*args) as source, \
+            Machine(*args, "-incoming", f"unix:{tmp_path}/wire") as target:
+        busy(host_of(source))
+        migrate(source, target)
+        assert source.quit() == 0
+        taken = timeline.read_bytes()
+        assert len(taken) > 4 * KIB
+        target.cmd("quit")
+        status, said = target.wait()
+        assert status == 0
+        assert f"timeline={timeline}: it is not written of a drive that" in said
+    assert timeline.read_bytes() == taken
+
+
 @pytest.mark.parametrize("what", ["oplog", "trace"])
 def test_what_must_tell_all(image: Path, tmp_path: Path, what: str) -> None:
     """A log of one process's run is not torn apart."""
