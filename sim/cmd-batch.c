@@ -102,6 +102,7 @@ static void child(Drive *drive, const char *line)
     if (!play_line(line, &error)) {
         print_error(error->message);
     }
+    output_release();
     fflush(stdout);
     _exit(ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
 }

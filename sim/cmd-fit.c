@@ -42,7 +42,7 @@ static bool run(char **words, GError **error)
     if (!words[0]) {
         return command_usage(error, "which attributes? read_gb=... and others");
     }
-    if (!output_check("save", args.save, error) || !play_check(&use, error)) {
+    if (!output_claim("save", args.save, error) || !play_check(&use, error)) {
         return false;
     }
     drive = drive_open(&use, error);

@@ -55,7 +55,7 @@ static bool check_args(GError **error)
         return command_usage(error, "--section: only with --job");
     }
     if (args.workload || args.job) {
-        return output_check("save", args.save, error);
+        return output_claim("save", args.save, error);
     }
     if (!option_given(&start_options, "save-state")) {
         return command_usage(error, "give --workload or --job, or only "

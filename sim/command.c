@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filelock.h"
 #include "request.h"
 
 bool command_usage(GError **error, const char *format, ...)
@@ -68,6 +69,42 @@ bool output_check(const char *option, const char *path, GError **error)
     g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD, "--%s %s: %s", option,
                 path, g_strerror(errno));
     return false;
+}
+
+static GPtrArray *claimed; /* FileLock */
+
+void output_release(void)
+{
+    g_clear_pointer(&claimed, g_ptr_array_unref);
+}
+
+static void release(void *lock)
+{
+    filelock_release(lock);
+}
+
+bool output_claim(const char *option, const char *path, GError **error)
+{
+    FileLock *lock;
+
+    if (!path) {
+        return true;
+    }
+    if (!output_check(option, path, error)) {
+        return false;
+    }
+    if (!filelock_take(path, &lock, error)) {
+        g_prefix_error(error, "--%s ", option);
+        return false;
+    }
+    if (!claimed) {
+        claimed = g_ptr_array_new_with_free_func(release);
+        atexit(output_release);
+    }
+    if (lock) {
+        g_ptr_array_add(claimed, lock);
+    }
+    return true;
 }
 
 void help_keywords(GString *out, const OptDesc *table, size_t n)

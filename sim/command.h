@@ -77,6 +77,13 @@ bool options_absent(const OptionTable *table, const char *except,
  * NULL: yes. */
 bool output_check(const char *option, const char *path, GError **error);
 
+/* The same, and no other drive may write it until the program ends: for a file
+ * that is replaced at the end. */
+bool output_claim(const char *option, const char *path, GError **error);
+
+/* Of a fork, before _exit(). */
+void output_release(void);
+
 /* ---- signals (main.c) ---------------------------------------------------- */
 
 /* From now on there are results: the first signal ends the run, not the

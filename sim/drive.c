@@ -296,7 +296,7 @@ Drive *drive_open(const DriveUse *use, GError **error)
     }
     d = g_new0(Drive, 1);
 
-    if (!output_check("save-state", args.save_state, error) ||
+    if (!output_claim("save-state", args.save_state, error) ||
         !make_config(d, use->recorded, error) ||
         !find_fill(d, use->recorded, error) || !make_drives(d, use, error) ||
         !check_rules(d, use, error) || !check_memory(d, use, error)) {

@@ -13,6 +13,7 @@
 #include <glib.h>
 
 #include "command.h"
+#include "filelock.h"
 #include "printable.h"
 #include "request.h"
 
@@ -217,6 +218,13 @@ static int run_command(const Command *c, int argc, char **argv)
     return run(c, argv + 1);
 }
 
+static void warn(const char *line)
+{
+    g_autofree char *shown = printable(line);
+
+    fprintf(stderr, "vssd-sim: %s\n", shown);
+}
+
 /* Options without a command: `run`, or `replay` of each --trace FILE. */
 static int run_plain(int argc, char **argv)
 {
@@ -244,6 +252,7 @@ int main(int argc, char **argv)
     const Command *c = name ? find_command(name) : NULL;
 
     watch_signals();
+    filelock_warn_by(warn);
     if (name && (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)) {
         help_program();
         return EXIT_SUCCESS;

@@ -152,7 +152,7 @@ static bool read_timeline(GError **error)
 static bool outputs_fit(GError **error)
 {
     return output_check("timeline", args.timeline, error) &&
-           output_check("histograms", args.histograms, error) &&
+           output_claim("histograms", args.histograms, error) &&
            output_check("record", args.record, error) &&
            output_check("oplog", args.oplog, error) &&
            output_check("csv", args.csv, error);
@@ -263,10 +263,21 @@ static bool warmed_up(const Run *r, GError **error)
     return true;
 }
 
+/* option: the one whose file the drive has opened, or not. */
+static bool opened(bool ok, const char *option, GError **error)
+{
+    if (!ok) {
+        g_prefix_error(error, "--%s: ", option);
+    }
+    return ok;
+}
+
 static bool begin_timeline(const Run *r, GError **error)
 {
-    return !args.timeline || ssd_timeline_open(r->ssd, args.timeline,
-                                               &args.timeline_options, error);
+    return !args.timeline ||
+           opened(ssd_timeline_open(r->ssd, args.timeline,
+                                    &args.timeline_options, error),
+                  "timeline", error);
 }
 
 static bool run_check(Run *r, GError **error)
@@ -356,9 +367,12 @@ static bool run_all(Run *r, GError **error)
 
 static bool open_logs(const Run *r, GError **error)
 {
-    return (!args.oplog || ssd_oplog_open(r->ssd, args.oplog, error)) &&
-           (!args.record || ssd_trace_open(r->ssd, args.record,
-                                           r->play->drive->profile, error));
+    return (!args.oplog || opened(ssd_oplog_open(r->ssd, args.oplog, error),
+                                  "oplog", error)) &&
+           (!args.record ||
+            opened(ssd_trace_open(r->ssd, args.record, r->play->drive->profile,
+                                  error),
+                   "record", error));
 }
 
 static void print_result(const Run *r)

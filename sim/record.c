@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "filelock.h"
 #include "run-stats.h"
 #include "simtime.h"
 #include "ssd-report.h"
@@ -27,6 +28,7 @@ typedef struct Interval {
 struct Record {
     const Ssd *ssd;
     FILE *csv;
+    FileLock *lock; /* of the csv */
     char *path;
     uint64_t n_lines;
 
@@ -76,9 +78,10 @@ static bool cannot_write(const Record *r, GError **error)
 static bool open_csv(Record *r, const char *path, GError **error)
 {
     r->path = g_strdup(path);
-    r->csv = fopen(path, "w");
+    r->csv = filelock_open(path, &r->lock, error);
     if (!r->csv) {
-        return cannot_write(r, error);
+        g_prefix_error(error, "--csv ");
+        return false;
     }
     fputs("n,op,offset,bytes,arrival_ns,submit_ns,complete_ns,latency_ns,"
           "status,queue_ns"
@@ -229,6 +232,7 @@ void record_free(Record *r)
         if (r->csv) {
             fclose(r->csv);
         }
+        filelock_release(r->lock);
         g_array_free(r->intervals, TRUE);
         g_free(r->path);
         g_free(r);

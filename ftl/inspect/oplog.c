@@ -5,6 +5,7 @@
  * Knows the format (docs/oplog-format.md); judges nothing.  The records are
  * written in the order of the events, so their instants never decrease.
  */
+#include "filelock.h"
 #include "host/ahead.h"
 #include "inspect/oplog.h"
 #include "buffer/buffer-internal.h"
@@ -21,6 +22,7 @@
 
 struct Oplog {
     FILE *file;
+    FileLock *lock;
     char *path;
     Ssd *ssd;
     uint64_t n_records;
@@ -286,6 +288,7 @@ static bool is_new(const Ssd *ssd)
 
 bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
 {
+    FileLock *lock;
     FILE *file;
     Oplog *log;
 
@@ -306,12 +309,14 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
                     "ways to find the map are not in its format", path);
         return false;
     }
-    file = fopen(path, "wb");
+    file = filelock_open(path, &lock, error);
     if (!file) {
-        return cannot(path, errno, error);
+        g_prefix_error(error, "operation log ");
+        return false;
     }
     log = g_new0(Oplog, 1);
     log->file = file;
+    log->lock = lock;
     log->path = g_strdup(path);
     log->ssd = ssd;
     log->wide = ssd->l.wide;
@@ -337,6 +342,7 @@ bool ssd_oplog_close(Ssd *ssd, GError **error)
     if (fclose(log->file) != 0 && !err) {
         err = errno;
     }
+    filelock_release(log->lock);
     if (err) {
         cannot(log->path, err, error);
     }

@@ -6,6 +6,7 @@
  * record is put together on the stack and handed to a large buffer, so the
  * drive waits for the file only when that is full.
  */
+#include "filelock.h"
 #include "inspect/recording.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -21,6 +22,7 @@
 
 struct Recording {
     FILE *file;
+    FileLock *lock;
     char *path;
     int err; /* errno of the first write that failed, or 0 */
     uint64_t first_serial; /* of the drive, before the first command */
@@ -229,17 +231,20 @@ static bool cannot(const char *path, int err, GError **error)
 bool recording_open(Ssd *ssd, const char *path, const GString *text,
                     GError **error)
 {
+    FileLock *lock;
     Recording *r;
     FILE *file;
 
     invariant(!ssd->inspect.recording && ssd->commands.running == 0);
-    file = fopen(path, "wb");
+    file = filelock_open(path, &lock, error);
     if (!file) {
-        return cannot(path, errno, error);
+        g_prefix_error(error, "trace ");
+        return false;
     }
     setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
     r = g_new0(Recording, 1);
     r->file = file;
+    r->lock = lock;
     r->path = g_strdup(path);
     r->first_serial = ssd->commands.last_serial;
     write_header(r, ssd, text);
@@ -279,6 +284,7 @@ bool ssd_trace_close(Ssd *ssd, GError **error)
     if (fclose(r->file) != 0 && ok) {
         ok = cannot(r->path, errno, error);
     }
+    filelock_release(r->lock);
     g_free(r->path);
     g_free(r);
     return ok;

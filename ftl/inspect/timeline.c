@@ -5,6 +5,7 @@
  * Knows what is recorded, and the bounds: a window of time, and the memory of
  * the ring.  Does not know the format of the file (timeline-file.c).
  */
+#include "filelock.h"
 #include "inspect/timeline.h"
 #include "buffer/buffer-internal.h"
 #include "inspect/inspect.h"
@@ -24,6 +25,7 @@
 struct Timeline {
     Ssd *ssd;
     FILE *file;
+    FileLock *lock;
     char *path;
     SsdTimelineOptions options;
     uint64_t begin_ps;  /* of the drive's clock */
@@ -272,6 +274,7 @@ static bool cannot(const char *path, int err, GError **error)
 bool ssd_timeline_open(Ssd *ssd, const char *path,
                        const SsdTimelineOptions *options, GError **error)
 {
+    FileLock *lock;
     Timeline *t;
     FILE *file;
 
@@ -281,13 +284,15 @@ bool ssd_timeline_open(Ssd *ssd, const char *path,
                         "timeline %s: not together with an operation log",
                         path);
     }
-    file = fopen(path, "wb");
+    file = filelock_open(path, &lock, error);
     if (!file) {
-        return cannot(path, errno, error);
+        g_prefix_error(error, "timeline ");
+        return false;
     }
     t = g_new0(Timeline, 1);
     t->ssd = ssd;
     t->file = file;
+    t->lock = lock;
     t->path = g_strdup(path);
     t->options = *options;
     t->begin_ps = ssd->now_ps;
@@ -303,6 +308,7 @@ bool ssd_timeline_open(Ssd *ssd, const char *path,
 
 static void timeline_free(Timeline *t)
 {
+    filelock_release(t->lock);
     g_hash_table_destroy(t->victims);
     g_free(t->record);
     g_free(t->path);

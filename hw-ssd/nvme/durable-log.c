@@ -7,6 +7,7 @@
  * told when the log ends.
  */
 #include "durable-log.h"
+#include "filelock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ typedef struct Record {
 
 struct NvmeDurableLog {
     FILE *file;
+    FileLock *lock;
     char *path;
     int err; /* errno of the first write that failed, or 0 */
     uint32_t block_bytes;
@@ -90,16 +92,17 @@ static void put_header(NvmeDurableLog *log, uint64_t nblocks)
 NvmeDurableLog *nvme_durable_log_new(const char *path, uint32_t block_bytes,
                                      uint64_t nblocks, GError **error)
 {
-    FILE *file = fopen(path, "wb");
+    FileLock *lock;
+    FILE *file = filelock_open(path, &lock, error);
     NvmeDurableLog *log;
 
     if (!file) {
-        g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(errno),
-                    "durable_log=%s: %s", path, g_strerror(errno));
+        g_prefix_error(error, "durable_log=");
         return NULL;
     }
     log = g_new0(NvmeDurableLog, 1);
     log->file = file;
+    log->lock = lock;
     log->path = g_strdup(path);
     log->block_bytes = block_bytes;
     setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
@@ -114,6 +117,7 @@ bool nvme_durable_log_free(NvmeDurableLog *log, GError **error)
     if (fclose(log->file) != 0 && !log->err) {
         log->err = errno;
     }
+    filelock_release(log->lock);
     ok = !log->err;
     if (!ok) {
         g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(log->err),

@@ -513,6 +513,37 @@ class Errors(unittest.TestCase):
                             "--workload", "number_ios=0 io_size=1t", option,
                             name)
 
+    def test_outputs_of_another_drive(self) -> None:
+        """A file that another run writes is refused, whatever each calls it;
+        afterwards it is free, and no lock is left."""
+        work = ("--profile", TINY, "--workload", "rw=read bs=4k io_size=100t")
+        for first in ("save-state", "oplog", "record", "csv", "histograms",
+                      "timeline"):
+            with tempfile.TemporaryDirectory() as tmp:
+                out = pathlib.Path(tmp, "out")
+                with subprocess.Popen(
+                        [SIM, "run", *map(str, work), f"--{first}", out],
+                        stdout=subprocess.DEVNULL) as other:
+                    lock = pathlib.Path(f"{out}.vssd-lock")
+                    end = time.monotonic() + 60
+                    while not lock.exists() or not lock.read_text():
+                        self.assertIsNone(other.poll())
+                        if time.monotonic() > end:
+                            other.kill()
+                            self.fail(f"no lock of --{first}")
+                        time.sleep(0.01)
+                    for second in ("save-state", "oplog", "record", "csv",
+                                   "timeline", "histograms"):
+                        self.refuse(f"{out}: in use by another drive (process"
+                                    f" {other.pid})", "run", "--profile", TINY,
+                                    "--workload", "io_size=1t", f"--{second}",
+                                    out)
+                    other.kill()
+                work_now = (*work[:3], "io_size=4k")
+                result("run", *work_now, f"--{first}", out)
+                self.assertEqual([x.name for x in out.parent.iterdir()],
+                                 ["out"])
+
     def test_full_disk(self) -> None:
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([SIM, "options"], stdout=full,
