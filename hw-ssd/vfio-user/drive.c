@@ -127,6 +127,16 @@ static bool has_state(const Server *s)
     return s->opt->state && g_file_test(s->opt->state, G_FILE_TEST_EXISTS);
 }
 
+/* Before it is read: nobody else may change it until it is saved. */
+static bool lock_state(Server *s, GError **error)
+{
+    if (!s->opt->state || filelock_take(s->opt->state, &s->state_lock, error)) {
+        return true;
+    }
+    g_prefix_error(error, "--state ");
+    return false;
+}
+
 static Ssd *load(Server *s, GError **error)
 {
     Ssd *ssd = ssd_load_file_with(s->cfg, nvme_host_ops(), s->ctrl,
@@ -260,7 +270,7 @@ bool vfio_drive_create(Server *s, GError **error)
 {
     uint64_t nblocks;
 
-    if (!read_config(s, error)) {
+    if (!read_config(s, error) || !lock_state(s, error)) {
         return false;
     }
     s->ctrl = nvme_new(&machine, &vfio_image_store, s);
@@ -288,6 +298,7 @@ void vfio_drive_destroy(Server *s)
         ssd_config_free(s->cfg);
     }
     g_free(s->faults);
+    filelock_release(s->state_lock);
 }
 
 /* Commands in flight end, in modelled time. */

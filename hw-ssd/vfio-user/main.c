@@ -202,6 +202,7 @@ int main(int argc, char **argv)
     }
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* the image has an error for it */
+    filelock_warn_by(vfio_say);
     s->opt = &opt;
     s->loop = g_main_loop_new(NULL, FALSE);
     g_unix_signal_add(SIGTERM, on_signal, s);

@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <glib.h>
 
+#include "filelock.h"
 #include "nvme.h"
 #include "ssd.h"
 
@@ -91,6 +92,7 @@ typedef struct Server {
     Ssd *ssd;
     NvmeCtrl *ctrl;
     NvmeConfig nvme_cfg;
+    FileLock *state_lock;
     uint64_t state_end; /* where the drive ends in the file that was loaded */
     char *faults;
 

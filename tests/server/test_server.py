@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import struct
@@ -420,6 +421,28 @@ def test_state_is_kept(tmp_path: Path, image: Path) -> None:
         assert server.proc.wait(LIMIT_S) == 0
 
 
+def test_state_of_another_drive(tmp_path: Path, image: Path) -> None:
+    """A second server is refused, also past a kill; then the state is free."""
+    state = tmp_path / "drive.state"
+    other = tmp_path / "other"
+    other.mkdir()
+    second = other / "disk.img"
+    second.write_bytes(image.read_bytes())
+    lock = tmp_path / "drive.state.vssd-lock"
+    with Server(tmp_path, image, "--state", str(state)) as server:
+        said = refused("--profile", str(PROJECT / "profiles/tiny.ini"),
+                       "--image", str(second), "--socket",
+                       str(other / "s.sock"), "--state", str(state))
+        assert said == (f"vssd-server: --state {state}: in use by another drive"
+                        f" (process {server.proc.pid})")
+        server.proc.kill()
+        server.proc.wait(LIMIT_S)
+    assert lock.exists() and not state.exists()
+    with Server(other, second, "--state", str(state)) as server:
+        assert server.end() == ""
+    assert state.exists() and not lock.exists()
+
+
 def test_image_holds_data(tmp_path: Path, image: Path) -> None:
     """Data that were in the image are the drive's, in their place."""
     with image.open("r+b") as file:
@@ -540,7 +563,7 @@ def test_state_that_cannot_be_written(tmp_path: Path, image: Path) -> None:
     assert not list(state.parent.iterdir())
 
     with Server(tmp_path, image, "--state", str(state)) as server:
-        state.parent.rmdir()
+        shutil.rmtree(state.parent)
         said = server.end(status=1).splitlines()
     assert len(said) == 1 and f"state file {state}: " in said[0], said
     assert "No such file or directory" in said[0], said
