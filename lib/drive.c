@@ -6,6 +6,7 @@
  */
 #include "lib-internal.h"
 #include "about.h"
+#include "filelock.h"
 #include "options.h"
 #include "setup.h"
 #include "ssd-report.h"
@@ -354,13 +355,21 @@ LIB_EXPORT int vssd_rest(VssdDrive *d, uint64_t most_ns)
 LIB_EXPORT int vssd_save_file(VssdDrive *d, const char *path)
 {
     GError *error = NULL;
+    FileLock *lock;
+    int ret = 0;
 
     if (!ssd_at_rest(d->ssd)) {
         return lib_fail(d, -EBUSY, "save: the drive is not at rest");
     }
-    return ssd_save_file(d->ssd, path, &error)
-               ? 0
-               : lib_fail_error(d, -EIO, &error);
+    if (!filelock_take(path, &lock, &error)) {
+        g_prefix_error(&error, "state file ");
+        return lib_fail_error(d, -EIO, &error);
+    }
+    if (!ssd_save_file(d->ssd, path, &error)) {
+        ret = lib_fail_error(d, -EIO, &error);
+    }
+    filelock_release(lock);
+    return ret;
 }
 
 LIB_EXPORT int vssd_save(VssdDrive *d, void **bytes, size_t *n)

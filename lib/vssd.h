@@ -207,7 +207,8 @@ int vssd_rest(VssdDrive *drive, uint64_t most_ns);
 
 /*
  * Save the drive exactly, at rest (else -EBUSY): into a file, which is either
- * the old one or the whole new one, or into *bytes (vssd_free()).
+ * the old one or the whole new one, or into *bytes (vssd_free()).  A file that
+ * another drive will write (state= of a virtual machine) is left alone: -EIO.
  */
 int vssd_save_file(VssdDrive *drive, const char *path);
 int vssd_save(VssdDrive *drive, void **bytes, size_t *n);

@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include <vssd.h>
 
@@ -282,11 +283,14 @@ static void test_states(void)
     int fd = g_file_open_tmp("vssd-XXXXXX", &path, NULL);
 
     g_assert_cmpint(fd, >=, 0);
-    close(fd);
     fill(r, N, capacity(d));
     g_assert_cmpint(vssd_play(d, r, sizeof(*r), N, 8, NULL, 0), ==, N);
     g_assert_cmpint(vssd_rest(d, SECOND), ==, 0);
     g_assert_cmpint(vssd_save(d, &state, &n), ==, 0);
+    g_assert_cmpint(flock(fd, LOCK_EX), ==, 0); /* as another drive has it */
+    g_assert_cmpint(vssd_save_file(d, path), ==, -EIO);
+    g_assert_nonnull(strstr(vssd_message(d), ": in use by another drive"));
+    close(fd);
     g_assert_cmpint(vssd_save_file(d, path), ==, 0);
     g_assert_cmpint(
         vssd_load(&setup, state, n, &from_bytes, message, sizeof(message)), ==,
