@@ -231,6 +231,7 @@ static int put_model(QEMUFile *file, void *pv, size_t size,
     VssdDev *s = pv;
     GError *error = NULL;
 
+    vssd_files_pass(s);
     if (!put_stream(s, file, &error, save_drive) ||
         !put_stream(s, file, &error, save_controller)) {
         return qemu_file_get_error(file) ? qemu_file_get_error(file)
@@ -385,7 +386,8 @@ static int get_model(QEMUFile *file, void *pv, size_t size,
                     "flight");
     }
     if (error || !get_stream(s, &m, file, &error, load_drive) ||
-        !get_stream(s, &m, file, &error, load_controllers)) {
+        !get_stream(s, &m, file, &error, load_controllers) ||
+        !vssd_files_lock(s, &error)) {
         model_free(&m);
         return cannot("loaded", error);
     }

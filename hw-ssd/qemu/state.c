@@ -83,10 +83,12 @@ void vssd_state_set_clock(VssdDev *s)
     s->epoch_ns -= s->now_ns;
 }
 
-/* The drive has not come yet, or has gone to another QEMU, which saves it. */
+/* The drive has not come yet, or its machine has not, or has gone to another
+ * QEMU, which saves it. */
 bool vssd_is_elsewhere(const VssdDev *s)
 {
-    return s->incoming || runstate_check(RUN_STATE_POSTMIGRATE) ||
+    return s->incoming || runstate_check(RUN_STATE_INMIGRATE) ||
+           runstate_check(RUN_STATE_POSTMIGRATE) ||
            runstate_check(RUN_STATE_FINISH_MIGRATE);
 }
 
@@ -104,7 +106,8 @@ static void save(VssdDev *s)
     }
     while (ssd_advance(s->ssd, s->now_ns, done, ARRAY_SIZE(done)) > 0) {
     }
-    if (!ssd_save_file_with(s->ssd, s->state,
+    if (!vssd_files_lock(s, &error) ||
+        !ssd_save_file_with(s->ssd, s->state,
                             nvme_has_kept(s->ctrl) ? save_kept : NULL, s->ctrl,
                             &error)) {
         g_autofree char *message = printable(error->message);

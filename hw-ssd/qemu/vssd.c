@@ -246,6 +246,14 @@ static void warn_of_policy(void *opaque, const char *line)
     warn_report("vssd: %s", line);
 }
 
+/* A file of the drive has no lock. */
+static void warn_of_lock(const char *line)
+{
+    g_autofree char *shown = printable(line);
+
+    warn_report("vssd: %s", shown);
+}
+
 void vssd_watch_policies(VssdDev *s)
 {
     ssd_on_policy_fault(s->ssd, warn_of_policy, s);
@@ -262,6 +270,10 @@ static bool create_model(VssdDev *s, Error **errp)
         return false;
     }
     s->ctrl = vssd_new_controller(s);
+    if (!s->incoming && !vssd_files_lock(s, &error)) {
+        propagate(errp, error);
+        return false;
+    }
     s->ssd = vssd_state_exists(s) && !s->incoming
                  ? vssd_state_load(s, s->cfg, &error)
                  : ssd_create(s->cfg, nvme_host_ops(), s->ctrl, &error);
@@ -299,6 +311,7 @@ static void destroy_model(VssdDev *s)
         s->cfg = NULL;
     }
     g_clear_pointer(&s->faults, g_free);
+    vssd_files_unlock(s);
 }
 
 /* Where the drive is served. */
@@ -499,6 +512,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_durable_init(s);
     vssd_timeline_init(s);
     vssd_serve_init(s);
+    vssd_files_init(s); /* ends after the state */
     vssd_state_init(s);
 }
 
@@ -520,6 +534,7 @@ static void vssd_end(VssdFunction *f)
     strand_others(s);
     vssd_serve_stop(s);
     vssd_state_stop(s);
+    vssd_files_stop(s);
     vssd_timeline_stop(s);
     vssd_oplog_stop(s);
     vssd_durable_stop(s);
@@ -627,6 +642,7 @@ static void vssd_class_init(ObjectClass *klass, VssdClassData data)
     vssd_stats_class_init(klass);
     vssd_power_class_init(klass);
     vssd_faults_class_init(klass);
+    filelock_warn_by(warn_of_lock);
 }
 
 static const TypeInfo vssd_type = {

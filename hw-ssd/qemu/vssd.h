@@ -19,6 +19,7 @@
  *   stats.c  statistics as QOM properties
  *   power.c  power cuts, as the machine sees them
  *   faults.c scripted faults at run time
+ *   lock.c   files that are the drive's alone
  *   oplog.c  the drive's operation log
  *   timeline.c  the drive's work over time
  *
@@ -68,6 +69,7 @@
 #include "system/hostmem.h"
 #include "system/iothread.h"
 
+#include "filelock.h"
 #include "nvme.h"
 #include "ssd.h"
 #include "ssd-report.h"
@@ -344,6 +346,14 @@ struct VssdDev {
     bool state_lost;    /* it could not be saved, and nothing has run since */
     uint64_t state_end; /* where the drive ends in the file that was loaded; 0:
                            none was */
+
+    /* lock.c */
+    FileLock *state_lock; /* NULL: it is elsewhere, or there is no file */
+    FileLock *pmr_lock;
+    unsigned lock_tries; /* to take them back */
+    QEMUTimer *lock_timer;
+    VMChangeStateEntry *lock_change;
+    Notifier lock_exit;
 
     /* oplog.c */
     Notifier oplog_exit; /* QEMU ends: complete the log */
@@ -690,6 +700,16 @@ void vssd_state_set_clock(VssdDev *s);
  * has ended. */
 void vssd_state_init(VssdDev *s);
 void vssd_state_stop(VssdDev *s);
+
+/* ---- lock.c ------------------------------------------------------------- */
+
+/* BQL, these all.  Nobody else may use the files that go with the drive; it is
+ * so already, or there are none: true. */
+bool vssd_files_lock(VssdDev *s, GError **error);
+void vssd_files_unlock(VssdDev *s);
+void vssd_files_pass(VssdDev *s); /* the drive goes to another QEMU, perhaps */
+void vssd_files_init(VssdDev *s);
+void vssd_files_stop(VssdDev *s);
 
 /* ---- oplog.c ------------------------------------------------------------ */
 

@@ -178,6 +178,12 @@ class Machine:
         return self.wait()[0]
 
 
+def pid(machine: Machine) -> int:
+    """QEMU's process."""
+    assert machine.process
+    return machine.process.pid
+
+
 def start_and_fail(*args: str) -> str:
     """Start QEMU with arguments that it must refuse; what it printed."""
     line = [emulator(), "-machine", "q35,accel=qtest", "-display", "none",

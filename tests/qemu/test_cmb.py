@@ -5,13 +5,14 @@ next run."""
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from machine import Machine, drive_args, start_and_fail
+from machine import Machine, drive_args, pid, start_and_fail
 from nvme_host import BAR0, BUFFER, CC, OP_READ, OP_WRITE, NvmeHost, Queue
 
 KIB = 1 << 10
@@ -187,6 +188,24 @@ def test_pmr(image: Path, tmp_path: Path) -> None:
         host.reg_write(PMRCTL, 1)
         assert host.qtest.read(PMR + 0x3000, 4 * KIB) == b"keep" * KIB
         assert machine.quit() == 0
+
+
+def test_pmr_of_another_drive(image: Path, tmp_path: Path) -> None:
+    """The file of a region is one drive's, whatever the machine."""
+    file = tmp_path / "pmr"
+    copy = tmp_path / "copy.img"
+    shutil.copyfile(image, copy)
+    second = [*pmr_args(file), *drive_args("tiny", copy, pmr="m")]
+    with Machine(*pmr_args(file), *drive_args("tiny", image, pmr="m")
+                 ) as machine:
+        said = start_and_fail(*second)
+        assert said.endswith(f"vssd: pmr: mem-path={file}: in use by another"
+                             f" drive (process {pid(machine)})"), said
+        assert machine.quit() == 0
+    with Machine(*second) as machine:
+        assert machine.quit() == 0
+    assert sorted(x.name for x in tmp_path.iterdir() if "pmr" in x.name
+                  ) == ["pmr"]
 
 
 @pytest.mark.parametrize("options, words", [

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import struct
 import subprocess
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from machine import LIMIT_S, Machine, drive_args
+from machine import LIMIT_S, PROFILES, Machine, drive_args, pid
 from nvme_host import BUFFER, DOORBELLS, ENTRIES, OP_FLUSH, OP_READ, OP_WRITE, NvmeHost
 
 KIB = 1 << 10
@@ -296,6 +297,80 @@ def test_state_file_goes_along(image: Path, tmp_path: Path) -> None:
         host = host_of(machine)
         for lba, seed in content.items():
             assert host.read(lba, 4 * KIB) == block(seed)
+
+
+def test_lock_goes_along(image: Path, tmp_path: Path) -> None:
+    """The lock of state=FILE is the source's until the drive has gone, and then
+    the target's; a source that moved to nobody takes it back."""
+    state = tmp_path / "drive.state"
+    lock = tmp_path / "drive.state.vssd-lock"
+    args = drive_args("tiny", image, state=str(state))
+    with Machine(*args) as source, \
+            Machine(*args, "-incoming", f"unix:{tmp_path}/wire") as target:
+        assert int(lock.read_text()) == pid(source)
+        migrate(source, target)
+        assert int(lock.read_text()) == pid(target)
+        assert source.quit() == 0
+        assert int(lock.read_text()) == pid(target)
+        target.cmd("migrate", uri="exec:cat >/dev/null")
+        assert wait_for(target, "query-migrate", "completed",
+                        "failed") == "completed"
+        assert not lock.exists()
+        target.cmd("cont")
+        assert int(lock.read_text()) == pid(target)
+        assert target.quit() == 0
+    assert state.exists() and not lock.exists()
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_lock_comes_back(image: Path, tmp_path: Path, paused: bool) -> None:
+    """The target has taken the drive and then fails at another device."""
+    state = tmp_path / "drive.state"
+    lock = tmp_path / "drive.state.vssd-lock"
+    copy = tmp_path / "copy.img"
+    shutil.copyfile(image, copy)
+    both = [*drive_args("tiny", image, state=str(state)), "-blockdev",
+            "driver=raw,file.driver=file,node-name=d1,file.filename="
+            f"{copy}", "-device", f"vssd,drive=d1,addr=5,profile={PROFILES}/"
+            "tiny.ini,num_vectors="]
+    with Machine(*both[:-1], f"{both[-1]}3") as source, \
+            Machine(*both[:-1], f"{both[-1]}4", "-incoming",
+                    f"unix:{tmp_path}/wire") as target:
+        if paused:
+            source.cmd("stop")
+        for machine in (source, target):
+            machine.cmd("migrate-set-capabilities", capabilities=[
+                {"capability": "return-path", "state": True}])
+        source.cmd("migrate", uri=f"unix:{tmp_path}/wire")
+        assert wait_for(source, "query-migrate", "completed",
+                        "failed") == "failed"
+        status, said = target.wait()
+        assert status == 1 and "num_vectors=3" in said, said
+        assert not state.exists()
+        end = time.monotonic() + LIMIT_S
+        while not lock.exists() or lock.read_text() != f"{pid(source)}\n":
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        assert source.quit() == 0
+    assert state.exists() and not lock.exists()
+
+
+def test_a_target_without_the_lock(image: Path, tmp_path: Path) -> None:
+    """A drive that comes while another has its state is refused."""
+    state = tmp_path / "drive.state"
+    copy = tmp_path / "copy.img"
+    shutil.copyfile(image, copy)
+    with Machine(*drive_args("tiny", image)) as source:
+        source.cmd("migrate", uri=f"exec:cat >{tmp_path}/stream")
+        assert wait_for(source, "query-migrate", "completed",
+                        "failed") == "completed"
+    with Machine(*drive_args("tiny", copy, state=str(state))) as other:
+        status, said = incoming((tmp_path / "stream").read_bytes(), image,
+                                tmp_path, state=str(state))
+        assert status == 1
+        assert f"state={state}: in use by another drive (process" in said
+        assert other.quit() == 0
+    assert state.exists()
 
 
 def test_a_target_in_vain_saves_nothing(image: Path, tmp_path: Path) -> None:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from machine import Machine, drive_args, start_and_fail
+from machine import PROFILES, Machine, drive_args, pid, start_and_fail
 from nvme_host import NvmeHost
 
 KIB = 1 << 10
@@ -144,7 +145,7 @@ def test_cannot_be_written(image: Path, tmp_path: Path, unplug: bool) -> None:
     state = folder / "drive.state"
     args = drive_args("tiny", image, state=str(state))
     with Machine("-machine", "pc" if unplug else "q35", *args) as machine:
-        folder.rmdir()
+        shutil.rmtree(folder)
         if unplug:
             machine.cmd("device_del", id="ssd")
             machine.qtest.outl(0xAE08, 1 << 4)  # the guest lets the slot go
@@ -157,6 +158,61 @@ def test_cannot_be_written(image: Path, tmp_path: Path, unplug: bool) -> None:
     lines = [x for x in text.splitlines() if "state file" in x]
     assert len(lines) == 1 and str(state) in lines[0], text
     assert "No such file or directory" in lines[0]
+
+
+@pytest.mark.parametrize("name", ["state", "oplog", "trace", "timeline",
+                                  "durable_log"])
+def test_belongs_to_one_drive(image: Path, tmp_path: Path, name: str) -> None:
+    """A second QEMU is refused whatever it calls the file, and while the first
+    is stopped; afterwards the file is free, also when the first was killed."""
+    path = tmp_path / "file"
+    lock = tmp_path / "file.vssd-lock"
+    copy = tmp_path / "copy.img"
+    shutil.copyfile(image, copy)
+    args = drive_args("tiny", image, **{name: str(path)})
+    with Machine(*args) as machine:
+        machine.cmd("stop")
+        for other in (name, "state", "trace"):
+            said = start_and_fail(*drive_args("tiny", copy,
+                                              **{other: str(path)}))
+            assert said.endswith(f"{path}: in use by another drive (process"
+                                 f" {pid(machine)})"), said
+            assert f"{other}={path}: " in said or other not in (
+                "state", "durable_log")
+        assert machine.process
+        machine.process.kill()
+        machine.process.wait()
+        assert lock.exists()
+    assert path.exists() == (name != "state")
+    with Machine(*args) as machine:
+        assert machine.quit() == 0
+    assert path.exists() and not lock.exists()
+
+
+def test_two_drives_of_one_machine(image: Path, tmp_path: Path) -> None:
+    """The same within a process; a drive that is unplugged lets go."""
+    state = tmp_path / "drive.state"
+    copy = tmp_path / "copy.img"
+    shutil.copyfile(image, copy)
+    with Machine("-machine", "pc", *drive_args("tiny", image, state=str(state))
+                 ) as machine:
+        machine.cmd("blockdev-add", **{
+            "driver": "raw", "node-name": "second",
+            "file": {"driver": "file", "filename": str(copy)}})
+        assert machine.qmp and machine.qtest
+        second = {"execute": "device_add", "arguments": {
+            "driver": "vssd", "drive": "second", "id": "second",
+            "profile": str(PROFILES / "tiny.ini"), "state": str(state)}}
+        said = machine.qmp.cmd_obj(second)["error"]["desc"]
+        assert said == (f"vssd: state={state}: in use by another drive (process"
+                        f" {pid(machine)})")
+        machine.cmd("device_del", id="ssd")
+        machine.qtest.outl(0xAE08, 1 << 4)  # the guest lets the slot go
+        while "'ssd'" in str(machine.cmd("qom-list",
+                                         path="/machine/peripheral")):
+            pass
+        assert "return" in machine.qmp.cmd_obj(second)
+        assert machine.quit() == 0
 
 
 @pytest.mark.parametrize("name", ["oplog", "trace", "timeline", "durable_log"])

@@ -7,10 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from test_server import BLOCK, host_of, pattern
+from test_server import BLOCK, host_of, pattern, refused
 from vmm import Server, Vmm
 
-from machine import Machine, drive_args
+from machine import PROFILES, Machine, drive_args, pid, start_and_fail
 from nvme_host import NvmeHost
 
 PATH = "/machine/peripheral/ssd"
@@ -56,3 +56,22 @@ def test_by_turns(tmp_path: Path, image: Path) -> None:
         programs = stats["nand"]["programs"]
         seen.append(names(stats))
     assert seen[2] == seen[3]
+
+
+def test_not_both(tmp_path: Path, image: Path) -> None:
+    """Neither takes the state that the other has, and each names it."""
+    state = tmp_path / "drive.state"
+    copy = tmp_path / "copy.img"
+    copy.write_bytes(image.read_bytes())
+    qemu = drive_args("tiny", copy, state=str(state))
+    in_use = f"{state}: in use by another drive (process "
+    with Server(tmp_path, image, "--state", str(state)) as server:
+        said = start_and_fail(*qemu)
+        assert said.endswith(f"vssd: state={in_use}{server.proc.pid})"), said
+        assert server.end() == ""
+    with Machine(*qemu) as machine:
+        said = refused("--profile", str(PROFILES / "tiny.ini"), "--image",
+                       str(image), "--socket", str(tmp_path / "other.sock"),
+                       "--state", str(state))
+        assert said == f"vssd-server: --state {in_use}{pid(machine)})"
+        assert machine.quit() == 0
