@@ -8,7 +8,9 @@ import json
 import os
 import re
 import socket
+import stat
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,7 @@ class Detached:
     """The run, and what the host shares with it."""
 
     folder: Path
+    in_memory: Path  # shared, too, on tmpfs
     port: int
     stats: Path
 
@@ -45,17 +48,21 @@ def run(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Detached]:
     """It is up for all tests of this file; the last one ends it."""
     folder = tmp_path_factory.mktemp("share")
+    memory = tempfile.TemporaryDirectory(dir="/dev/shm")
     (folder / "seen").write_text("by the guest")
-    found = Detached(folder, links.free_port(), folder / "stats.json")
+    found = Detached(folder, Path(memory.name), links.free_port(),
+                     folder / "stats.json")
     done = vssd("run", "--detach", "--name", NAME, "--stats", str(found.stats),
                 "--drive", "tiny,size=8M,serial=SMALL",
                 "--drive", "zero-latency,size=64M",
-                "--share", f"{folder}:/mnt/with space", "--ssh",
+                "--share", f"{folder}:/mnt/with space",
+                "--share", f"{found.in_memory}:/mnt/memory", "--ssh",
                 "--forward", f"{found.port}:22")
     assert (done.returncode, done.stdout) == (0, NAME + "\n"), done.stderr
-    yield found
-    if any(r.name == NAME for r in rundir.running()):
-        vssd("stop", NAME, "--force")
+    with memory:
+        yield found
+        if any(r.name == NAME for r in rundir.running()):
+            vssd("stop", NAME, "--force")
 
 
 def test_drives_and_share(run: Detached) -> None:
@@ -69,6 +76,31 @@ def test_drives_and_share(run: Detached) -> None:
     assert text.endswith("by the guest")
     assert run.exec("cp", "/etc/hostname", "/mnt/with space/h").returncode == 0
     assert (run.folder / "h").read_text() == "vssd\n"
+
+
+@pytest.mark.parametrize("at", ["/mnt/with space", "/mnt/memory"])
+def test_share_gives_no_rights(run: Detached, at: str) -> None:
+    """No set-uid bit, device or owner reaches the host; links of either side
+    are links on the other."""
+    folder = run.in_memory if at == "/mnt/memory" else run.folder
+    (folder / "of-host").symlink_to("text")
+    (folder / "text").write_text("by links")
+    done = run.exec("sh", "-c", f"""cd '{at}'; cp /bin/true x
+        chmod 4755 x; echo $?; chmod 2755 x; echo $?; chmod 700 x; echo $?
+        install -m 4755 x y; echo $?; chown 1234:1234 x; echo $?
+        mknod c c 1 3; echo $?; mknod b b 7 0; echo $?; mkfifo p; echo $?
+        perl -e 'sysopen(F, "z", 0101, 04755) or exit 1'; echo $?
+        ln -s text of-guest; readlink of-host; cat of-host""")
+    assert done.stdout.decode().split() == [
+        *"110111101", "text", "by", "links"]
+    assert os.readlink(folder / "of-guest") == "text"
+    assert (folder / "x").stat().st_mode & 0o7777 == 0o700
+    for path in folder.iterdir():
+        found = path.lstat()
+        assert not found.st_mode & 0o6000, path
+        assert not stat.S_ISCHR(found.st_mode), path
+        assert not stat.S_ISBLK(found.st_mode), path
+        assert (found.st_uid, found.st_gid) == (os.geteuid(), os.getegid())
 
 
 def test_input_kill_and_time(run: Detached) -> None:

@@ -334,7 +334,8 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
             extra=([] if args.print_command
                    else monitor(folder, rundir.VMM if args.server
                                  else rundir.MONITOR))
-            + links.share_arguments(args.shares) + args.qemu)
+            + links.share_arguments(args.shares) + args.qemu,
+            confined=links.confines(args.shares))
         _boot(args, spec, built_in, folder)
         args.setup = links.setup_script(
             args.shares, args.ssh is not None,

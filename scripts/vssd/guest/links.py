@@ -6,6 +6,7 @@ a login (--ssh): their options, QEMU's arguments and the set-up in the guest.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from .. import paths
 from ..errors import UserError
+from ..ui import say
 
 ANY_PORT = 0
 SSH_PORT = 22
@@ -32,14 +34,17 @@ class Share:
     folder: Path
     at: str
     read_only: bool
+    raw: bool = False  # with set-uid bits, devices and owners of the guest
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """--share, --ssh, --forward"""
     parser.add_argument(
-        "--share", action="append", default=[], metavar="DIR[:PATH][,ro]",
+        "--share", action="append", default=[], metavar="DIR[:PATH][,ro|,raw]",
         help="the guest has this folder of the host at PATH (default: /mnt/ and"
-        " the folder's name), by 9p; ro: it cannot write there; may be repeated")
+        " the folder's name), by 9p; ro: it cannot write there; raw: set-uid bits,"
+        " devices, owners and attributes of the guest reach the host; may be"
+        " repeated")
     parser.add_argument(
         "--ssh", nargs="?", type=int, const=ANY_PORT, metavar="PORT",
         help="start sshd in the guest, reached at this port of 127.0.0.1"
@@ -61,6 +66,7 @@ def check(args: argparse.Namespace) -> None:
         if places.count(at) > 1:
             raise UserError(f"--share: two folders would be at {at}; give"
                             " DIR:PATH")
+    _check_raw(args.shares)
     args.ports = [parse_forward(text) for text in args.forward]
     if args.ssh is not None:
         if args.ssh != ANY_PORT and not 1 <= args.ssh <= 65535:
@@ -77,6 +83,17 @@ def check(args: argparse.Namespace) -> None:
             _check_guest(args, option)
 
 
+def _check_raw(shares: list[Share]) -> None:
+    """The filter is for the whole of QEMU."""
+    raw = [share.folder for share in shares if share.raw]
+    if raw and any(not (share.raw or share.read_only) for share in shares):
+        raise UserError(f"--share {raw[0]},raw: raw holds for the whole guest;"
+                        " give each folder ,raw or ,ro")
+    if raw and os.geteuid() == 0:
+        say(f"warning: --share {raw[0]},raw as root: a guest can put set-uid"
+            " programs of root and device nodes there")
+
+
 def _check_guest(args: argparse.Namespace, option: str) -> None:
     if args.icount:
         raise UserError(f"--{option}: not with --icount, whose runs depend on"
@@ -90,9 +107,9 @@ def _check_guest(args: argparse.Namespace, option: str) -> None:
 
 
 def parse_share(text: str) -> Share:
-    """DIR[:PATH][,ro]"""
+    """DIR[:PATH][,ro|,raw]"""
     what, comma, flag = text.rpartition(",")
-    if not comma or flag != "ro":
+    if not comma or flag not in ("ro", "raw"):
         what, flag = text, ""
     name, colon, at = what.partition(":")
     folder = Path(name).expanduser().resolve()
@@ -103,7 +120,7 @@ def parse_share(text: str) -> Share:
     if not at.startswith("/") or at.rstrip("/") == "" or "\n" in at:
         raise UserError(f"--share {text}: PATH must be absolute in the guest,"
                         " and not /")
-    return Share(folder, at, flag == "ro")
+    return Share(folder, at, flag == "ro", flag == "raw")
 
 
 def parse_forward(text: str) -> tuple[int, int]:
@@ -138,8 +155,15 @@ def with_ports(args: argparse.Namespace) -> list[tuple[int, int]]:
     return [(port or free_port(), to) for port, to in args.ports]
 
 
+def confines(shares: list[Share]) -> bool:
+    """Does QEMU run under the filter of confined.py?  A folder that is read
+    only needs none beside a raw one."""
+    return bool(shares) and not any(share.raw for share in shares)
+
+
 def share_arguments(shares: list[Share]) -> list[str]:
-    """QEMU's arguments; files have the owner that the host gives them."""
+    """QEMU's arguments; files have the owner that the host gives them, and
+    confined.py keeps the rest from the host."""
     args = []
     for i, share in enumerate(shares):
         path = str(share.folder).replace(",", ",,")

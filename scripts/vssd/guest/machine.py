@@ -30,7 +30,7 @@ from ..arch import X86_64, Arch
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError, one_line
 from ..proc import log_file
-from . import uring
+from . import confined, uring
 from .frames import EXIT
 from .frames import HELLO as HELLO
 from .frames import FrameReader as FrameReader
@@ -107,6 +107,7 @@ class Spec:
     reboot_ends: bool = False
     pause_at_end: bool = True   # so that the drive can still be asked
     extra: list[str] = field(default_factory=list)
+    confined: bool = False      # a share gives no rights: confined.py
     arch: Arch = X86_64
 
 
@@ -346,6 +347,7 @@ class Machine:
 
     async def start(self) -> None:
         """Start QEMU; UserError if it refuses."""
+        prepare = _child_of_ours(self.spec.confined)
         loop = asyncio.get_running_loop()
         self.exit_status = loop.create_future()
         names = ["qmp"] if self._to_files() else ["qmp", "console", "agent"]
@@ -364,10 +366,14 @@ class Machine:
                     self.proc = subprocess.Popen(
                         args + more, pass_fds=fds + more_fds,
                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                        stderr=subprocess.PIPE, preexec_fn=_die_with_parent)
+                        stderr=subprocess.PIPE, preexec_fn=prepare)
             except OSError as e:
                 raise UserError(f"cannot start {self.spec.emulator}: "
                                 f"{e.strerror}; run ./vssd setup") from e
+            except subprocess.SubprocessError as e:  # prepare failed
+                raise UserError("--share: QEMU's rights cannot be limited here"
+                                " (seccomp, capabilities); give --share DIR,raw"
+                                " to share without") from e
             finally:
                 if not self._to_files():
                     self.agents_end = theirs[-1].dup()
@@ -842,6 +848,19 @@ def _die_with_parent() -> None:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _child_of_ours(with_filter: bool) -> Callable[[], None]:
+    """What QEMU's process does before it becomes QEMU."""
+    if not with_filter:
+        return _die_with_parent
+    install = confined.installer()
+
+    def prepare() -> None:
+        _die_with_parent()
+        install()
+
+    return prepare
 
 
 @contextlib.contextmanager

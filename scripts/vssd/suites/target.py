@@ -162,6 +162,7 @@ class Target:
             self.qemu.emulator, kvm.accelerator(self.qemu), [],
             self.setup.mem_mib, self.setup.smp, kernel=self.image.kernel,
             initrd=self.image.initrd, serve=True, extra=extra,
+            confined=self.setup.share is not None,
             append=f"root={self.image.root} rw {machine.KERNEL_ARGS}"
             " nvme_core.multipath=N"
             + (" intel_iommu=on" if self.setup.form.iommu else ""))
