@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd-replay.c - vssd-sim replay: play block traces. */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
 #include "drive.h"
 #include "fields.h"
 #include "play.h"
+#include "printable.h"
 #include "raid-args.h"
 #include "recorded.h"
 #include "simtime.h"
@@ -23,6 +25,7 @@ static struct {
     char *action;
     char *device;
     gboolean skip_bad;
+    char *join;
     char *remap;
     gboolean wrap;
     char *time_scale;
@@ -46,6 +49,8 @@ static const GOptionEntry trace_entries[] = {
      "play only this device of the traces", "N"},
     {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &args.skip_bad,
      "count damaged lines of traces and continue", NULL},
+    {"join", 0, 0, G_OPTION_ARG_STRING, &args.join,
+     "how several traces belong together (default: as they look)", "HOW"},
     {"remap", 0, 0, G_OPTION_ARG_STRING, &args.remap,
      "change the addresses of traces", "HOW"},
     {"time-scale", 0, 0, G_OPTION_ARG_STRING, &args.time_scale,
@@ -89,11 +94,12 @@ static const OptionTable *const *shown(const Command *c)
 static void more(GString *out)
 {
     g_string_append(out, "\nFormats of traces (gzip, xz and zstd are unpacked; "
-                         "several traces are merged by time):\n");
+                         "several are merged by time):\n");
     for (unsigned i = 0; trace_formats[i]; i++) {
         g_string_append_printf(out, "  %-12s %s\n", trace_formats[i]->name,
                                trace_formats[i]->help);
     }
+    help_names(out, "Ways of --join", join_name, join_help);
     help_names(out, "Ways of --remap", traces_remap_name, traces_remap_help);
     if (!play_describes()) {
         drive_help_fills(out);
@@ -172,23 +178,35 @@ static bool set_options(TraceOptions *o, GError **error)
     return set_streams(o, error) && set_format(o, error);
 }
 
-static bool set_remap(TracesConfig *cfg, GError **error)
+/* The number of the name; false: there is no such. */
+static bool find_name(const char *option, const char *value,
+                      const char *(*name)(unsigned i), unsigned *found,
+                      GError **error)
 {
     g_autoptr(GString) all = g_string_new(NULL);
 
-    cfg->remap = cfg->paths[1] ? TRACES_REMAP_BESIDE : TRACES_REMAP_NONE;
-    if (!args.remap) {
-        return true;
-    }
-    for (unsigned i = 0; traces_remap_name(i); i++) {
-        if (strcmp(traces_remap_name(i), args.remap) == 0) {
-            cfg->remap = i;
+    for (unsigned i = 0; name(i); i++) {
+        if (strcmp(name(i), value) == 0) {
+            *found = i;
             return true;
         }
-        g_string_append_printf(all, "%s%s", i ? ", " : "",
-                               traces_remap_name(i));
+        g_string_append_printf(all, "%s%s", i ? ", " : "", name(i));
     }
-    return refuse("remap", args.remap, all->str, error);
+    return refuse(option, value, all->str, error);
+}
+
+static bool set_layout(TracesConfig *cfg, GError **error)
+{
+    unsigned remap = cfg->paths[1] ? TRACES_REMAP_BESIDE : TRACES_REMAP_NONE;
+    unsigned join = N_JOINS;
+    bool ok;
+
+    ok = (!args.remap ||
+          find_name("remap", args.remap, traces_remap_name, &remap, error)) &&
+         (!args.join || find_name("join", args.join, join_name, &join, error));
+    cfg->remap = remap;
+    cfg->join = join;
+    return ok;
 }
 
 /* 0: no limit. */
@@ -203,6 +221,17 @@ static bool read_runtime(uint64_t *ns, GError **error)
     return true;
 }
 
+/* A part for the whole is no error, but nobody would expect it. */
+static Source *with_note(Source *s)
+{
+    if (s && source_note(s)) {
+        g_autofree char *note = printable(source_note(s));
+
+        fprintf(stderr, "vssd-sim: %s\n", note);
+    }
+    return s;
+}
+
 static Source *open_source(char **paths, uint64_t seed, GError **error)
 {
     SourceTraces from = {
@@ -214,7 +243,7 @@ static Source *open_source(char **paths, uint64_t seed, GError **error)
     uint64_t v = 0;
 
     if (!set_options(&from.cfg.options, error) ||
-        !set_remap(&from.cfg, error)) {
+        !set_layout(&from.cfg, error)) {
         return NULL;
     }
     if (args.retime && !field_whole(args.retime, "D", 1, 1000000, &v)) {
@@ -231,7 +260,7 @@ static Source *open_source(char **paths, uint64_t seed, GError **error)
     if (!read_runtime(&from.runtime_ns, error)) {
         return NULL;
     }
-    return source_traces(&from, error);
+    return with_note(source_traces(&from, error));
 }
 
 /* ---- the command --------------------------------------------------------- */

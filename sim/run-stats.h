@@ -158,6 +158,15 @@
 #define SOURCE_STATS(V)                                                        \
     V(STRING, trace, "trace", "", &when_trace, v->name,                        \
       "the files, as given (`vssd-sim replay`), joined by ` + `")              \
+    V(STRING, join, "join", "", &when_trace,                                   \
+      traces_join(v->traces) < N_JOINS ? join_name(traces_join(v->traces))     \
+                                       : "",                                   \
+      "how several traces belong together: `clock`, `append` or `apart` "      \
+      "([traces.md](traces.md)); empty with one")                              \
+    V(U64, missing_parts, "missing_parts", "files", &when_trace,               \
+      source_n_missing(v),                                                     \
+      "files of the same recording of blktrace that were not given, as far "   \
+      "as can be seen")                                                        \
     V(STRING, remap, "remap", "", &when_trace,                                 \
       traces_remap_name(v->from.cfg.remap),                                    \
       "change of the addresses ([traces.md](traces.md))")                      \

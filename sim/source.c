@@ -6,6 +6,7 @@
 #include "source.h"
 
 #include "fit.h"
+#include "printable.h"
 #include "replace.h"
 #include "run-stats.h"
 #include "workload.h"
@@ -141,6 +142,23 @@ const char *source_report(const Source *s)
 
 /* ---- results ------------------------------------------------------------- */
 
+const char *source_note(const Source *s)
+{
+    const char *note = NULL;
+
+    if (s->traces) {
+        traces_n_missing(s->traces, &note);
+    }
+    return note;
+}
+
+static uint64_t source_n_missing(const Source *s)
+{
+    const char *note;
+
+    return traces_n_missing(s->traces, &note);
+}
+
 static bool has_traces(const void *ctx)
 {
     const Source *s = ctx;
@@ -170,6 +188,17 @@ void source_json(const Source *s, JsonWriter *w)
     stats_write(&source_stats, s, w);
 }
 
+static void join_text(const Source *s, GString *out)
+{
+    Join join = traces_join(s->traces);
+
+    if (join < N_JOINS) {
+        g_string_append_printf(out, "%u traces, %s (--join=%s)\n",
+                               g_strv_length((char **)s->from.cfg.paths),
+                               join_help(join), join_name(join));
+    }
+}
+
 /* Records of a trace that are not played, though somebody may miss them. */
 static void left_out_text(const Source *s, GString *out)
 {
@@ -191,6 +220,7 @@ void source_trouble_text(const Source *s, GString *out)
     if (!s->traces) {
         return;
     }
+    join_text(s, out);
     n = traces_n_disordered(s->traces);
     if (n) {
         g_string_append_printf(out,
@@ -206,4 +236,9 @@ void source_trouble_text(const Source *s, GString *out)
                                n);
     }
     left_out_text(s, out);
+    if (source_note(s)) {
+        g_autofree char *note = printable(source_note(s));
+
+        g_string_append_printf(out, "%s\n", note);
+    }
 }

@@ -64,7 +64,11 @@ extern const StatTable source_stats;
 /* How well fitted requests fit, for people; or NULL.  Owned by the source. */
 const char *source_report(const Source *s);
 
-/* Lines for people, if there was anything odd. */
+/* One line about parts of a recording that are not given; NULL: there is no
+ * such.  Owned by the source. */
+const char *source_note(const Source *s);
+
+/* Lines for people: how traces belong together, and what was odd. */
 void source_trouble_text(const Source *s, GString *out);
 
 #endif

@@ -447,6 +447,7 @@ typedef struct BlkFields {
     uint64_t sector;
     uint32_t nbytes;
     uint32_t device;
+    uint32_t cpu;
     uint16_t n_more;
     uint16_t number; /* of the action, without BLK_CGROUP */
     uint64_t is;     /* categories, as bits */
@@ -529,10 +530,12 @@ static BlkFields fields_of(const uint8_t *bytes, unsigned version, bool swapped)
         memcpy(&rest, bytes + BLK_HEAD_BYTES, sizeof(rest));
         action = order64(rest.action, swapped);
         f.device = order32(rest.device, swapped);
+        f.cpu = order32(rest.cpu, swapped);
         f.n_more = order16(rest.n_more, swapped);
     } else {
         action = order32(r.action, swapped);
         f.device = order32(r.device, swapped);
+        f.cpu = order32(r.cpu, swapped);
         f.n_more = order16(r.n_more, swapped);
     }
     f.number = action & 0xffff & ~BLK_CGROUP;
@@ -653,33 +656,57 @@ static bool blktrace_detect(const char *head, size_t n)
     return is_magic(word) || is_magic(GUINT32_SWAP_LE_BE(word));
 }
 
+/* The record at *at of the head, and *at of the next; false: no whole one. */
+static bool head_fields(const char *head, size_t n, bool swapped, size_t *at,
+                        BlkFields *f)
+{
+    BlkRecord r;
+    unsigned version;
+
+    if (*at > n || n - *at < sizeof(r)) {
+        return false;
+    }
+    memcpy(&r, head + *at, sizeof(r));
+    version = version_of(&r, swapped);
+    if (n - *at < record_bytes(version)) {
+        return false;
+    }
+    *f = fields_of((const uint8_t *)head + *at, version, swapped);
+    *at += record_bytes(version) + f->n_more;
+    return true;
+}
+
+static void blktrace_origin(const char *head, size_t n, TraceOrigin *out)
+{
+    bool swapped = !is_magic(first_word(head, n));
+    BlkFields f;
+
+    out->action = 'Q';
+    for (size_t at = 0; head_fields(head, n, swapped, &at, &f);) {
+        if (f.is & BLK_NOTIFY) {
+            continue; /* of any CPU */
+        }
+        if (!out->device) {
+            out->of_one_cpu = true;
+            out->cpu = f.cpu;
+            out->device = f.device;
+        }
+        out->of_one_cpu &= f.cpu == out->cpu;
+        if (f.number == BLK_ISSUE) {
+            out->action = 'D';
+        }
+    }
+}
+
 static void blktrace_begin(void *opaque, const TraceOptions *o,
                            const char *head, size_t n)
 {
     BlktraceState *state = opaque;
+    TraceOrigin origin = {0};
 
     state->swapped = !is_magic(first_word(head, n));
-    state->action = o->action ? o->action : 'Q';
-    if (o->action) {
-        return;
-    }
-    for (size_t at = 0; at + sizeof(BlkRecord) <= n;) {
-        BlkRecord r;
-        BlkFields f;
-        unsigned version;
-
-        memcpy(&r, head + at, sizeof(r));
-        version = version_of(&r, state->swapped);
-        if (at + record_bytes(version) > n) {
-            return;
-        }
-        f = fields_of((const uint8_t *)head + at, version, state->swapped);
-        if (f.number == BLK_ISSUE && !(f.is & BLK_NOTIFY)) {
-            state->action = 'D';
-            return;
-        }
-        at += record_bytes(version) + f.n_more;
-    }
+    blktrace_origin(head, n, &origin);
+    state->action = o->action ? o->action : origin.action;
 }
 
 const TraceFormat trace_blktrace = {
@@ -690,4 +717,5 @@ const TraceFormat trace_blktrace = {
     .read = blktrace_read,
     .detect = blktrace_detect,
     .begin = blktrace_begin,
+    .origin = blktrace_origin,
 };

@@ -51,4 +51,6 @@ const TraceFormat trace_msr = {
     .name = "msr",
     .help = "time/100ns,host,disk,Read|Write,offset,size,response",
     .parse = msr_parse,
+    .since_ns = 11960000000ULL * 1000000000, /* 1980; the clock is of 1601 */
+    .host_field = 1,
 };

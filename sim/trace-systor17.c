@@ -55,4 +55,5 @@ const TraceFormat trace_systor17 = {
     .help = "seconds,response,R|W,unit,offset,size",
     .state_bytes = sizeof(SystorState),
     .parse = systor_parse,
+    .since_ns = 315532800ULL * 1000000000, /* 1980 */
 };

@@ -37,7 +37,10 @@ struct Trace {
     Input *in;
     char *path;
     uint64_t line_number; /* or number of the record */
+    TraceOrigin origin;
+    bool is_void;
     uint64_t first_ns;
+    uint64_t newest_ns; /* as first_ns, by the trace's own clock */
     uint64_t last_ns;
     uint64_t n_disordered;
     uint64_t n_skipped;
@@ -158,6 +161,41 @@ static bool options_fit(const Trace *t, GError **error)
     return !unused;
 }
 
+/* Of lines with dates: by the first request of the head. */
+static void find_date(Trace *t, const char *head, size_t n)
+{
+    const TraceFormat *f = t->format;
+    g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
+    g_autofree void *state = new_state(f, &t->options, head, n);
+
+    for (unsigned i = 0; i < SAMPLE_LINES && lines[i]; i++) {
+        g_autofree char *line = field_line(g_strchomp(lines[i]));
+        g_auto(GStrv) fields = NULL;
+        TraceRecord rec = {0};
+
+        if (f->parse(state, line, &rec)) {
+            continue;
+        }
+        fields = g_strsplit(lines[i], ",", f->host_field + 2);
+        t->origin.dated = rec.at_ns >= f->since_ns;
+        if (f->host_field && f->host_field < g_strv_length(fields)) {
+            g_strlcpy(t->origin.host, fields[f->host_field],
+                      sizeof(t->origin.host));
+        }
+        return;
+    }
+}
+
+static void find_origin(Trace *t, const char *head, size_t n)
+{
+    t->origin = (TraceOrigin){0};
+    if (t->format->origin) {
+        t->format->origin(head, n, &t->origin);
+    } else if (t->format->since_ns) {
+        find_date(t, head, n);
+    }
+}
+
 static bool begin(Trace *t, GError **error)
 {
     size_t n;
@@ -166,6 +204,7 @@ static bool begin(Trace *t, GError **error)
     if (!head) {
         return false;
     }
+    t->is_void = n == 0;
     t->format = t->options.format;
     if (!t->format) {
         t->format = detect(&t->options, head, n);
@@ -176,10 +215,12 @@ static bool begin(Trace *t, GError **error)
     if (!t->format) {
         return no_format(t->path, error);
     }
-    if (!options_fit(t, error)) {
+    if (!t->is_void && !options_fit(t, error)) {
         return false;
     }
+    g_free(t->state);
     t->state = new_state(t->format, &t->options, head, n);
+    find_origin(t, head, n);
     return true;
 }
 
@@ -226,6 +267,33 @@ void trace_close(Trace *t)
 const TraceFormat *trace_format(const Trace *t)
 {
     return t->format;
+}
+
+bool trace_is_void(const Trace *t)
+{
+    return t->is_void;
+}
+
+const TraceOrigin *trace_origin(const Trace *t)
+{
+    return &t->origin;
+}
+
+bool trace_change(Trace *t, const TraceOptions *options, GError **error)
+{
+    g_assert(t->line_number == 0);
+    t->options = *options;
+    return begin(t, error);
+}
+
+uint64_t trace_first_ns(const Trace *t)
+{
+    return t->first_ns;
+}
+
+uint64_t trace_newest_ns(const Trace *t)
+{
+    return t->newest_ns;
 }
 
 uint64_t trace_device(const Trace *t, uint32_t space)
@@ -328,6 +396,7 @@ static bool arrival_ns(Trace *t, uint64_t own_ns, uint64_t *at_ns)
         t->n_disordered++;
         since_ns = t->last_ns;
     }
+    t->newest_ns = MAX(t->newest_ns, own_ns);
     *at_ns = t->last_ns = since_ns;
     return true;
 }
@@ -380,7 +449,7 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
 
 static RequestNext ended(Trace *t, GError **error)
 {
-    if (t->n_requests == 0) {
+    if (t->n_requests == 0 && !t->options.may_be_empty) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
                     "%s: holds no request%s (%s: %s)", t->path,
                     t->options.device >= 0 ? " for that --device" : "",

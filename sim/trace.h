@@ -67,6 +67,16 @@ extern const char trace_left_out[];
 
 typedef struct TraceOptions TraceOptions;
 
+/* What the first bytes say of where a file comes from. */
+typedef struct TraceOrigin {
+    bool dated; /* times are of the clock of everybody */
+    char host[64];
+    bool of_one_cpu; /* blktrace: the records are of cpu alone */
+    uint32_t cpu;
+    uint64_t device; /* of the first record, with of_one_cpu */
+    char action;     /* blktrace: as TraceOptions, the one that counts */
+} TraceOrigin;
+
 /* Options that only some formats understand. */
 enum {
     TRACE_USES_COLUMNS = 1 << 0,
@@ -98,6 +108,12 @@ typedef struct TraceFormat {
      * options outlive the state. */
     void (*begin)(void *state, const TraceOptions *o, const char *head,
                   size_t n);
+    /* Of lines whose times are dates: no real one is older.  0: each file may
+     * have a clock of its own. */
+    uint64_t since_ns;
+    unsigned host_field; /* of lines: commas before the host; 0: none */
+    /* Optional: *out is empty at first. */
+    void (*origin)(const char *head, size_t n, TraceOrigin *out);
 } TraceFormat;
 
 /* Every format, in the order in which they are tried: a strict one before a
@@ -131,6 +147,7 @@ struct TraceOptions {
     const char *columns;       /* of csv, when the file has no header */
     char action;               /* D, Q or C of blktrace; 0: D if there is any */
     bool skip_bad;             /* count damaged lines and go on */
+    bool may_be_empty;         /* a file without a request just ends */
     int64_t device;            /* only that one; negative: all */
     uint64_t scale_ppm;        /* of times; 1000000: as they are */
     unsigned n_streams;        /* of stream[]; 0: streams as they are */
@@ -168,6 +185,18 @@ const TraceFormat *trace_format(const Trace *t);
 
 /* The trace's own number of the device of Request.space, which has appeared. */
 uint64_t trace_device(const Trace *t, uint32_t space);
+
+/* Is there not one byte?  Then the format is not known. */
+bool trace_is_void(const Trace *t);
+
+const TraceOrigin *trace_origin(const Trace *t);
+
+/* Before the first request: as if opened with these options. */
+bool trace_change(Trace *t, const TraceOptions *options, GError **error);
+
+/* By the trace's own clock: the first request, and the newest so far. */
+uint64_t trace_first_ns(const Trace *t);
+uint64_t trace_newest_ns(const Trace *t);
 
 uint64_t trace_n_disordered(const Trace *t);
 uint64_t trace_n_skipped(const Trace *t);

@@ -44,9 +44,31 @@ typedef struct Stream {
     uint64_t span_ns;
 } Stream;
 
+/* A device of traces that belong together. */
+typedef struct Device {
+    unsigned host; /* number of the first trace of it */
+    uint64_t number;
+} Device;
+
+/* What is known of a trace before the requests of all are merged. */
+typedef struct File {
+    unsigned host;      /* as of Device */
+    GArray *spaces;     /* of this trace's spaces, those of all; uint32_t */
+    uint64_t offset_ns; /* of its first request from that of all */
+    /* Of a first reading: */
+    bool some; /* there are requests */
+    uint64_t span_ns;
+    uint64_t first_ns, newest_ns; /* by its own clock */
+} File;
+
 struct Traces {
     TracesConfig cfg;
     unsigned n_traces;
+    File *file;
+    GArray *devices; /* Device, by space; JOIN_APART: none */
+    unsigned n_missing;
+    char *note; /* about those; or NULL */
+    bool some;  /* a request has been passed on */
     Stream *stream;
     unsigned n_streams;
     unsigned last; /* stream of the last request */
@@ -80,14 +102,43 @@ const char *traces_remap_help(unsigned i)
 
 /* ---- the first reading --------------------------------------------------- */
 
-static uint32_t space_of(unsigned trace, const Request *req)
+/* The space of all traces for a new one of this trace. */
+static uint32_t find_device(Traces *t, unsigned host, uint64_t number)
 {
-    return trace << SPACE_SHIFT | req->space;
+    Device d = {host, number};
+
+    for (guint i = 0; i < t->devices->len; i++) {
+        const Device *known = &g_array_index(t->devices, Device, i);
+
+        if (known->host == host && known->number == number) {
+            return i;
+        }
+    }
+    g_array_append_val(t->devices, d);
+    return t->devices->len - 1;
+}
+
+static uint32_t space_of(Traces *t, unsigned number, const Trace *trace,
+                         const Request *req)
+{
+    File *f = &t->file[number];
+
+    if (t->cfg.join == JOIN_APART) {
+        return number << SPACE_SHIFT | req->space;
+    }
+    while (f->spaces->len <= req->space) {
+        uint32_t space =
+            find_device(t, f->host, trace_device(trace, f->spaces->len));
+
+        g_array_append_val(f->spaces, space);
+    }
+    return g_array_index(f->spaces, uint32_t, req->space);
 }
 
 static bool read_once(Traces *t, unsigned number, Writes *w, GError **error)
 {
     Trace *trace = trace_open(t->cfg.paths[number], &t->cfg.options, error);
+    File *f = &t->file[number];
     RequestNext r;
     RequestSource s;
     Request req;
@@ -98,14 +149,18 @@ static bool read_once(Traces *t, unsigned number, Writes *w, GError **error)
     s = trace_source(trace);
     while ((r = s.next(s.opaque, &req, error)) == REQUEST_OK) {
         if (t->remap) {
-            remap_note(t->remap, space_of(number, &req), req.offset,
+            remap_note(t->remap, space_of(t, number, trace, &req), req.offset,
                        req.nbytes);
         }
+        f->some = true;
+        f->span_ns = req.at_ns;
         if (req.op == SSD_OP_WRITE) {
             w->first_ns = w->n++ ? w->first_ns : req.at_ns;
             w->last_ns = req.at_ns;
         }
     }
+    f->first_ns = trace_first_ns(trace);
+    f->newest_ns = trace_newest_ns(trace);
     trace_close(trace);
     return r == REQUEST_END;
 }
@@ -160,41 +215,193 @@ static bool stream_next(const Traces *t, Stream *s, GError **error)
     return true;
 }
 
-static bool add_stream(Traces *t, unsigned number, Part part, const Writes *w,
-                       GError **error)
+static bool add_stream(Traces *t, unsigned number, Part part, GError **error)
 {
     Stream *s = &t->stream[t->n_streams];
 
-    *s = (Stream){
-        .number = number,
-        .part = part,
-        .begin_ns = w->first_ns,
-        .span_ns = w->last_ns - w->first_ns,
-        .n_intervals = w->n ? w->n - 1 : 0,
-    };
+    *s = (Stream){.number = number, .part = part, .taken = true};
     s->trace = trace_open(t->cfg.paths[number], &t->cfg.options, error);
     if (!s->trace) {
         return false;
     }
     t->n_streams++;
     s->source = trace_source(s->trace);
-    s->taken = true;
     prng_seed(&s->batches, t->cfg.seed, DRAW_BATCHES + number);
     return true;
 }
 
-static bool add_trace(Traces *t, unsigned number, GError **error)
+static bool add_streams(Traces *t, GError **error)
 {
-    Writes w = {0};
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        Part first = t->cfg.retime ? PART_OTHERS : PART_ALL;
 
-    if ((t->remap || t->cfg.retime) && !read_once(t, number, &w, error)) {
+        if (!add_stream(t, i, first, error) ||
+            (t->cfg.retime && !add_stream(t, i, PART_WRITES, error))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- together ------------------------------------------------------------ */
+
+/* All parts of blktrace have the same action; idle CPUs have no request. */
+static bool read_as_one(Traces *t, Trace *const *trace, GError **error)
+{
+    TraceOptions *o = &t->cfg.options;
+    bool of_blktrace = join_of_blktrace(trace, t->n_traces);
+
+    for (unsigned i = 0; of_blktrace && i < t->n_traces; i++) {
+        o->format = &trace_blktrace;
+        if (!o->action && trace_origin(trace[i])->action == 'D') {
+            o->action = 'D';
+        }
+    }
+    o->may_be_empty = of_blktrace || o->device >= 0;
+    for (unsigned i = 0; i < t->n_streams; i++) {
+        if (!trace_change(t->stream[i].trace, o, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How do they belong together? */
+static bool join(Traces *t, GError **error)
+{
+    unsigned streams_each = t->n_streams / t->n_traces;
+    g_autofree Trace **trace = g_new0(Trace *, t->n_traces);
+
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        trace[i] = t->stream[i * streams_each].trace;
+    }
+    t->n_missing = join_missing(trace, t->cfg.paths, t->n_traces, &t->note);
+    if (t->n_traces == 1) {
+        t->cfg.join = JOIN_APART;
+    } else if (t->cfg.join == N_JOINS &&
+               !join_choose(trace, t->cfg.paths, t->n_traces, &t->cfg.join,
+                            error)) {
         return false;
     }
-    if (!t->cfg.retime) {
-        return add_stream(t, number, PART_ALL, &w, error);
+    if (t->cfg.join == JOIN_APART) {
+        return true;
     }
-    return add_stream(t, number, PART_OTHERS, &w, error) &&
-           add_stream(t, number, PART_WRITES, &w, error);
+    if (!read_as_one(t, trace, error)) {
+        return false;
+    }
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        File *f = &t->file[i];
+
+        while (f->host < i && !join_same_host(trace[i], trace[f->host])) {
+            f->host++;
+        }
+    }
+    return true;
+}
+
+/* No more than a little beyond what there can be, so sums do not overflow. */
+static uint64_t scaled(const Traces *t, uint64_t ns)
+{
+    unsigned __int128 v =
+        (unsigned __int128)ns * t->cfg.options.scale_ppm / 1000000;
+
+    return v > REQUEST_MOST_NS ? REQUEST_MOST_NS + 1 : (uint64_t)v;
+}
+
+static void place_by_clock(Traces *t)
+{
+    uint64_t begin_ns = UINT64_MAX;
+
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        if (t->file[i].some) {
+            begin_ns = MIN(begin_ns, t->file[i].first_ns);
+        }
+    }
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        if (t->file[i].some) {
+            t->file[i].offset_ns = scaled(t, t->file[i].first_ns - begin_ns);
+        }
+    }
+}
+
+/* Behind the one before; dates of one host keep their distance. */
+static void place_behind(Traces *t, const bool *dated)
+{
+    const File *last = NULL;
+
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        File *f = &t->file[i];
+        uint64_t gap_ns = 0;
+
+        if (!f->some) {
+            continue;
+        }
+        if (last && dated[i] && dated[last - t->file] &&
+            f->host == last->host && f->first_ns > last->newest_ns) {
+            gap_ns = scaled(t, f->first_ns - last->newest_ns);
+        }
+        f->offset_ns = last ? last->offset_ns + last->span_ns + gap_ns : 0;
+        f->offset_ns = MIN(f->offset_ns, REQUEST_MOST_NS + 1);
+        last = f;
+    }
+}
+
+static bool read_all(Traces *t, GError **error)
+{
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        Writes w = {0};
+
+        if (!read_once(t, i, &w, error)) {
+            return false;
+        }
+        if (t->cfg.retime) {
+            Stream *s = &t->stream[2 * i + 1];
+
+            s->begin_ns = w.first_ns;
+            s->span_ns = w.last_ns - w.first_ns;
+            s->n_intervals = w.n ? w.n - 1 : 0;
+        }
+    }
+    return true;
+}
+
+/* The first request of each, for its time. */
+static bool read_first(Traces *t, GError **error)
+{
+    for (unsigned i = 0; i < t->n_streams; i++) {
+        Stream *s = &t->stream[i];
+
+        if (!stream_next(t, s, error)) {
+            return false;
+        }
+        s->taken = false;
+        t->file[s->number].some = !s->ended;
+        t->file[s->number].first_ns = trace_first_ns(s->trace);
+    }
+    return true;
+}
+
+static bool begin(Traces *t, GError **error)
+{
+    const Join how = t->cfg.join;
+    g_autofree bool *dated = g_new0(bool, t->n_traces);
+
+    for (unsigned i = 0; i < t->n_streams; i++) {
+        dated[t->stream[i].number] = trace_origin(t->stream[i].trace)->dated;
+    }
+    if (t->remap || t->cfg.retime || how == JOIN_APPEND) {
+        if (!read_all(t, error)) {
+            return false;
+        }
+    } else if (how == JOIN_CLOCK && !read_first(t, error)) {
+        return false;
+    }
+    if (how == JOIN_CLOCK) {
+        place_by_clock(t);
+    } else if (how == JOIN_APPEND) {
+        place_behind(t, dated);
+    }
+    return true;
 }
 
 Traces *traces_open(const TracesConfig *cfg, GError **error)
@@ -207,16 +414,19 @@ Traces *traces_open(const TracesConfig *cfg, GError **error)
     }
     g_assert(t->n_traces > 0 && t->n_traces <= TRACES_MAX);
     t->stream = g_new0(Stream, 2 * t->n_traces);
+    t->file = g_new0(File, t->n_traces);
+    t->devices = g_array_new(FALSE, FALSE, sizeof(Device));
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        t->file[i].spaces = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    }
     if (cfg->remap == TRACES_REMAP_BESIDE) {
         t->remap = remap_new(0);
     } else if (cfg->remap == TRACES_REMAP_COMPACT) {
         t->remap = remap_new(TRACES_CHUNK_BYTES);
     }
-    for (unsigned i = 0; i < t->n_traces; i++) {
-        if (!add_trace(t, i, error)) {
-            traces_close(t);
-            return NULL;
-        }
+    if (!add_streams(t, error) || !join(t, error) || !begin(t, error)) {
+        traces_close(t);
+        return NULL;
     }
     if (t->remap) {
         remap_close(t->remap);
@@ -230,40 +440,84 @@ void traces_close(Traces *t)
         for (unsigned i = 0; i < t->n_streams; i++) {
             trace_close(t->stream[i].trace);
         }
+        for (unsigned i = 0; i < t->n_traces; i++) {
+            g_array_free(t->file[i].spaces, TRUE);
+        }
+        g_array_free(t->devices, TRUE);
         remap_free(t->remap);
+        g_free(t->note);
+        g_free(t->file);
         g_free(t->stream);
         g_free(t);
     }
 }
 
-static RequestNext traces_next(void *opaque, Request *req, GError **error)
+/* When the next request of the stream arrives, by the clock of all. */
+static uint64_t arrival_ns(const Traces *t, const Stream *s)
 {
-    Traces *t = opaque;
+    return t->file[s->number].offset_ns + s->next.at_ns;
+}
+
+/* The stream whose request comes next; NULL: all have ended, or *failed. */
+static Stream *find_first(Traces *t, bool *failed, GError **error)
+{
     Stream *first = NULL;
 
-    /* One trace as it is: nothing to merge, and its number is 0. */
-    if (t->n_streams == 1 && !t->remap) {
-        return t->stream[0].source.next(t->stream[0].source.opaque, req, error);
-    }
+    *failed = false;
     for (unsigned i = 0; i < t->n_streams; i++) {
         Stream *s = &t->stream[i];
 
         if (s->taken && !stream_next(t, s, error)) {
             t->last = i;
-            return REQUEST_ERROR;
+            *failed = true;
+            return NULL;
         }
         s->taken = false;
-        if (!s->ended && (!first || s->next.at_ns < first->next.at_ns)) {
+        if (!s->ended && (!first || arrival_ns(t, s) < arrival_ns(t, first))) {
             first = s;
             t->last = i;
         }
     }
-    if (!first) {
-        return REQUEST_END;
+    return first;
+}
+
+static RequestNext no_more(const Traces *t, bool failed, GError **error)
+{
+    if (!failed && !t->some) {
+        failed = true;
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "%s: holds no request%s, nor does any trace after it",
+                    t->cfg.paths[0],
+                    t->cfg.options.device >= 0 ? " for that --device" : "");
     }
-    first->taken = true;
+    return failed ? REQUEST_ERROR : REQUEST_END;
+}
+
+static RequestNext traces_next(void *opaque, Request *req, GError **error)
+{
+    Traces *t = opaque;
+    Stream *first;
+    bool failed;
+
+    /* One trace as it is: nothing to merge, and its number is 0. */
+    if (t->n_streams == 1 && !t->remap) {
+        return t->stream[0].source.next(t->stream[0].source.opaque, req, error);
+    }
+    first = find_first(t, &failed, error);
+    if (!first) {
+        return no_more(t, failed, error);
+    }
+    t->some = first->taken = true;
     *req = first->next;
-    req->space = space_of(first->number, req);
+    req->at_ns = arrival_ns(t, first);
+    if (req->at_ns > REQUEST_MOST_NS) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "%s: arrives more than 10 years after the first trace: "
+                    "--join=apart or append lets it begin earlier",
+                    t->cfg.paths[first->number]);
+        return REQUEST_ERROR;
+    }
+    req->space = space_of(t, first->number, first->trace, req);
     if (t->remap && req->nbytes > 0) {
         req->offset = remap_offset(t->remap, req->space, req->offset);
     }
@@ -285,6 +539,17 @@ RequestSource traces_source(Traces *t)
         .where = traces_where,
         .opaque = t,
     };
+}
+
+Join traces_join(const Traces *t)
+{
+    return t->n_traces > 1 ? t->cfg.join : N_JOINS;
+}
+
+unsigned traces_n_missing(const Traces *t, const char **note)
+{
+    *note = t->note;
+    return t->n_missing;
 }
 
 /* Of two streams of one trace, the first counts. */

@@ -2,17 +2,19 @@
 /*
  * traces.h - one or more traces as one source of requests.
  *
- * Merges them by time, lays their addresses out, and re-times writes. Functions
- * that need the trace as a whole (its addresses, its mean write interval)
- * costs one more reading of the file before the run; memory grows with the
- * addresses touched, never with the length of the traces.
+ * Puts them on one clock (join.h), merges them by time, lays their addresses
+ * out, and re-times writes.  What needs the trace as a whole (its addresses,
+ * its end, its mean write interval) costs one more reading of the file before
+ * the run; memory grows with the addresses touched, never with the length of
+ * the traces.
  */
 #ifndef VSSD_SIM_TRACES_H
 #define VSSD_SIM_TRACES_H
 
+#include "join.h"
 #include "trace.h"
 
-#define TRACES_MAX 64
+#define TRACES_MAX 256 /* spaces of remap.h / TRACE_MAX_DEVICES */
 
 /* Granularity of TRACES_REMAP_COMPACT. */
 #define TRACES_CHUNK_BYTES 4096
@@ -23,8 +25,8 @@
     X(MODULO, "modulo",                                                        \
       "addresses beyond the drive are folded into it (the same as --wrap)")    \
     X(BESIDE, "beside",                                                        \
-      "the address spaces of devices and traces side by side; the default "    \
-      "for several traces")                                                    \
+      "the address spaces of devices side by side; the default for several "   \
+      "traces")                                                                \
     X(COMPACT, "compact",                                                      \
       "the same, without the 4 KiB chunks that are never touched")
 
@@ -43,6 +45,7 @@ typedef struct TracesConfig {
     const char *const *paths; /* NULL at the end; 1..TRACES_MAX */
     TraceOptions options;
     TracesRemap remap;
+    Join join; /* of several; N_JOINS: as they look */
     /*
      * 0: times as they are.  k: writes come in batches of 1..k (uniform) at
      * once, and the next batch comes N mean write intervals after a batch of N;
@@ -60,6 +63,13 @@ Traces *traces_open(const TracesConfig *cfg, GError **error);
 void traces_close(Traces *t);
 
 RequestSource traces_source(Traces *t);
+
+/* The way that was taken; N_JOINS: there is one trace. */
+Join traces_join(const Traces *t);
+
+/* Files of the same recording that are not among the traces, as far as anybody
+ * can see; *note: in one line, or NULL. */
+unsigned traces_n_missing(const Traces *t, const char **note);
 
 uint64_t traces_n_disordered(const Traces *t);
 uint64_t traces_n_skipped(const Traces *t);

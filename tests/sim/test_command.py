@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The vssd-sim command: results, errors, and the pages made from its tables."""
 
+import csv
 import glob
 import json
 import lzma
@@ -10,6 +11,7 @@ import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -42,6 +44,197 @@ def result(command: str, *args: object) -> dict:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return json.loads(done.stdout, object_pairs_hook=no_repeats)
+
+
+class Parts(unittest.TestCase):
+    """Several traces: parts of one recording, hours of one, or neither."""
+
+    PLAY = "replay", "--profile", TINY
+    HOUR = 3600 * 10**7  # in MSR's ticks
+    BEGIN = 128166372000000000
+    Q, D, C, WRITE, NOTE = 1, 7, 8, 2 << 16, 1 << 26
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    @staticmethod
+    def record(cpu: int, us: int, page: int, action: int, *,
+               device: int = 8 << 20) -> bytes:
+        return struct.pack("<IIQQIIIIIHH", 0x65617407, 1, 10**12 + us * 1000,
+                           page * 8, 4096, action, 1, device, cpu, 0, 0)
+
+    def cpu(self, number: int, *records: tuple[int, int, int],
+            name: str = "x", device: int = 8 << 20) -> pathlib.Path:
+        path = self.folder / f"{name}.blktrace.{number}"
+        path.write_bytes(b"".join(
+            self.record(number, us, page, action, device=device)
+            for us, page, action in records))
+        return path
+
+    def cpus(self, name: str = "x") -> list[pathlib.Path]:
+        """Two CPUs that interleave; one has only queued and completed, one is
+        idle, and one has a note only."""
+        q, d, c = (n | self.WRITE for n in (self.Q, self.D, self.C))
+        return [self.cpu(0, (0, 0, q), (10, 0, d), (30, 1, d), (90, 2, d),
+                         name=name),
+                self.cpu(1, (20, 5, d), (40, 6, d), (95, 0, d), name=name),
+                self.cpu(2, (21, 5, q), (50, 5, c), name=name),
+                self.cpu(3, name=name), self.cpu(4, (5, 0, self.NOTE),
+                                                 name=name)]
+
+    def played(self, *args: object) -> tuple[dict, list[tuple[int, int]]]:
+        """The result, and microseconds and page of each request."""
+        out = self.folder / "out.csv"
+        r = result(*self.PLAY, *args, "--csv", out)
+        with out.open() as f:
+            rows = list(csv.DictReader(f))
+        return r, sorted((int(row["arrival_ns"]) // 1000,
+                          int(row["offset"]) // 4096) for row in rows)
+
+    def hours(self, *begins: int, host: str = "h") -> list[pathlib.Path]:
+        paths = []
+        for n, begin in enumerate(begins):
+            paths.append(self.folder / f"{host}{n}.csv")
+            paths[-1].write_text("".join(
+                f"{self.BEGIN + begin + i * 10},{host},0,Write,{n * 40960},"
+                "4096,1\n" for i in range(3)))
+        return paths
+
+    def test_cpus(self) -> None:
+        whole = self.folder / "merged"
+        paths = self.cpus()
+        records = b"".join(p.read_bytes() for p in paths)
+        whole.write_bytes(b"".join(sorted(
+            (records[i:i + 48] for i in range(0, len(records), 48)),
+            key=lambda r: int.from_bytes(r[8:16], "little"))))
+        want = [(0, 0), (10, 5), (20, 1), (30, 6), (80, 2), (85, 0)]
+        r, requests = self.played(whole)
+        self.assertEqual((r["join"], r["missing_parts"]), ("", 0))
+        self.assertEqual(requests, want)
+        renamed = []
+        for i, path in enumerate(self.cpus("y")):
+            renamed.append(path.rename(self.folder / f"part{i}"))
+        for given in (paths, paths[::-1], renamed):
+            for more in ((), ("--remap", "none"), ("--remap", "compact"),
+                         ("--action", "D"), ("--join", "clock")):
+                r, requests = self.played(*given, *more)
+                self.assertEqual((r["join"], r["missing_parts"]),
+                                 ("clock", 0), more)
+                if "compact" not in more:
+                    self.assertEqual(requests, want, more)
+        self.assertIn("5 traces, parts of one recording",
+                      run(*self.PLAY, *paths).stdout)
+        # Side by side, as before, when asked for.
+        r, requests = self.played(*renamed[:2], "--join", "apart")
+        self.assertEqual(r["join"], "apart")
+        self.assertEqual([us for us, _ in requests], [0, 0, 20, 20, 75, 80])
+
+    def test_devices_of_parts(self) -> None:
+        """Of the same number: one.  Others are laid beside."""
+        d = self.D | self.WRITE
+        paths = [self.cpu(0, (0, 3, d)), self.cpu(1, (7, 4, d)),
+                 self.cpu(0, (9, 5, d), name="y", device=8 << 20 | 16)]
+        r, requests = self.played(*paths)
+        self.assertEqual(r["join"], "clock")
+        self.assertEqual(requests, [(0, 3), (7, 4), (9, 256 + 5)])
+
+    def test_two_recordings(self) -> None:
+        paths = self.cpus()[:2] + self.cpus("y")[:2]
+        done = run(*self.PLAY, *paths)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("more than one recording", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        d = self.D | self.WRITE
+        r, _ = self.played(self.cpu(0, (0, 0, d), name="a"),
+                           self.cpu(0, (0, 0, d), name="b"))
+        self.assertEqual(r["join"], "apart")
+
+    def test_a_part_alone(self) -> None:
+        paths = self.cpus()
+        for given, missing, says in (
+                (paths[:1], 3, "x.blktrace.1 and others lie beside"),
+                (paths[1:2], 3, "x.blktrace.0 and others lie beside"),
+                (paths[:2], 2, "2 of its 4 files"),
+                (paths[:3], 1, "x.blktrace.4 lies beside it"),
+                ([paths[0], *paths[2:]], 1, "x.blktrace.1 lies beside it")):
+            for more in (("--json",), ("--describe",), ()):
+                done = run(*self.PLAY[:1], *given, *more,
+                           *(() if "--describe" in more else self.PLAY[1:]))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(says, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
+                if "--json" in more:
+                    self.assertEqual(
+                        json.loads(done.stdout)["missing_parts"], missing)
+                else:
+                    self.assertIn(says, done.stdout)
+        renamed = paths[1].rename(self.folder / "trace")
+        done = run(*self.PLAY, renamed)
+        self.assertIn("the requests of CPU 1 alone", done.stderr)
+
+    def test_dates(self) -> None:
+        """Hours of one host keep their distance, in any order."""
+        first, second = self.hours(0, self.HOUR)
+        hour = 3600 * 10**6
+        want = [(us, page) for us, page in
+                [(0, 0), (1, 0), (2, 0), (hour, 10), (hour + 1, 10),
+                 (hour + 2, 10)]]
+        for more in ((first, second), (second, first),
+                     (first, second, "--join", "append"),
+                     (first, second, "--remap", "none")):
+            r, requests = self.played(*more)
+            self.assertEqual(requests, want, more)
+        r, requests = self.played(first, second, "--time-scale", "0.5")
+        self.assertEqual(r["join"], "clock")
+        self.assertEqual(requests[3][0], hour // 2)
+        other = self.hours(0, host="g")
+        r, requests = self.played(first, *other)
+        self.assertEqual(r["join"], "apart")
+        self.assertEqual(requests[-1], (2, 256))
+        r, requests = self.played(first, *other, "--join", "append")
+        self.assertEqual(requests[3], (2, 256))
+        r, _ = self.played(first, first)
+        self.assertEqual(r["join"], "apart")
+
+    def test_systor(self) -> None:
+        paths = []
+        for begin in (1456095145, 1456098745):
+            paths.append(self.folder / f"{begin}.csv")
+            paths[-1].write_text("Timestamp,Response,IOType,LUN,Offset,Size\n"
+                                 f"{begin}.5,0.1,W,0,4096,4096\n")
+        r, requests = self.played(*paths)
+        self.assertEqual(r["join"], "clock")
+        self.assertEqual(requests, [(0, 1), (3600 * 10**6, 1)])
+
+    def test_append(self) -> None:
+        """Clocks of their own: each begins where the one before ended."""
+        paths = []
+        for n in range(3):
+            paths.append(self.folder / f"{n}.trace")
+            paths[-1].write_text(f"{n}7000 0 {n * 8} 8 0\n"
+                                 f"{n}9000 0 80 8 0\n")
+        r, requests = self.played(*paths, "--format", "ssdsim", "--join",
+                                  "append")
+        self.assertEqual(r["join"], "append")
+        self.assertEqual(requests, [(0, 0), (2, 1), (2, 10), (4, 2), (4, 10),
+                                    (6, 10)])
+        r, requests = self.played(*paths, "--join", "clock", "--remap", "none")
+        self.assertEqual([us for us, _ in requests], [0, 2, 10, 12, 20, 22])
+        r, _ = self.played(*paths)
+        self.assertEqual(r["join"], "apart")
+        for how, says in (("nosuch", "allowed apart, clock, append"),
+                          ("", "allowed apart, clock, append")):
+            done = run(*self.PLAY, *paths, "--join", how)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(says, done.stderr)
+
+    def test_nothing_at_all(self) -> None:
+        paths = [self.cpu(n, (0, 0, self.NOTE)) for n in range(2)]
+        done = run(*self.PLAY, *paths)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("holds no request", done.stderr)
 
 
 class Terminal(unittest.TestCase):
@@ -964,6 +1157,7 @@ class Listed(unittest.TestCase):
         "save-state": OUT, "warm-up": "1", "csv": OUT, "series": "1",
         "oplog": OUT, "record": OUT, "format": "msr", "action": "D",
         "columns": "time_ns,op,offset,size", "device": "0", "remap": "modulo",
+        "join": "clock",
         "time-scale": "2", "retime": "D2", "iodepth": "2", "runtime": "1",
         "stream-map": "0", "timeline": OUT, "histograms": OUT, "timeline-from": "1us",
         "timeline-for": "1ms", "timeline-size": "1MiB",
