@@ -216,7 +216,7 @@ static unsigned missing_beside(const char *const *paths, unsigned n,
             "%s is a part of a recording: %u of its %u files are given; %s%s "
             "beside it: give all of them",
             path, n_given, n_given + missing, lowest,
-            missing > 1 ? " and others lie" : " lies");
+            missing > 1 ? " and others are" : " is");
     }
     return missing;
 }

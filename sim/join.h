@@ -42,7 +42,7 @@ bool join_choose(Trace *const *trace, const char *const *paths, unsigned n,
                  Join *join, GError **error);
 
 /*
- * Parts of a recording of blktrace that lie beside those given, or CPUs below
+ * Parts of a recording of blktrace that are beside those given, or CPUs below
  * the only one: how many, and *note in one line, g_free().  0: none is known.
  */
 unsigned join_missing(Trace *const *trace, const char *const *paths, unsigned n,

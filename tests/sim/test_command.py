@@ -154,11 +154,11 @@ class Parts(unittest.TestCase):
     def test_a_part_alone(self) -> None:
         paths = self.cpus()
         for given, missing, says in (
-                (paths[:1], 3, "x.blktrace.1 and others lie beside"),
-                (paths[1:2], 3, "x.blktrace.0 and others lie beside"),
+                (paths[:1], 3, "x.blktrace.1 and others are beside"),
+                (paths[1:2], 3, "x.blktrace.0 and others are beside"),
                 (paths[:2], 2, "2 of its 4 files"),
-                (paths[:3], 1, "x.blktrace.4 lies beside it"),
-                ([paths[0], *paths[2:]], 1, "x.blktrace.1 lies beside it")):
+                (paths[:3], 1, "x.blktrace.4 is beside it"),
+                ([paths[0], *paths[2:]], 1, "x.blktrace.1 is beside it")):
             for more in (("--json",), ("--describe",), ()):
                 done = run(*self.PLAY[:1], *given, *more,
                            *(() if "--describe" in more else self.PLAY[1:]))

@@ -101,6 +101,40 @@ static void test_merge(void)
     g_array_free(all, TRUE);
 }
 
+/* On one clock, and one after the other: the same device of both. */
+static void test_join(void)
+{
+    g_autofree char *one = write_trace("one", "10 3 8 8 0\n30 4 16 8 0\n");
+    g_autofree char *two = write_trace("two", "5 4 24 8 0\n25 3 32 8 0\n");
+    const char *paths[] = {one, two, NULL};
+    static const struct {
+        Join join;
+        uint64_t at_ns[4];
+        uint64_t page[4];
+        uint32_t space[4];
+    } want[] = {
+        {JOIN_APART, {0, 0, 20, 20}, {1, 3, 2, 4}, {0, 4096, 1, 4097}},
+        {JOIN_CLOCK, {0, 5, 20, 25}, {3, 1, 4, 2}, {0, 1, 1, 0}},
+        {JOIN_APPEND, {0, 20, 20, 40}, {1, 2, 3, 4}, {0, 1, 1, 0}},
+        {N_JOINS, {0, 0, 20, 20}, {1, 3, 2, 4}, {0, 4096, 1, 4097}},
+    };
+
+    for (size_t w = 0; w < G_N_ELEMENTS(want); w++) {
+        TracesConfig cfg = config(paths);
+        GArray *all;
+
+        cfg.join = want[w].join;
+        all = read_all(&cfg);
+        g_assert_cmpuint(all->len, ==, 4);
+        for (unsigned i = 0; i < all->len; i++) {
+            g_assert_cmpuint(at(all, i)->at_ns, ==, want[w].at_ns[i]);
+            g_assert_cmpuint(at(all, i)->offset, ==, want[w].page[i] * 4096);
+            g_assert_cmpuint(at(all, i)->space, ==, want[w].space[i]);
+        }
+        g_array_free(all, TRUE);
+    }
+}
+
 /* Requests stay in one piece and in order, whatever is left out. */
 static void test_compact(void)
 {
@@ -269,6 +303,7 @@ int main(int argc, char **argv)
     dir = g_dir_make_tmp("vssd-traces-XXXXXX", NULL);
     g_assert_nonnull(dir);
     g_test_add_func("/traces/merge", test_merge);
+    g_test_add_func("/traces/join", test_join);
     g_test_add_func("/traces/compact", test_compact);
     g_test_add_func("/traces/retime", test_retime);
     g_test_add_func("/traces/errors", test_errors);
