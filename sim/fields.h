@@ -182,6 +182,17 @@ static inline bool field_text(const char **s, char end, const char **text,
     return true;
 }
 
+/* A number that stands for a name: a hash (FNV-1a, 64 bits). */
+static inline uint64_t field_hash(const char *name, size_t len)
+{
+    uint64_t h = 0xcbf29ce484222325ULL;
+
+    for (size_t i = 0; i < len; i++) {
+        h = (h ^ (uint8_t)name[i]) * 0x100000001b3ULL;
+    }
+    return h;
+}
+
 /* Of a line: read or write in the words that traces use, in any case: R, W,
  * read, write; D, trim, discard; F, flush, sync. */
 bool op_from_text(const char *text, size_t len, SsdOp *op);

@@ -14,70 +14,9 @@
  */
 #include <string.h>
 
+#include "blk-kind.h"
 #include "fields.h"
 #include "simtime.h"
-#include "trace.h"
-
-/* ---- kinds of request ---------------------------------------------------- */
-
-/* What a record of the action that counts is.  BLK_LEFT_*: left out. */
-typedef enum BlkKind {
-    BLK_READS,
-    BLK_WRITES,
-    BLK_TRIM,
-    BLK_FLUSHES,
-    BLK_LEFT_ZONES,
-    BLK_LEFT_COMMANDS,
-    BLK_LEFT_UNKNOWN,
-} BlkKind;
-
-typedef struct BlkRequest {
-    BlkKind kind;
-    bool flush; /* before it */
-    bool fua;
-} BlkRequest;
-
-static const char *leave(TraceRecord *out, TraceLeft left)
-{
-    out->left = left;
-    return trace_left_out;
-}
-
-/* NULL, trace_left_out, or the fault. */
-static const char *to_record(const BlkRequest *is, uint64_t sector,
-                             uint64_t nbytes, TraceRecord *out)
-{
-    static const SsdOp ops[] = {
-        [BLK_READS] = SSD_OP_READ,
-        [BLK_WRITES] = SSD_OP_WRITE,
-        [BLK_TRIM] = SSD_OP_TRIM,
-    };
-    static const TraceLeft left[] = {
-        [BLK_LEFT_ZONES] = TRACE_LEFT_ZONES,
-        [BLK_LEFT_COMMANDS] = TRACE_LEFT_COMMANDS,
-        [BLK_LEFT_UNKNOWN] = TRACE_LEFT_UNKNOWN,
-    };
-
-    if (is->kind >= BLK_LEFT_ZONES) {
-        return leave(out, left[is->kind]);
-    }
-    if (is->kind == BLK_FLUSHES || (is->flush && nbytes == 0)) {
-        out->op = SSD_OP_FLUSH;
-        return NULL;
-    }
-    if (nbytes == 0) {
-        return leave(out, TRACE_LEFT_EMPTY);
-    }
-    if (sector > UINT64_MAX / TRACE_SECTOR_BYTES || nbytes > UINT32_MAX) {
-        return "sector or sectors are too large";
-    }
-    out->op = ops[is->kind];
-    out->flush_before = is->flush;
-    out->fua = is->fua;
-    out->offset = sector * TRACE_SECTOR_BYTES;
-    out->nbytes = nbytes;
-    return NULL;
-}
 
 /* Every action of the two forms: 0 in text, or in the binary, is of the other
  * alone.  Those of stages follow one request on its way. */
@@ -110,46 +49,6 @@ static const struct {
     {0, "m", TRACE_LEFT_NOTES},    /* a message */
 };
 
-/* Requests that the device did not take, which it is sent again: the newest. */
-#define REQUEUED 64
-
-typedef struct Requeued {
-    struct {
-        bool waits;
-        uint64_t device;
-        uint64_t sector;
-        uint64_t nbytes;
-    } request[REQUEUED];
-    unsigned n;    /* that wait */
-    unsigned next; /* place of the next one */
-} Requeued;
-
-static void requeue(Requeued *q, uint64_t device, uint64_t sector,
-                    uint64_t nbytes)
-{
-    q->n += !q->request[q->next].waits;
-    q->request[q->next].waits = true;
-    q->request[q->next].device = device;
-    q->request[q->next].sector = sector;
-    q->request[q->next].nbytes = nbytes;
-    q->next = (q->next + 1) % REQUEUED;
-}
-
-/* It was sent before, and has been counted then. */
-static bool is_sent_again(Requeued *q, uint64_t device, uint64_t sector,
-                          uint64_t nbytes)
-{
-    for (unsigned i = 0; q->n && i < REQUEUED; i++) {
-        if (q->request[i].waits && q->request[i].device == device &&
-            q->request[i].sector == sector && q->request[i].nbytes == nbytes) {
-            q->request[i].waits = false;
-            q->n--;
-            return true;
-        }
-    }
-    return false;
-}
-
 #define BLK_CGROUP 0x100 /* added to a number: 8 bytes of a cgroup follow */
 
 static TraceLeft left_of_number(uint32_t number)
@@ -175,20 +74,6 @@ static TraceLeft left_of_text(const char *text, size_t n)
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* "8,16" as one number. */
-static bool take_device(const char **s, uint64_t *device)
-{
-    uint64_t major, minor;
-
-    field_space(s);
-    if (!field_u64(s, &major) || !field_char(s, ',') ||
-        !field_u64(s, &minor) || major >= 1 << 12 || minor >= 1 << 20) {
-        return false;
-    }
-    *device = major << 20 | minor;
-    return true;
-}
-
 /* A word of the line. */
 typedef struct Action {
     const char *text;
@@ -205,7 +90,7 @@ static bool take_head(const char **s, TraceRecord *out, Action *action)
 {
     uint64_t ignored;
 
-    if (!take_device(s, &out->device) || !field_space(s) ||
+    if (!blk_device(s, &out->device) || !field_space(s) ||
         !field_u64(s, &ignored) || !field_space(s) ||
         !field_u64(s, &ignored) || !field_space(s) ||
         !field_time(s, NS_PER_S, &out->at_ns) || !field_space(s) ||
@@ -218,88 +103,10 @@ static bool take_head(const char **s, TraceRecord *out, Action *action)
     return field_space(s);
 }
 
-/*
- * RWBS, of blkparse and of the kernel's own events: [F] operation flags.  An F
- * before the operation is a flush before it, one behind it FUA.  Without an
- * operation the F is a flush alone.  A longer operation before a shorter one.
- */
-static const struct {
-    const char *letters;
-    BlkKind kind;
-} operations[] = {
-    {"ZRA", BLK_LEFT_ZONES}, /* all zones: it names no range */
-    {"ZR", BLK_TRIM},        /* the zone's data is dropped */
-    {"ZA", BLK_WRITES},      /* append, at the address that it names */
-    {"ZO", BLK_LEFT_ZONES},  /* open, close, finish */
-    {"ZC", BLK_LEFT_ZONES},   {"ZF", BLK_LEFT_ZONES},
-    {"WZ", BLK_TRIM}, /* write zeroes: a drive deallocates */
-    {"DE", BLK_TRIM}, /* secure erase */
-    {"D", BLK_TRIM},          {"R", BLK_READS},
-    {"W", BLK_WRITES},        {"F", BLK_FLUSHES}, /* behind another F */
-    {"N", BLK_LEFT_COMMANDS},                     /* none */
-};
-
-static const struct {
-    char letter;
-    bool fua;
-} flags[] = {
-    {'F', true},  {'B', true},  /* a barrier, of old kernels */
-    {'A', false}, {'S', false}, /* read ahead; somebody waits */
-    {'M', false}, {'U', false}, /* metadata; atomic */
-};
-
-static BlkKind take_operation(const char **s)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(operations); i++) {
-        size_t n = strlen(operations[i].letters);
-
-        if (strncmp(*s, operations[i].letters, n) == 0) {
-            *s += n;
-            return operations[i].kind;
-        }
-    }
-    return BLK_LEFT_UNKNOWN;
-}
-
-static bool take_flag(char letter, bool *fua)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
-        if (flags[i].letter == letter) {
-            *fua |= flags[i].fua;
-            return true;
-        }
-    }
-    return false;
-}
-
-static BlkRequest take_kind(const char **s)
-{
-    BlkRequest is = {0};
-    const char *end = field_word_end(*s);
-
-    if (**s == 'F') {
-        is.flush = true;
-        (*s)++;
-    }
-    is.kind = take_operation(s);
-    if (is.flush &&
-        (is.kind == BLK_LEFT_UNKNOWN || is.kind == BLK_LEFT_COMMANDS)) {
-        is.kind = BLK_FLUSHES; /* F, FN */
-    }
-    while (*s < end && take_flag(**s, &is.fua)) {
-        (*s)++;
-    }
-    if (*s < end) {
-        is = (BlkRequest){.kind = BLK_LEFT_UNKNOWN};
-        *s = end;
-    }
-    return is;
-}
-
 typedef struct BlkparseState {
     char action; /* which one is a request: D, Q or C */
     bool headed; /* a line with a request's head has been read */
-    Requeued requeued;
+    BlkRequeued requeued;
 } BlkparseState;
 
 /*
@@ -347,25 +154,25 @@ static const char *blkparse_parse(void *opaque, const char *line,
     state->headed = true;
     again = state->action == 'D' && is_action(&action, 'R');
     if (!again && !is_action(&action, state->action)) {
-        return leave(out, left_of_text(action.text, action.n));
+        return blk_leave(out, left_of_text(action.text, action.n));
     }
-    is = take_kind(&s);
+    is = blk_kind(&s);
     if (is.kind == BLK_LEFT_UNKNOWN) {
-        return leave(out, TRACE_LEFT_UNKNOWN);
+        return blk_leave(out, TRACE_LEFT_UNKNOWN);
     }
     fault = take_range(&s, state->action, &is, &sector, &nsectors);
     if (fault) {
-        return again ? leave(out, TRACE_LEFT_STAGES) : fault;
+        return again ? blk_leave(out, TRACE_LEFT_STAGES) : fault;
     }
     nsectors = MIN(nsectors, UINT64_MAX / TRACE_SECTOR_BYTES);
     if (again) {
-        requeue(&state->requeued, out->device, sector, nsectors);
-        return leave(out, TRACE_LEFT_STAGES);
+        blk_requeue(&state->requeued, out->device, sector, nsectors);
+        return blk_leave(out, TRACE_LEFT_STAGES);
     }
-    if (is_sent_again(&state->requeued, out->device, sector, nsectors)) {
-        return leave(out, TRACE_LEFT_STAGES);
+    if (blk_sent_again(&state->requeued, out->device, sector, nsectors)) {
+        return blk_leave(out, TRACE_LEFT_STAGES);
     }
-    return to_record(&is, sector, nsectors * TRACE_SECTOR_BYTES, out);
+    return blk_to_record(&is, sector, nsectors * TRACE_SECTOR_BYTES, out);
 }
 
 /* Is there a D in the head? */
@@ -546,7 +353,7 @@ static BlkFields fields_of(const uint8_t *bytes, unsigned version, bool swapped)
 typedef struct BlktraceState {
     char action;  /* which one is a request: D, Q or C */
     bool swapped; /* of the other byte order */
-    Requeued requeued;
+    BlkRequeued requeued;
 } BlktraceState;
 
 static uint32_t wanted_action(const BlktraceState *state)
@@ -566,16 +373,16 @@ static const char *blk_request(BlktraceState *state, const BlkFields *f,
     out->at_ns = f->time_ns;
     out->device = f->device;
     if (f->is & BLK_NOTIFY) {
-        return leave(out, TRACE_LEFT_NOTES);
+        return blk_leave(out, TRACE_LEFT_NOTES);
     }
     if (f->number == BLK_REQUEUE && state->action == 'D') {
-        requeue(&state->requeued, f->device, f->sector, f->nbytes);
+        blk_requeue(&state->requeued, f->device, f->sector, f->nbytes);
     }
     if (f->number != wanted_action(state)) {
-        return leave(out, left_of_number(f->number));
+        return blk_leave(out, left_of_number(f->number));
     }
-    if (is_sent_again(&state->requeued, f->device, f->sector, f->nbytes)) {
-        return leave(out, TRACE_LEFT_STAGES);
+    if (blk_sent_again(&state->requeued, f->device, f->sector, f->nbytes)) {
+        return blk_leave(out, TRACE_LEFT_STAGES);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(categories); i++) {
         if (f->is & categories[i].bit) {
@@ -583,7 +390,7 @@ static const char *blk_request(BlktraceState *state, const BlkFields *f,
             break;
         }
     }
-    return to_record(&is, f->sector, f->nbytes, out);
+    return blk_to_record(&is, f->sector, f->nbytes, out);
 }
 
 /* A record of either version.  INPUT_BAD with *reason. */

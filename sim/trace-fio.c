@@ -56,27 +56,17 @@ static bool is_data(const char *word, size_t len, SsdOp *op)
     return word_is(word, len, "datasync");
 }
 
-/* Files are told apart by a hash of their names (FNV-1a, 64 bits). */
-static uint64_t file_number(const char *name, size_t len)
-{
-    uint64_t h = 0xcbf29ce484222325ULL;
-
-    for (size_t i = 0; i < len; i++) {
-        h = (h ^ (uint8_t)name[i]) * 0x100000001b3ULL;
-    }
-    return h;
-}
-
-/* Most requests are of the same file as the one before. */
+/* Files are told apart by a hash of their names.  Most requests are of the same
+ * file as the one before. */
 static uint64_t same_file_number(FioState *state, const char *name, size_t len)
 {
     if (len != state->name_len || memcmp(name, state->name, len) != 0) {
         if (len > sizeof(state->name)) {
-            return file_number(name, len);
+            return field_hash(name, len);
         }
         memcpy(state->name, name, len);
         state->name_len = len;
-        state->number = file_number(name, len);
+        state->number = field_hash(name, len);
     }
     return state->number;
 }

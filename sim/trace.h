@@ -130,7 +130,8 @@ typedef struct TraceFormat {
     X(blkparse)                                                                \
     X(csv)                                                                     \
     X(mqsim)                                                                   \
-    X(binary)
+    X(binary)                                                                  \
+    X(ftrace)
 
 #define TRACE_FORMAT_DECLARE(name) extern const TraceFormat trace_##name;
 TRACE_FORMATS(TRACE_FORMAT_DECLARE)

@@ -50,6 +50,35 @@ static const struct {
                 "643.875 0 8 1 0\n"},
     {"csv", "# made by hand\nhost,time_us,op,sector,bytes\n"
             "a,5,write,16,4096\nb,1005,R,2048,16384\nc,3005,W,8,512\n"},
+    {"ftrace",
+     "# tracer: nop\n#\n#  TASK-PID  CPU#  |||||  TIMESTAMP  FUNCTION\n"
+     " fio: a.1-9   [003] d..1. 284731.190000: block_rq_insert: 259,0 W 4096 "
+     "() 16 + 8 [fio]\n"
+     " fio: a.1-9   [003] d..1. 284731.190000: block_rq_issue: 259,0 W 4096 "
+     "() 16 + 8 [fio]\n"
+     "CPU:3 [LOST 2 EVENTS]\n"
+     "   fio 9 [003] 284731.191000:  block:block_rq_issue: 259,0 RM 16384 () "
+     "2048 + 32 be,0,4 [a b]\n"
+     "   <idle>-0  [003]  284731.192000: block_rq_complete:    259,0 R () "
+     "2048 + 32 [0]\n"
+     "   fio-9     [003]  284731.192500: nvme_setup_cmd:       nvme0: "
+     "disk=nvme0n1, qid=1, cmdid=7, nsid=1, flags=0x0, meta=0x0, "
+     "cmd=(nvme_cmd_write slba=8, len=0, ctrl=0x0, dsmgmt=0, reftag=0)\n"
+     "   fio-9     [003]  284731.193000: block_rq_issue:       259,0 WS 512 () "
+     "8 + 1 none,0,0 |8| [fio]\n"},
+    {"ftrace",
+     "cpus=8\n"
+     " a-9 [001] ..... 10.019570: nvme_setup_cmd: nvme0: disk=nvme0n1, qid=11, "
+     "cmdid=5, nsid=1, flags=0x0, meta=0x0, cmd=(nvme_cmd_write slba=16, "
+     "len=7, ctrl=0x0, dsmgmt=7, reftag=0)\n"
+     " a-9 [001] ..... 10.020570: nvme_setup_cmd: nvme0: disk=nvme0n1, qid=11, "
+     "cmdid=6, nsid=0x1, flags=0x0, meta=0x0 cmd=(nvme_cmd_read slba=2048, "
+     "len=31, ctrl=0x8000, dsmgmt=7, reftag=0)\n"
+     " a-9 [001] ..... 10.021570: nvme_complete_rq: nvme0: disk=nvme0n1, "
+     "qid=11, cmdid=6, res=0x0, retries=0, flags=0x0, status=0x0\n"
+     " a-9 [001] ..... 10.022570: nvme_setup_cmd: nvme0: disk=nvme0n1, qid=11, "
+     "cmdid=7, nsid=1, flags=0x0, meta=0x0, cmd=(nvme_cmd_write slba=8, len=0, "
+     "ctrl=0x0, dsmgmt=7, reftag=0)\n"},
     {"csv", "time_ms;is_read;offset;sectors\n0;0;8192;8\n1.0;1;1048576;32\n"
             "3;0;4096;1\n"},
 };
@@ -392,6 +421,83 @@ static void test_actions(void)
                         with_actions[i].left == PLAYED ? "WWW" : "W");
         check_left(left, with_actions[i].left, 2);
     }
+}
+
+/* Events of the kernel's trace buffer, from "event:" on. */
+static const struct {
+    const char *text;
+    const char *played;
+    TraceLeft left;
+} with_events[] = {
+    {"block_rq_issue: 8,0 FWFS 4096 () 0 + 8 [x]", "FW!", PLAYED},
+    {"block_rq_issue: 8,0 FF 0 () 0 + 0 [x]", "F", PLAYED},
+    {"block_rq_issue: 8,0 D 4096 () 0 + 8 be,0,4 [x]", "T", PLAYED},
+    {"block_rq_issue: 8,0 R 36 (12 00 00 00 24 00) 0 + 0 [x]", "",
+     TRACE_LEFT_COMMANDS},
+    {"block_rq_issue: 8,0 N 36 () 0 + 0 [x]", "", TRACE_LEFT_COMMANDS},
+    {"block_rq_issue: 8,0 ? 36 () 0 + 8 [x]", "", TRACE_LEFT_UNKNOWN},
+    {"block_rq_issue: 8,0 R 0 () 0 + 0 [x]", "", TRACE_LEFT_EMPTY},
+    {"block_rq_insert: 8,0 R 4096 () 0 + 8 [x]", "", TRACE_LEFT_STAGES},
+    {"block_rq_complete: 8,0 R () 0 + 8 [0]", "", TRACE_LEFT_STAGES},
+    {"block_plug: [x]", "", TRACE_LEFT_STAGES},
+    {"sched_switch: prev_comm=x", "", TRACE_LEFT_NOTES},
+#define NVME(cmd)                                                              \
+    "nvme_setup_cmd: nvme0: disk=nvme0n1, qid=1, cmdid=7, nsid=1, flags=0x0, " \
+    "meta=0x0, cmd=(" cmd ")"
+    {NVME("nvme_cmd_write slba=8, len=7, ctrl=0x4000, dsmgmt=0, reftag=0"),
+     "W!", PLAYED},
+    {NVME("nvme_cmd_read slba=8, len=7, ctrl=0x4000, dsmgmt=0, reftag=0"), "R",
+     PLAYED},
+    {NVME("nvme_cmd_zone_append slba=8, len=7, ctrl=0x0, dsmgmt=0, reftag=0"),
+     "W", PLAYED},
+    {NVME("nvme_cmd_write_zeroes slba=8, len=7, ctrl=0x0, dsmgmt=0, reftag=0"),
+     "T", PLAYED},
+    {NVME("nvme_cmd_flush cdw10=00 00 00 00"), "F", PLAYED},
+    {NVME("nvme_cmd_dsm nr=0, attributes=4"), "", TRACE_LEFT_COMMANDS},
+    {NVME("nvme_cmd_zone_mgmt_send slba=0, zsa=1, all=0"), "",
+     TRACE_LEFT_ZONES},
+    {"nvme_setup_cmd: nvme0: qid=0, cmdid=6, nsid=0, flags=0x0, meta=0x0, "
+     "cmd=(nvme_admin_identify cns=1, ctrlid=0)",
+     "", TRACE_LEFT_COMMANDS},
+    {"nvme_sq: nvme0: disk=nvme0n1, qid=1, head=79, tail=79", "",
+     TRACE_LEFT_STAGES},
+};
+
+static void test_events(void)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(with_events); i++) {
+        g_autofree char *text =
+            g_strdup_printf(" x-1 [0] .... 1.5: %s\n", with_events[i].text);
+        bool block = g_str_has_prefix(with_events[i].text, "nvme_") == 0;
+        g_autofree char *whole = g_strconcat(
+            " y-1 [0] .... 1.0: ",
+            block ? "block_rq_issue: 8,0 R 4096 () 0 + 8 [x]\n"
+                  : NVME("nvme_cmd_read slba=0, len=7, ctrl=0x0") "\n",
+            text, NULL);
+        g_autofree char *want = g_strconcat("R", with_events[i].played, NULL);
+        uint64_t left[TRACE_N_LEFT];
+        g_autofree char *got = played(
+            open_text(whole, -1, ((TraceOptions)TRACE_OPTIONS_INIT)), left);
+
+        g_test_message("%s", with_events[i].text);
+        g_assert_cmpstr(got, ==, want);
+        check_left(left, with_events[i].left, 1);
+    }
+}
+
+/* A request that the device did not take is one. */
+static void test_events_again(void)
+{
+    static const char text[] =
+        "x-1 [0] 1.0: block_rq_issue: 8,0 W 4096 () 0 + 8 [x]\n"
+        "x-1 [0] 1.1: block_rq_requeue: 8,0 W () 0 + 8 [0]\n"
+        "x-1 [0] 1.2: block_rq_issue: 8,0 W 4096 () 0 + 8 [x]\n";
+    uint64_t left[TRACE_N_LEFT];
+    g_autofree char *got =
+        played(open_text(text, -1, ((TraceOptions)TRACE_OPTIONS_INIT)), left);
+
+    g_assert_cmpstr(got, ==, "W");
+    check_left(left, TRACE_LEFT_STAGES, 2);
 }
 
 /* Many records before the first request, and none of another format. */
@@ -757,6 +863,22 @@ static void test_damage(void)
          ":1: not: sector + sectors"},
         {&trace_blkparse, "8,0 0 1 0.0 1 D R 99999999999999999 + 8\n",
          "too large"},
+        {&trace_ftrace, "rubbish\n", "not: task [cpu] seconds: event"},
+        {&trace_ftrace, "x-1 [0] 1.0: block_rq_issue: 8 W 1 () 0 + 8 [x]\n",
+         "without a device"},
+        {&trace_ftrace, "x-1 [0] 1.0: block_rq_issue: 8,0 W 1 0 + 8 [x]\n",
+         "is not: device RWBS"},
+        {&trace_ftrace, "x-1 [0] 1.0: block_rq_issue: 8,0 W 1 () x + 8 [x]\n",
+         "without: sector + sectors"},
+        {&trace_ftrace, "x-1 [0] 1.0: nvme_setup_cmd: nvme0: qid=1\n",
+         "without cmd=("},
+        {&trace_ftrace,
+         "x-1 [0] 1.0: nvme_setup_cmd: disk=a, cmd=(nvme_cmd_read len=7)\n",
+         "without slba="},
+        {&trace_ftrace,
+         "x-1 [0] 1.0: nvme_setup_cmd: disk=a, "
+         "cmd=(nvme_cmd_read slba=1, len=x)\n",
+         "without len="},
         {&trace_fio, "x\n", "first line"},
         {&trace_fio, "fio version 2 iolog\nf read 0\n", ":2: not: file"},
         {&trace_fio, "fio version 2 iolog\nf frob 0 1\n", "the action"},
@@ -860,6 +982,8 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/kinds", test_kinds);
     g_test_add_func("/formats/letters", test_letters);
     g_test_add_func("/formats/actions", test_actions);
+    g_test_add_func("/formats/events", test_events);
+    g_test_add_func("/formats/events-again", test_events_again);
     g_test_add_func("/formats/late-request", test_late_request);
     g_test_add_func("/formats/requeued", test_requeued);
     g_test_add_func("/formats/categories", test_categories);
