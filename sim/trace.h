@@ -131,7 +131,8 @@ typedef struct TraceFormat {
     X(csv)                                                                     \
     X(mqsim)                                                                   \
     X(binary)                                                                  \
-    X(ftrace)
+    X(ftrace)                                                                  \
+    X(vscsi)
 
 #define TRACE_FORMAT_DECLARE(name) extern const TraceFormat trace_##name;
 TRACE_FORMATS(TRACE_FORMAT_DECLARE)

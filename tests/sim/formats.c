@@ -646,6 +646,104 @@ static void test_categories(void)
     }
 }
 
+/* ---- other binaries ------------------------------------------------------ */
+
+/* A record of vscsiStats. */
+static void vscsi(GByteArray *a, unsigned version, uint64_t us, unsigned cmd,
+                  uint64_t sector, uint32_t nbytes)
+{
+    if (version == 1) {
+        put(a, 77, 4, false); /* serial number */
+        put(a, nbytes, 4, false);
+        put(a, 1, 4, false);
+        put(a, cmd, 2, false);
+        put(a, version << 8, 2, false);
+    } else {
+        put(a, cmd, 2, false);
+        put(a, version << 8 | 1, 2, false);
+        put(a, 77, 4, false);
+        put(a, nbytes, 4, false);
+        put(a, 1, 4, false);
+    }
+    put(a, sector, 8, false);
+    put(a, us, 8, false);
+    put(a, 333, version == 1 ? 0 : 8, false); /* response time */
+}
+
+static void test_vscsi(void)
+{
+    for (unsigned version = 1; version <= 2; version++) {
+        g_autoptr(GByteArray) a = g_byte_array_new();
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        uint64_t left[TRACE_N_LEFT];
+        g_autofree char *got = NULL;
+        GError *error = NULL;
+        Trace *t;
+        RequestSource s;
+        Request req;
+
+        vscsi(a, version, 5000000, 0x2a, 16, 4096);
+        vscsi(a, version, 5001000, 0x88, 2048, 16384);
+        vscsi(a, version, 5003000, 0x0a, 8, 512);
+        t = open_text((char *)a->data, a->len, o);
+        g_assert_true(trace_format(t) == &trace_vscsi);
+        check_three(t);
+        o.format = &trace_vscsi;
+        check_three(open_text((char *)a->data, a->len, o));
+        t = open_text((char *)a->data, a->len - 1, o);
+        s = trace_source(t);
+        while (s.next(s.opaque, &req, &error) == REQUEST_OK) {
+        }
+        g_assert_nonnull(strstr(error->message, ":3: the file ends within"));
+        g_clear_error(&error);
+        trace_close(t);
+
+        vscsi(a, version, 5003000, 0x28, 8, 0); /* no data */
+        t = open_text((char *)a->data, a->len, o);
+        s = trace_source(t);
+        while (s.next(s.opaque, &req, &error) == REQUEST_OK) {
+        }
+        g_assert_cmpuint(trace_n_left(t, TRACE_LEFT_EMPTY), ==, 1);
+        trace_close(t);
+
+        g_byte_array_set_size(a, 0);
+        vscsi(a, version, 1, 0x28, 8, 4096);
+        vscsi(a, version, 1, 0x12, 0, 36); /* INQUIRY */
+        vscsi(a, version, 1, 0x35, 0, 0);
+        vscsi(a, version, 1, 0xae, 8, 4096);
+        got = played(open_text((char *)a->data, a->len, o), left);
+        g_assert_cmpstr(got, ==, "RFW");
+        check_left(left, TRACE_LEFT_COMMANDS, 1);
+    }
+}
+
+static void test_vscsi_damage(void)
+{
+    g_autoptr(GByteArray) a = g_byte_array_new();
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    g_autoptr(GError) error = NULL;
+    Trace *t;
+    RequestSource s;
+    Request req;
+
+    for (int i = 0; i < 9; i++) {
+        vscsi(a, i < 8 ? 2 : 3, i, 0x28, 8, 4096);
+    }
+    t = open_text((char *)a->data, a->len, o);
+    s = trace_source(t);
+    while (s.next(s.opaque, &req, &error) == REQUEST_OK) {
+    }
+    g_assert_nonnull(strstr(error->message, ":9: a record of another version"));
+    trace_close(t);
+    g_clear_error(&error);
+    o.format = &trace_vscsi;
+    t = open_text(MSR, -1, o);
+    s = trace_source(t);
+    g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_ERROR);
+    g_assert_nonnull(strstr(error->message, ":1: not records of vscsiStats"));
+    trace_close(t);
+}
+
 /* ---- packed -------------------------------------------------------------- */
 
 static size_t pack_gzip(const char *text, uint8_t *out, size_t room)
@@ -984,6 +1082,8 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/actions", test_actions);
     g_test_add_func("/formats/events", test_events);
     g_test_add_func("/formats/events-again", test_events_again);
+    g_test_add_func("/formats/vscsi", test_vscsi);
+    g_test_add_func("/formats/vscsi-damage", test_vscsi_damage);
     g_test_add_func("/formats/late-request", test_late_request);
     g_test_add_func("/formats/requeued", test_requeued);
     g_test_add_func("/formats/categories", test_categories);
