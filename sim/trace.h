@@ -132,7 +132,8 @@ typedef struct TraceFormat {
     X(mqsim)                                                                   \
     X(binary)                                                                  \
     X(ftrace)                                                                  \
-    X(vscsi)
+    X(vscsi)                                                                   \
+    X(biosnoop)
 
 #define TRACE_FORMAT_DECLARE(name) extern const TraceFormat trace_##name;
 TRACE_FORMATS(TRACE_FORMAT_DECLARE)

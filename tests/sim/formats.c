@@ -79,6 +79,18 @@ static const struct {
      " a-9 [001] ..... 10.022570: nvme_setup_cmd: nvme0: disk=nvme0n1, qid=11, "
      "cmdid=7, nsid=1, flags=0x0, meta=0x0, cmd=(nvme_cmd_write slba=8, len=0, "
      "ctrl=0x0, dsmgmt=7, reftag=0)\n"},
+    {"biosnoop",
+     "Tracing block device I/O... Hit Ctrl-C to end.\n"
+     "TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)\n"
+     "0.000000    jbd2/sda1-8    184    sda     W 16         4096      6.72\n"
+     "0.001000    Web Content    18     sda     R 2048       16384     0.01\n"
+     "0.002000    kworker/23:1   9126           R 18446744073709551615 0   1\n"
+     "0.003000    ?              0      sda     W 8          512       0.61\n"},
+    {"biosnoop",
+     "TIME(s)  COMM  PID  DISK  T  SECTOR  BYTES  QUE(ms)  LAT(ms)\n"
+     "7.0 a 1 nvme0n1 WS 16 4096 0.01 0.34\n"
+     "7.001 a 1 nvme0n1 RA 2048 16384 0.01 0.34\n"
+     "7.003 a b c 1 nvme0n1 W 8 512 0.01 0.34\n"},
     {"csv", "time_ms;is_read;offset;sectors\n0;0;8192;8\n1.0;1;1048576;32\n"
             "3;0;4096;1\n"},
 };
@@ -646,6 +658,24 @@ static void test_categories(void)
     }
 }
 
+/* Of bpftrace: known, and refused with the reason. */
+static void test_bpftrace(void)
+{
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    g_autoptr(GError) error = NULL;
+    Trace *t = open_text("Attaching 4 probes...\n"
+                         "TIME(ms)     COMM             PID    LAT(ms)\n"
+                         "611          bash             4179         10\n",
+                         -1, o);
+    RequestSource s = trace_source(t);
+    Request req;
+
+    g_assert_true(trace_format(t) == &trace_biosnoop);
+    g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_ERROR);
+    g_assert_nonnull(strstr(error->message, ":2: no columns SECTOR and BYTES"));
+    trace_close(t);
+}
+
 /* ---- other binaries ------------------------------------------------------ */
 
 /* A record of vscsiStats. */
@@ -977,6 +1007,26 @@ static void test_damage(void)
          "x-1 [0] 1.0: nvme_setup_cmd: disk=a, "
          "cmd=(nvme_cmd_read slba=1, len=x)\n",
          "without len="},
+        {&trace_biosnoop, "0.1 a 1 sda R 8 512 1.0\n", ":1: no header"},
+        {&trace_biosnoop, "TIME(ms) DISK COMM PID LAT(ms)\n",
+         ":1: no columns SECTOR and BYTES"},
+        {&trace_biosnoop, "TIME(s) COMM PID T SECTOR BYTES LAT(ms)\n",
+         "not: TIME(s) COMM"},
+        {&trace_biosnoop,
+         "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n0.1 a 1\n",
+         "fewer fields"},
+        {&trace_biosnoop,
+         "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\nx a 1 sda R 8 512 "
+         "1.0\n",
+         ":2: field 1"},
+        {&trace_biosnoop,
+         "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n0.1 a 1 sda R x 512 "
+         "1.0\n",
+         "SECTOR is not"},
+        {&trace_biosnoop,
+         "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n0.1 a 1 sda R 8 - "
+         "1.0\n",
+         "BYTES is not"},
         {&trace_fio, "x\n", "first line"},
         {&trace_fio, "fio version 2 iolog\nf read 0\n", ":2: not: file"},
         {&trace_fio, "fio version 2 iolog\nf frob 0 1\n", "the action"},
@@ -1082,6 +1132,7 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/actions", test_actions);
     g_test_add_func("/formats/events", test_events);
     g_test_add_func("/formats/events-again", test_events_again);
+    g_test_add_func("/formats/bpftrace", test_bpftrace);
     g_test_add_func("/formats/vscsi", test_vscsi);
     g_test_add_func("/formats/vscsi-damage", test_vscsi_damage);
     g_test_add_func("/formats/late-request", test_late_request);
