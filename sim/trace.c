@@ -66,7 +66,7 @@ const TraceFormat *trace_format_find(const char *name)
 
 /* ---- which format? ------------------------------------------------------- */
 
-/* The state of a reading that begins; g_free(). */
+/* The state of a reading that begins; free_state(). */
 static void *new_state(const TraceFormat *f, const TraceOptions *o,
                        const char *head, size_t n)
 {
@@ -76,6 +76,14 @@ static void *new_state(const TraceFormat *f, const TraceOptions *o,
         f->begin(state, o, head, n);
     }
     return state;
+}
+
+static void free_state(const TraceFormat *f, void *state)
+{
+    if (state && f->end) {
+        f->end(state);
+    }
+    g_free(state);
 }
 
 static bool is_no_request(const char *reason)
@@ -95,7 +103,7 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
                       const char *head, size_t n)
 {
     g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
-    g_autofree void *state = new_state(f, o, head, n);
+    void *state = new_state(f, o, head, n);
     unsigned n_lines = g_strv_length(lines);
     unsigned good = 0;
     unsigned bad = 0;
@@ -113,6 +121,7 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
         good += is_known(&rec, reason);
         bad += reason && !is_no_request(reason);
     }
+    free_state(f, state);
     return good > 0 && good >= bad;
 }
 
@@ -166,7 +175,7 @@ static void find_date(Trace *t, const char *head, size_t n)
 {
     const TraceFormat *f = t->format;
     g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
-    g_autofree void *state = new_state(f, &t->options, head, n);
+    void *state = new_state(f, &t->options, head, n);
 
     for (unsigned i = 0; i < SAMPLE_LINES && lines[i]; i++) {
         g_autofree char *line = field_line(g_strchomp(lines[i]));
@@ -182,8 +191,9 @@ static void find_date(Trace *t, const char *head, size_t n)
             g_strlcpy(t->origin.host, fields[f->host_field],
                       sizeof(t->origin.host));
         }
-        return;
+        break;
     }
+    free_state(f, state);
 }
 
 static void find_origin(Trace *t, const char *head, size_t n)
@@ -204,6 +214,7 @@ static bool begin(Trace *t, GError **error)
     if (!head) {
         return false;
     }
+    free_state(t->format, g_steal_pointer(&t->state));
     t->is_void = n == 0;
     t->format = t->options.format;
     if (!t->format) {
@@ -218,7 +229,6 @@ static bool begin(Trace *t, GError **error)
     if (!t->is_void && !options_fit(t, error)) {
         return false;
     }
-    g_free(t->state);
     t->state = new_state(t->format, &t->options, head, n);
     find_origin(t, head, n);
     return true;
@@ -258,7 +268,7 @@ void trace_close(Trace *t)
 {
     if (t) {
         input_close(t->in);
-        g_free(t->state);
+        free_state(t->format, t->state);
         g_free(t->path);
         g_free(t);
     }

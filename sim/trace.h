@@ -86,7 +86,7 @@ enum {
 /*
  * state is the parser's memory between lines, a struct of the format's
  * own file: zeroes at first, one for each reading of a file, and freed with
- * g_free(), so it owns no memory of its own.
+ * g_free(), after .end.
  */
 typedef struct TraceFormat {
     const char *name;
@@ -108,6 +108,8 @@ typedef struct TraceFormat {
      * options outlive the state. */
     void (*begin)(void *state, const TraceOptions *o, const char *head,
                   size_t n);
+    /* Optional: free what the state owns. */
+    void (*end)(void *state);
     /* Of lines whose times are dates: no real one is older.  0: each file may
      * have a clock of its own. */
     uint64_t since_ns;
@@ -133,7 +135,8 @@ typedef struct TraceFormat {
     X(binary)                                                                  \
     X(ftrace)                                                                  \
     X(vscsi)                                                                   \
-    X(biosnoop)
+    X(biosnoop)                                                                \
+    X(oracleGeneral)
 
 #define TRACE_FORMAT_DECLARE(name) extern const TraceFormat trace_##name;
 TRACE_FORMATS(TRACE_FORMAT_DECLARE)

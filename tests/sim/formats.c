@@ -5,6 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "simtime.h"
 #include "trace.h"
 
 /* Three requests that every format can say: a write, a read 1 ms later, and a
@@ -774,6 +775,80 @@ static void test_vscsi_damage(void)
     trace_close(t);
 }
 
+/* A record of oracleGeneral. */
+static void oracle(GByteArray *a, uint32_t s, uint64_t object, uint32_t nbytes,
+                   int64_t next)
+{
+    put(a, s, 4, false);
+    put(a, object, 8, false);
+    put(a, nbytes, 4, false);
+    put(a, (uint64_t)next, 8, false);
+}
+
+static void test_oracle(void)
+{
+    /* 7 grows, and gets another address; 9 shrinks, and does not. */
+    static const Request want[] = {
+        {0, 0, 100, SSD_OP_READ, false, 0, 0},
+        {0, 4096, 5000, SSD_OP_READ, false, 0, 0},
+        {NS_PER_S, 0, 4096, SSD_OP_READ, false, 0, 0},
+        {NS_PER_S, 4096, 300, SSD_OP_READ, false, 0, 0},
+        {3 * NS_PER_S, 12288, 4097, SSD_OP_READ, false, 0, 0},
+        {3 * NS_PER_S, 12288, 100, SSD_OP_READ, false, 0, 0},
+    };
+    g_autoptr(GByteArray) a = g_byte_array_new();
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    g_autoptr(GError) error = NULL;
+    RequestSource s;
+    Request req;
+    Trace *t;
+
+    oracle(a, 5, 7, 100, 2);
+    oracle(a, 5, 9, 5000, 4);
+    oracle(a, 6, 7, 4096, 5);
+    oracle(a, 6, 8, 0, -1); /* empty: left out */
+    oracle(a, 6, 9, 300, -1);
+    oracle(a, 8, 7, 4097, 6);
+    oracle(a, 8, 7, 100, INT64_MAX);
+    for (unsigned cut = 0; cut < 2; cut++) {
+        t = open_text((char *)a->data, a->len - cut, o);
+        g_assert_true(trace_format(t) == &trace_oracleGeneral);
+        s = trace_source(t);
+        for (size_t i = 0; i < G_N_ELEMENTS(want) - cut; i++) {
+            g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_OK);
+            g_assert_cmpuint(req.at_ns, ==, want[i].at_ns);
+            g_assert_cmpuint(req.offset, ==, want[i].offset);
+            g_assert_cmpuint(req.nbytes, ==, want[i].nbytes);
+            g_assert_cmpint(req.op, ==, SSD_OP_READ);
+        }
+        g_assert_cmpint(s.next(s.opaque, &req, &error), ==,
+                        cut ? REQUEST_ERROR : REQUEST_END);
+        g_assert_cmpuint(trace_n_left(t, TRACE_LEFT_EMPTY), ==, 1);
+        trace_close(t);
+    }
+    g_assert_nonnull(strstr(error->message, ":7: the file ends within"));
+}
+
+/* Records whose next access is another object's, or earlier, are no trace. */
+static void test_oracle_detect(void)
+{
+    static const struct {
+        uint32_t s[2];
+        int64_t next;
+    } bad[] = {{{5, 6}, 1}, {{5, 6}, 0}, {{6, 5}, -1}, {{5, 6}, 1LL << 50}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_autoptr(GByteArray) a = g_byte_array_new();
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GError) error = NULL;
+
+        oracle(a, bad[i].s[0], 7, 100, bad[i].next);
+        oracle(a, bad[i].s[1], 8, 100, -1);
+        g_assert_null(trace_from_memory(a->data, a->len, &o, &error));
+        g_assert_nonnull(strstr(error->message, "--format="));
+    }
+}
+
 /* ---- packed -------------------------------------------------------------- */
 
 static size_t pack_gzip(const char *text, uint8_t *out, size_t room)
@@ -1133,6 +1208,8 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/events", test_events);
     g_test_add_func("/formats/events-again", test_events_again);
     g_test_add_func("/formats/bpftrace", test_bpftrace);
+    g_test_add_func("/formats/oracle", test_oracle);
+    g_test_add_func("/formats/oracle-detect", test_oracle_detect);
     g_test_add_func("/formats/vscsi", test_vscsi);
     g_test_add_func("/formats/vscsi-damage", test_vscsi_damage);
     g_test_add_func("/formats/late-request", test_late_request);
