@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd-replay.c - vssd-sim replay: play block traces. */
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "command.h"
 #include "drive.h"
 #include "fields.h"
 #include "play.h"
-#include "printable.h"
 #include "raid-args.h"
 #include "recorded.h"
-#include "simtime.h"
+#include "trace-args.h"
 
 #define NO_DESCRIBE "not with --describe, which needs no drive"
 #define NO_PLAYING  "not with --describe, which plays nothing"
@@ -20,48 +17,11 @@
 /* ---- options ------------------------------------------------------------- */
 
 static struct {
-    char *format;
-    char *columns;
-    char *action;
-    char *device;
-    gboolean skip_bad;
-    char *join;
-    char *remap;
     gboolean wrap;
-    char *time_scale;
-    char *retime;
     char *iodepth;
     char *runtime;
-    char *stream_map;
     gboolean check;
 } args;
-
-static const GOptionEntry trace_entries[] = {
-    {"format", 0, 0, G_OPTION_ARG_STRING, &args.format,
-     "format of the traces (default: by the first bytes)", "NAME"},
-    {"columns", 0, 0, G_OPTION_ARG_STRING, &args.columns,
-     "names of the columns, for --format=csv without a header line",
-     "NAME,NAME..."},
-    {"action", 0, 0, G_OPTION_ARG_STRING, &args.action,
-     "blktrace: which action is a request (default D if there is any, else Q)",
-     "D|Q|C"},
-    {"device", 0, 0, G_OPTION_ARG_STRING, &args.device,
-     "play only this device of the traces", "N"},
-    {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &args.skip_bad,
-     "count damaged lines of traces and continue", NULL},
-    {"join", 0, 0, G_OPTION_ARG_STRING, &args.join,
-     "how several traces belong together (default: as they look)", "HOW"},
-    {"remap", 0, 0, G_OPTION_ARG_STRING, &args.remap,
-     "change the addresses of traces", "HOW"},
-    {"time-scale", 0, 0, G_OPTION_ARG_STRING, &args.time_scale,
-     "multiply the times of traces: 0.5 is twice as fast", "FACTOR"},
-    {"retime", 0, 0, G_OPTION_ARG_STRING, &args.retime,
-     "let the writes of traces come in batches of 1..k (docs/traces.md)", "Dk"},
-    {"stream-map", 0, 0, G_OPTION_ARG_STRING, &args.stream_map,
-     "the streams that streams 0, 1, 2... of traces become (docs/streams.md)",
-     "N,N..."},
-    {.long_name = NULL},
-};
 
 static const GOptionEntry way_entries[] = {
     {"wrap", 0, 0, G_OPTION_ARG_NONE, &args.wrap,
@@ -77,7 +37,6 @@ static const GOptionEntry way_entries[] = {
     {.long_name = NULL},
 };
 
-static const OptionTable trace_options = {"Traces", trace_entries};
 static const OptionTable way_options = {"How traces are played", way_entries};
 
 static const OptionTable *const *shown(const Command *c)
@@ -93,14 +52,7 @@ static const OptionTable *const *shown(const Command *c)
 
 static void more(GString *out)
 {
-    g_string_append(out, "\nFormats of traces (gzip, xz and zstd are unpacked; "
-                         "several are merged by time):\n");
-    for (unsigned i = 0; trace_formats[i]; i++) {
-        g_string_append_printf(out, "  %-12s %s\n", trace_formats[i]->name,
-                               trace_formats[i]->help);
-    }
-    help_names(out, "Ways of --join", join_name, join_help);
-    help_names(out, "Ways of --remap", traces_remap_name, traces_remap_help);
+    trace_args_help(out);
     if (!play_describes()) {
         drive_help_fills(out);
     }
@@ -108,159 +60,26 @@ static void more(GString *out)
 
 /* ---- values -------------------------------------------------------------- */
 
-static bool refuse(const char *option, const char *value, const char *allowed,
-                   GError **error)
-{
-    g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "--%s=%s: allowed %s",
-                option, value, allowed);
-    return false;
-}
-
-static bool set_format(TraceOptions *o, GError **error)
-{
-    const char *name = args.format ? args.format : args.columns ? "csv" : NULL;
-
-    if (name) {
-        o->format = trace_format_find(name);
-        if (!o->format) {
-            return command_usage(error, "--format=%s: no such trace format",
-                                 name);
-        }
-    }
-    o->columns = args.columns;
-    if (args.action) {
-        o->action = g_ascii_toupper(args.action[0]);
-        if (strlen(args.action) != 1 || !strchr("DQC", o->action)) {
-            return refuse("action", args.action, "D, Q, C", error);
-        }
-    }
-    return true;
-}
-
-/* "0,1,1": stream 0 stays, 1 stays, 2 becomes 1. */
-static bool set_streams(TraceOptions *o, GError **error)
-{
-    g_auto(GStrv) part =
-        args.stream_map ? g_strsplit(args.stream_map, ",", -1) : NULL;
-    unsigned n = part ? g_strv_length(part) : 0;
-    bool ok = !part || (n > 0 && n <= TRACE_MAX_STREAMS);
-    uint64_t v;
-
-    for (unsigned i = 0; ok && i < n; i++) {
-        ok = field_whole(part[i], "", 0, TRACE_MAX_STREAMS - 1, &v);
-        o->stream[i] = (uint16_t)v;
-    }
-    o->n_streams = n;
-    return ok || refuse("stream-map", args.stream_map,
-                        "1 to 64 numbers 0..63 with commas between", error);
-}
-
-static bool set_options(TraceOptions *o, GError **error)
-{
-    uint64_t v;
-
-    if (args.device) {
-        if (!field_whole(args.device, "", 0, INT64_MAX, &v)) {
-            return refuse("device", args.device, "the number of a device",
-                          error);
-        }
-        o->device = (int64_t)v;
-    }
-    if (args.time_scale) {
-        if (!field_whole_time(args.time_scale, 1000000, &v) || v == 0 ||
-            v > 1000000ULL * 1000000) {
-            return refuse("time-scale", args.time_scale, "0.000001..1000000",
-                          error);
-        }
-        o->scale_ppm = v;
-    }
-    o->skip_bad = args.skip_bad;
-    return set_streams(o, error) && set_format(o, error);
-}
-
-/* The number of the name; false: there is no such. */
-static bool find_name(const char *option, const char *value,
-                      const char *(*name)(unsigned i), unsigned *found,
-                      GError **error)
-{
-    g_autoptr(GString) all = g_string_new(NULL);
-
-    for (unsigned i = 0; name(i); i++) {
-        if (strcmp(name(i), value) == 0) {
-            *found = i;
-            return true;
-        }
-        g_string_append_printf(all, "%s%s", i ? ", " : "", name(i));
-    }
-    return refuse(option, value, all->str, error);
-}
-
-static bool set_layout(TracesConfig *cfg, GError **error)
-{
-    unsigned remap = cfg->paths[1] ? TRACES_REMAP_BESIDE : TRACES_REMAP_NONE;
-    unsigned join = N_JOINS;
-    bool ok;
-
-    ok = (!args.remap ||
-          find_name("remap", args.remap, traces_remap_name, &remap, error)) &&
-         (!args.join || find_name("join", args.join, join_name, &join, error));
-    cfg->remap = remap;
-    cfg->join = join;
-    return ok;
-}
-
-/* 0: no limit. */
-static bool read_runtime(uint64_t *ns, GError **error)
-{
-    *ns = 0;
-    if (args.runtime && (!field_whole_time(args.runtime, NS_PER_S, ns) ||
-                         *ns < NS_PER_US || *ns > REQUEST_MOST_NS)) {
-        return refuse("runtime", args.runtime, "0.000001..315360000 seconds",
-                      error);
-    }
-    return true;
-}
-
-/* A part for the whole is no error, but nobody would expect it. */
-static Source *with_note(Source *s)
-{
-    if (s && source_note(s)) {
-        g_autofree char *note = printable(source_note(s));
-
-        fprintf(stderr, "vssd-sim: %s\n", note);
-    }
-    return s;
-}
-
 static Source *open_source(char **paths, uint64_t seed, GError **error)
 {
-    SourceTraces from = {
-        .cfg = {.paths = (const char *const *)paths,
-                .options = TRACE_OPTIONS_INIT,
-                .seed = seed},
-        .stream_map = args.stream_map,
-    };
+    SourceTraces from = {.iodepth = 0};
     uint64_t v = 0;
+    Source *s;
 
-    if (!set_options(&from.cfg.options, error) ||
-        !set_layout(&from.cfg, error)) {
+    if (!trace_args(paths, seed, &from, error) ||
+        !trace_args_runtime(args.runtime, &from.runtime_ns, error)) {
         return NULL;
     }
-    if (args.retime && !field_whole(args.retime, "D", 1, 1000000, &v)) {
-        refuse("retime", args.retime, "D1..D1000000", error);
-        return NULL;
-    }
-    from.cfg.retime = (uint32_t)v;
-    v = 0;
     if (args.iodepth && !field_whole(args.iodepth, "", 1, 65536, &v)) {
-        refuse("iodepth", args.iodepth, "1..65536", error);
+        trace_args_refuse("iodepth", args.iodepth, "1..65536", error);
         return NULL;
     }
     from.iodepth = (uint32_t)v;
-    if (!read_runtime(&from.runtime_ns, error)) {
-        return NULL;
+    s = source_traces(&from, error);
+    if (s) {
+        trace_args_note(source_note(s));
     }
-    return with_note(source_traces(&from, error));
+    return s;
 }
 
 /* ---- the command --------------------------------------------------------- */
@@ -322,7 +141,7 @@ static bool check_args(char **paths, GError **error)
         return command_usage(error, "%s: at most %d traces", paths[TRACES_MAX],
                              TRACES_MAX);
     }
-    if (args.iodepth && args.time_scale) {
+    if (args.iodepth && option_given(&trace_options, "time-scale")) {
         return command_usage(error, "--time-scale: not with --iodepth, which "
                                     "plays without regard to time");
     }

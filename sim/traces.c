@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * traces.c - merge, lay out, re-time.
+ * traces.c - choose requests, merge, lay out, re-time.
  *
  * A stream is one reading of one trace.  Re-timed writes may end up far from
  * the reads that they stood beside, so then a trace is read by two streams, one
@@ -31,8 +31,10 @@ typedef struct Stream {
     unsigned number; /* of the trace */
     Part part;
     Request next;
-    bool taken; /* next has been passed on: read another */
+    bool peeked; /* next has been read, but not looked at */
+    bool taken;  /* next has been passed on: read another */
     bool ended;
+    uint64_t n_flushes; /* of those that may be in the sample */
 
     /* PART_WRITES: the batch that is under way. */
     Prng batches;
@@ -54,6 +56,7 @@ typedef struct Device {
 typedef struct File {
     unsigned host;      /* as of Device */
     GArray *spaces;     /* of this trace's spaces, those of all; uint32_t */
+    bool dated;         /* first_ns and newest_ns are of everybody's clock */
     uint64_t offset_ns; /* of its first request from that of all */
     /* Of a first reading: */
     bool some; /* there are requests */
@@ -61,14 +64,25 @@ typedef struct File {
     uint64_t first_ns, newest_ns; /* by its own clock */
 } File;
 
+typedef struct Counts {
+    uint64_t n_disordered;
+    uint64_t n_skipped;
+    uint64_t n_left[TRACE_N_LEFT];
+} Counts;
+
 struct Traces {
     TracesConfig cfg;
     unsigned n_traces;
     File *file;
     GArray *devices; /* Device, by space; JOIN_APART: none */
     unsigned n_missing;
-    char *note; /* about those; or NULL */
-    bool some;  /* a request has been passed on */
+    char *note;       /* about those; or NULL */
+    uint64_t from_ns; /* by the clock of requests */
+    bool some;        /* a request has been passed on */
+    uint32_t pass;
+    uint64_t begin_ns; /* of this pass */
+    uint64_t last_ns;  /* of the last one so far, all passes */
+    Counts before;     /* of the passes before this one */
     Stream *stream;
     unsigned n_streams;
     unsigned last; /* stream of the last request */
@@ -98,6 +112,27 @@ const char *traces_remap_name(unsigned i)
 const char *traces_remap_help(unsigned i)
 {
     return remaps[i].help;
+}
+
+/* ---- which requests? ----------------------------------------------------- */
+
+/* Is it in the window and in the sample?  *n_flushes counts those that the
+ * sample has been asked for. */
+static bool is_chosen(const Traces *t, unsigned number, const Trace *trace,
+                      const Request *req, uint64_t *n_flushes)
+{
+    return t->file[number].offset_ns + req->at_ns >= t->from_ns &&
+           reading_samples(&t->cfg.reading, trace_device(trace, req->space),
+                           req, n_flushes);
+}
+
+/* No more than a little beyond what there can be, so sums do not overflow. */
+static uint64_t scaled(const Traces *t, uint64_t ns)
+{
+    unsigned __int128 v =
+        (unsigned __int128)ns * t->cfg.options.scale_ppm / 1000000;
+
+    return v > REQUEST_MOST_NS ? REQUEST_MOST_NS + 1 : (uint64_t)v;
 }
 
 /* ---- the first reading --------------------------------------------------- */
@@ -135,10 +170,45 @@ static uint32_t space_of(Traces *t, unsigned number, const Trace *trace,
     return g_array_index(f->spaces, uint32_t, req->space);
 }
 
+/* Behind the one before; dates of one host keep their distance. */
+static void place_behind(Traces *t, unsigned number)
+{
+    File *f = &t->file[number];
+    const File *last = NULL;
+
+    for (unsigned i = 0; i < number; i++) {
+        if (t->file[i].some) {
+            last = &t->file[i];
+        }
+    }
+    if (last) {
+        f->offset_ns = last->offset_ns + last->span_ns;
+        if (f->dated && last->dated && f->host == last->host &&
+            f->first_ns > last->newest_ns) {
+            f->offset_ns += scaled(t, f->first_ns - last->newest_ns);
+        }
+        f->offset_ns = MIN(f->offset_ns, REQUEST_MOST_NS + 1);
+    }
+}
+
+static void note_request(Traces *t, unsigned number, const Trace *trace,
+                         const Request *req, Writes *w)
+{
+    if (t->remap) {
+        remap_note(t->remap, space_of(t, number, trace, req), req->offset,
+                   req->nbytes);
+    }
+    if (req->op == SSD_OP_WRITE) {
+        w->first_ns = w->n++ ? w->first_ns : req->at_ns;
+        w->last_ns = req->at_ns;
+    }
+}
+
 static bool read_once(Traces *t, unsigned number, Writes *w, GError **error)
 {
     Trace *trace = trace_open(t->cfg.paths[number], &t->cfg.options, error);
     File *f = &t->file[number];
+    uint64_t n_flushes = 0;
     RequestNext r;
     RequestSource s;
     Request req;
@@ -148,18 +218,18 @@ static bool read_once(Traces *t, unsigned number, Writes *w, GError **error)
     }
     s = trace_source(trace);
     while ((r = s.next(s.opaque, &req, error)) == REQUEST_OK) {
-        if (t->remap) {
-            remap_note(t->remap, space_of(t, number, trace, &req), req.offset,
-                       req.nbytes);
+        if (!f->some) {
+            f->some = true;
+            f->first_ns = trace_first_ns(trace);
+            if (t->cfg.join == JOIN_APPEND) {
+                place_behind(t, number);
+            }
         }
-        f->some = true;
         f->span_ns = req.at_ns;
-        if (req.op == SSD_OP_WRITE) {
-            w->first_ns = w->n++ ? w->first_ns : req.at_ns;
-            w->last_ns = req.at_ns;
+        if (is_chosen(t, number, trace, &req, &n_flushes)) {
+            note_request(t, number, trace, &req, w);
         }
     }
-    f->first_ns = trace_first_ns(trace);
     f->newest_ns = trace_newest_ns(trace);
     trace_close(trace);
     return r == REQUEST_END;
@@ -189,22 +259,34 @@ static bool passes(Part part, const Request *req)
            (req->op == SSD_OP_WRITE) == (part == PART_WRITES);
 }
 
+/* Whatever comes next in the trace. */
+static bool stream_read(Stream *s, GError **error)
+{
+    RequestNext got = REQUEST_OK;
+
+    if (!s->peeked) {
+        got = s->source.next(s->source.opaque, &s->next, error);
+    }
+    s->peeked = false;
+    s->ended = got == REQUEST_END;
+    return got != REQUEST_ERROR;
+}
+
+/* The next request of the stream's part, if it is chosen. */
 static bool stream_next(const Traces *t, Stream *s, GError **error)
 {
     if (s->ended) {
         return true;
     }
     do {
-        switch (s->source.next(s->source.opaque, &s->next, error)) {
-        case REQUEST_ERROR:
+        if (!stream_read(s, error)) {
             return false;
-        case REQUEST_END:
-            s->ended = true;
-            return true;
-        case REQUEST_OK:
-            break;
         }
-    } while (!passes(s->part, &s->next));
+        if (s->ended) {
+            return true;
+        }
+    } while (!passes(s->part, &s->next) ||
+             !is_chosen(t, s->number, s->trace, &s->next, &s->n_flushes));
     if (s->part == PART_WRITES) {
         if (s->left == 0) {
             next_batch(t, s);
@@ -215,17 +297,34 @@ static bool stream_next(const Traces *t, Stream *s, GError **error)
     return true;
 }
 
+/* From the beginning of the trace. */
+static bool stream_open(const Traces *t, Stream *s, GError **error)
+{
+    Trace *trace = trace_open(t->cfg.paths[s->number], &t->cfg.options, error);
+
+    if (!trace) {
+        return false;
+    }
+    trace_close(s->trace);
+    s->trace = trace;
+    s->source = trace_source(s->trace);
+    s->taken = true;
+    s->ended = false;
+    s->n_flushes = 0;
+    s->n_before = 0;
+    s->batch = s->left = 0;
+    return true;
+}
+
 static bool add_stream(Traces *t, unsigned number, Part part, GError **error)
 {
     Stream *s = &t->stream[t->n_streams];
 
-    *s = (Stream){.number = number, .part = part, .taken = true};
-    s->trace = trace_open(t->cfg.paths[number], &t->cfg.options, error);
-    if (!s->trace) {
+    *s = (Stream){.number = number, .part = part};
+    if (!stream_open(t, s, error)) {
         return false;
     }
     t->n_streams++;
-    s->source = trace_source(s->trace);
     prng_seed(&s->batches, t->cfg.seed, DRAW_BATCHES + number);
     return true;
 }
@@ -274,6 +373,7 @@ static bool join(Traces *t, GError **error)
 
     for (unsigned i = 0; i < t->n_traces; i++) {
         trace[i] = t->stream[i * streams_each].trace;
+        t->file[i].dated = trace_origin(trace[i])->dated;
     }
     t->n_missing = join_missing(trace, t->cfg.paths, t->n_traces, &t->note);
     if (t->n_traces == 1) {
@@ -299,15 +399,6 @@ static bool join(Traces *t, GError **error)
     return true;
 }
 
-/* No more than a little beyond what there can be, so sums do not overflow. */
-static uint64_t scaled(const Traces *t, uint64_t ns)
-{
-    unsigned __int128 v =
-        (unsigned __int128)ns * t->cfg.options.scale_ppm / 1000000;
-
-    return v > REQUEST_MOST_NS ? REQUEST_MOST_NS + 1 : (uint64_t)v;
-}
-
 static void place_by_clock(Traces *t)
 {
     uint64_t begin_ns = UINT64_MAX;
@@ -321,28 +412,6 @@ static void place_by_clock(Traces *t)
         if (t->file[i].some) {
             t->file[i].offset_ns = scaled(t, t->file[i].first_ns - begin_ns);
         }
-    }
-}
-
-/* Behind the one before; dates of one host keep their distance. */
-static void place_behind(Traces *t, const bool *dated)
-{
-    const File *last = NULL;
-
-    for (unsigned i = 0; i < t->n_traces; i++) {
-        File *f = &t->file[i];
-        uint64_t gap_ns = 0;
-
-        if (!f->some) {
-            continue;
-        }
-        if (last && dated[i] && dated[last - t->file] &&
-            f->host == last->host && f->first_ns > last->newest_ns) {
-            gap_ns = scaled(t, f->first_ns - last->newest_ns);
-        }
-        f->offset_ns = last ? last->offset_ns + last->span_ns + gap_ns : 0;
-        f->offset_ns = MIN(f->offset_ns, REQUEST_MOST_NS + 1);
-        last = f;
     }
 }
 
@@ -371,37 +440,27 @@ static bool read_first(Traces *t, GError **error)
     for (unsigned i = 0; i < t->n_streams; i++) {
         Stream *s = &t->stream[i];
 
-        if (!stream_next(t, s, error)) {
+        if (!stream_read(s, error)) {
             return false;
         }
-        s->taken = false;
+        s->peeked = !s->ended;
         t->file[s->number].some = !s->ended;
         t->file[s->number].first_ns = trace_first_ns(s->trace);
     }
+    place_by_clock(t);
     return true;
 }
 
 static bool begin(Traces *t, GError **error)
 {
     const Join how = t->cfg.join;
-    g_autofree bool *dated = g_new0(bool, t->n_traces);
 
-    for (unsigned i = 0; i < t->n_streams; i++) {
-        dated[t->stream[i].number] = trace_origin(t->stream[i].trace)->dated;
-    }
-    if (t->remap || t->cfg.retime || how == JOIN_APPEND) {
-        if (!read_all(t, error)) {
-            return false;
-        }
-    } else if (how == JOIN_CLOCK && !read_first(t, error)) {
+    t->from_ns = scaled(t, t->cfg.reading.from_ns);
+    if (how == JOIN_CLOCK && !read_first(t, error)) {
         return false;
     }
-    if (how == JOIN_CLOCK) {
-        place_by_clock(t);
-    } else if (how == JOIN_APPEND) {
-        place_behind(t, dated);
-    }
-    return true;
+    return !(t->remap || t->cfg.retime || how == JOIN_APPEND) ||
+           read_all(t, error);
 }
 
 Traces *traces_open(const TracesConfig *cfg, GError **error)
@@ -481,16 +540,81 @@ static Stream *find_first(Traces *t, bool *failed, GError **error)
     return first;
 }
 
-static RequestNext no_more(const Traces *t, bool failed, GError **error)
+static void no_request(const Traces *t, GError **error)
 {
-    if (!failed && !t->some) {
-        failed = true;
-        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
-                    "%s: holds no request%s, nor does any trace after it",
-                    t->cfg.paths[0],
-                    t->cfg.options.device >= 0 ? " for that --device" : "");
+    const ReadingConfig *r = &t->cfg.reading;
+    const char *which = "";
+    const char *remedy = "";
+
+    if (r->from_ns) {
+        which =
+            r->sample_ppm ? " after --from in the --sample" : " after --from";
+        remedy = "; begin earlier";
+    } else if (r->sample_ppm) {
+        which = " in the --sample";
+        remedy = "; take a larger one";
+    } else if (t->cfg.options.device >= 0) {
+        which = " for that --device";
     }
-    return failed ? REQUEST_ERROR : REQUEST_END;
+    g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: holds no request%s%s%s",
+                t->cfg.paths[0], which,
+                t->n_traces > 1 ? ", nor does any trace after it" : "", remedy);
+}
+
+static void count(const Traces *t, Counts *c)
+{
+    *c = t->before;
+    for (unsigned i = 0; i < t->n_streams; i++) {
+        const Trace *trace = t->stream[i].trace;
+
+        if (t->stream[i].part == PART_WRITES) {
+            continue; /* of two streams of one trace, the first counts */
+        }
+        c->n_disordered += trace_n_disordered(trace);
+        c->n_skipped += trace_n_skipped(trace);
+        for (unsigned left = 0; left < TRACE_N_LEFT; left++) {
+            c->n_left[left] += trace_n_left(trace, left);
+        }
+    }
+}
+
+/* All streams have ended.  REQUEST_OK: they begin again. */
+static RequestNext next_pass(Traces *t, GError **error)
+{
+    if (!t->some) {
+        no_request(t, error);
+        return REQUEST_ERROR;
+    }
+    if (t->pass + 1 >= MAX(t->cfg.reading.repeat, 1)) {
+        return REQUEST_END;
+    }
+    count(t, &t->before);
+    t->pass++;
+    t->begin_ns = t->last_ns;
+    for (unsigned i = 0; i < t->n_streams; i++) {
+        t->last = i;
+        if (!stream_open(t, &t->stream[i], error)) {
+            return REQUEST_ERROR;
+        }
+    }
+    return REQUEST_OK;
+}
+
+/* false: *error: beyond what there can be. */
+static bool set_arrival(Traces *t, const Stream *s, Request *req,
+                        GError **error)
+{
+    req->at_ns = t->last_ns = t->begin_ns + (arrival_ns(t, s) - t->from_ns);
+    if (req->at_ns <= REQUEST_MOST_NS) {
+        return true;
+    }
+    g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                "%s: arrives more than 10 years after %s",
+                t->cfg.paths[s->number],
+                t->pass ? "the first pass: --repeat fewer times"
+                        : "the first trace: --join=apart or append lets it "
+                          "begin earlier");
+    return false;
 }
 
 static RequestNext traces_next(void *opaque, Request *req, GError **error)
@@ -500,21 +624,19 @@ static RequestNext traces_next(void *opaque, Request *req, GError **error)
     bool failed;
 
     /* One trace as it is: nothing to merge, and its number is 0. */
-    if (t->n_streams == 1 && !t->remap) {
+    if (t->n_streams == 1 && !t->remap && reading_is_whole(&t->cfg.reading)) {
         return t->stream[0].source.next(t->stream[0].source.opaque, req, error);
     }
-    first = find_first(t, &failed, error);
-    if (!first) {
-        return no_more(t, failed, error);
+    while (!(first = find_first(t, &failed, error))) {
+        RequestNext got = failed ? REQUEST_ERROR : next_pass(t, error);
+
+        if (got != REQUEST_OK) {
+            return got;
+        }
     }
     t->some = first->taken = true;
     *req = first->next;
-    req->at_ns = arrival_ns(t, first);
-    if (req->at_ns > REQUEST_MOST_NS) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
-                    "%s: arrives more than 10 years after the first trace: "
-                    "--join=apart or append lets it begin earlier",
-                    t->cfg.paths[first->number]);
+    if (!set_arrival(t, first, req, error)) {
         return REQUEST_ERROR;
     }
     req->space = space_of(t, first->number, first->trace, req);
@@ -552,37 +674,26 @@ unsigned traces_n_missing(const Traces *t, const char **note)
     return t->n_missing;
 }
 
-/* Of two streams of one trace, the first counts. */
-static uint64_t sum(const Traces *t, uint64_t (*count)(const Trace *trace))
-{
-    uint64_t n = 0;
-
-    for (unsigned i = 0; i < t->n_streams; i++) {
-        if (t->stream[i].part != PART_WRITES) {
-            n += count(t->stream[i].trace);
-        }
-    }
-    return n;
-}
-
 uint64_t traces_n_disordered(const Traces *t)
 {
-    return sum(t, trace_n_disordered);
+    Counts c;
+
+    count(t, &c);
+    return c.n_disordered;
 }
 
 uint64_t traces_n_skipped(const Traces *t)
 {
-    return sum(t, trace_n_skipped);
+    Counts c;
+
+    count(t, &c);
+    return c.n_skipped;
 }
 
 uint64_t traces_n_left(const Traces *t, TraceLeft left)
 {
-    uint64_t n = 0;
+    Counts c;
 
-    for (unsigned i = 0; i < t->n_streams; i++) {
-        if (t->stream[i].part != PART_WRITES) {
-            n += trace_n_left(t->stream[i].trace, left);
-        }
-    }
-    return n;
+    count(t, &c);
+    return c.n_left[left];
 }

@@ -12,6 +12,7 @@
 #define VSSD_SIM_TRACES_H
 
 #include "join.h"
+#include "reading.h"
 #include "trace.h"
 
 #define TRACES_MAX 256 /* spaces of remap.h / TRACE_MAX_DEVICES */
@@ -44,6 +45,7 @@ const char *traces_remap_help(unsigned i);
 typedef struct TracesConfig {
     const char *const *paths; /* NULL at the end; 1..TRACES_MAX */
     TraceOptions options;
+    ReadingConfig reading;
     TracesRemap remap;
     Join join; /* of several; N_JOINS: as they look */
     /*

@@ -124,6 +124,15 @@ class Parts(unittest.TestCase):
                                  ("clock", 0), more)
                 if "compact" not in more:
                     self.assertEqual(requests, want, more)
+        # A window and passes are of the recording, not of each part.
+        for given in ([whole], paths, renamed):
+            _, requests = self.played(*given, "--from", "0.000015")
+            self.assertEqual(requests, [(5, 1), (15, 6), (65, 2), (70, 0)])
+            _, requests = self.played(*given, "--repeat", "2")
+            self.assertEqual(requests, want + [(85 + us, page)
+                                               for us, page in want])
+            _, requests = self.played(*given, "--sample", "50%")
+            self.assertEqual(requests, [(0, 0), (30, 6), (80, 2), (85, 0)])
         self.assertIn("5 traces, parts of one recording",
                       run(*self.PLAY, *paths).stdout)
         # Side by side, as before, when asked for.
@@ -186,6 +195,8 @@ class Parts(unittest.TestCase):
                      (first, second, "--remap", "none")):
             r, requests = self.played(*more)
             self.assertEqual(requests, want, more)
+            _, requests = self.played(*more, "--from", "3600", "--retime", "D1")
+            self.assertEqual(requests, [(0, 10), (1, 10), (2, 10)], more)
         r, requests = self.played(first, second, "--time-scale", "0.5")
         self.assertEqual(r["join"], "clock")
         self.assertEqual(requests[3][0], hour // 2)
@@ -649,6 +660,12 @@ class Errors(unittest.TestCase):
         self.refuse("--time-scale: not with --iodepth", "replay", TRACE, *p,
                     "--iodepth", "2", "--time-scale", "2")
         self.refuse("--action: not for", "replay", TRACE, *p, "--action", "D")
+        for option, bad, allowed in (("from", "x", "0..315360000 seconds"),
+                                     ("repeat", "0", "1..1000000"),
+                                     ("sample", "10", "0.0001%..100%"),
+                                     ("sample", "101%", "0.0001%..100%")):
+            self.refuse(f"--{option}={bad}: allowed {allowed}", "replay",
+                        TRACE, *p, f"--{option}", bad)
         self.refuse("--columns: not for", "replay", TRACE, *p, "--format",
                     "msr", "--columns", "time_ns,op,offset,size")
 
@@ -1157,7 +1174,7 @@ class Listed(unittest.TestCase):
         "save-state": OUT, "warm-up": "1", "csv": OUT, "series": "1",
         "oplog": OUT, "record": OUT, "format": "msr", "action": "D",
         "columns": "time_ns,op,offset,size", "device": "0", "remap": "modulo",
-        "join": "clock",
+        "join": "clock", "from": "0", "repeat": "2", "sample": "100%",
         "time-scale": "2", "retime": "D2", "iodepth": "2", "runtime": "1",
         "stream-map": "0", "timeline": OUT, "histograms": OUT, "timeline-from": "1us",
         "timeline-for": "1ms", "timeline-size": "1MiB",

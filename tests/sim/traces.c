@@ -274,6 +274,97 @@ static void test_retime(void)
     g_array_free(before, TRUE);
 }
 
+/* ---- a window, passes, a sample ------------------------------------------ */
+
+static void test_window(void)
+{
+    g_autofree char *path = write_trace("one", "10 0 8 8 0\n30 0 16 8 1\n"
+                                               "50 0 24 8 0\n");
+    const char *paths[] = {path, NULL};
+    /* From 20 on, twice; the second pass begins when the first ended. */
+    static const Request want[] = {
+        {0, 8192, 4096, SSD_OP_READ, false, 0, 0},
+        {20, 12288, 4096, SSD_OP_WRITE, false, 0, 0},
+        {20, 8192, 4096, SSD_OP_READ, false, 0, 0},
+        {40, 12288, 4096, SSD_OP_WRITE, false, 0, 0},
+    };
+    TracesConfig cfg = config(paths);
+    GError *error = NULL;
+    GArray *all;
+    Traces *t;
+    RequestSource s;
+    Request req;
+
+    cfg.reading = (ReadingConfig){.from_ns = 20, .repeat = 2};
+    for (unsigned how = 0; how < 2; how++) {
+        /* Laid out, the part before the window takes no room. */
+        uint64_t less = how ? 8192 : 0;
+
+        cfg.remap = how ? TRACES_REMAP_COMPACT : TRACES_REMAP_NONE;
+        all = read_all(&cfg);
+        g_assert_cmpuint(all->len, ==, G_N_ELEMENTS(want));
+        for (unsigned i = 0; i < all->len; i++) {
+            g_assert_cmpuint(at(all, i)->at_ns, ==, want[i].at_ns);
+            g_assert_cmpuint(at(all, i)->offset, ==, want[i].offset - less);
+            g_assert_cmpint(at(all, i)->op, ==, want[i].op);
+        }
+        g_array_free(all, TRUE);
+    }
+    cfg.remap = TRACES_REMAP_NONE;
+    cfg.options.scale_ppm = 2000000; /* the window is of the trace's own time */
+    all = read_all(&cfg);
+    g_assert_cmpuint(all->len, ==, 4);
+    g_assert_cmpuint(at(all, 3)->at_ns, ==, 80);
+    g_array_free(all, TRUE);
+
+    cfg.reading.from_ns = 41;
+    t = traces_open(&cfg, &error);
+    g_assert_no_error(error);
+    s = traces_source(t);
+    g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_ERROR);
+    g_assert_nonnull(strstr(error->message, "after --from"));
+    g_clear_error(&error);
+    traces_close(t);
+}
+
+/* All requests of a chunk or none; as many chunks as asked for; a smaller
+ * sample is part of a larger one. */
+static void test_sample(void)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GHashTable) larger = g_hash_table_new(NULL, NULL);
+    g_autofree char *path = NULL;
+    const char *paths[2] = {NULL};
+    TracesConfig cfg;
+    GArray *half, *tenth;
+
+    for (int i = 0; i < 20000; i++) {
+        g_string_append_printf(text, "%d 0 %d 1 %d\n", i,
+                               8 * (i % 10000) + i % 8, i % 2);
+    }
+    path = write_trace("random", text->str);
+    paths[0] = path;
+    cfg = config(paths);
+    cfg.reading.sample_ppm = 500000;
+    half = read_all(&cfg);
+    cfg.reading.sample_ppm = 100000;
+    tenth = read_all(&cfg);
+    for (unsigned i = 0; i < half->len; i++) {
+        g_hash_table_add(larger, GUINT_TO_POINTER(at(half, i)->offset / 4096));
+    }
+    g_assert_cmpuint(half->len, ==, 2 * g_hash_table_size(larger));
+    g_assert_cmpuint(half->len, >, 9500);
+    g_assert_cmpuint(half->len, <, 10500);
+    g_assert_cmpuint(tenth->len, >, 1800);
+    g_assert_cmpuint(tenth->len, <, 2200);
+    for (unsigned i = 0; i < tenth->len; i++) {
+        g_assert_true(g_hash_table_contains(
+            larger, GUINT_TO_POINTER(at(tenth, i)->offset / 4096)));
+    }
+    g_array_free(half, TRUE);
+    g_array_free(tenth, TRUE);
+}
+
 static void test_errors(void)
 {
     g_autofree char *good = write_trace("good", "1 0 8 8 0\n");
@@ -306,6 +397,8 @@ int main(int argc, char **argv)
     g_test_add_func("/traces/join", test_join);
     g_test_add_func("/traces/compact", test_compact);
     g_test_add_func("/traces/retime", test_retime);
+    g_test_add_func("/traces/window", test_window);
+    g_test_add_func("/traces/sample", test_sample);
     g_test_add_func("/traces/errors", test_errors);
     ret = g_test_run();
     for (const char *const *name =
