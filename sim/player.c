@@ -193,8 +193,8 @@ static void round_inward(const Player *p, const Request *r, SsdCmd *cmd)
 }
 
 /* Round outward to whole blocks, TRIMs then inward; fold addresses beyond the
- * drive. */
-static bool to_blocks(Player *p, const Request *r, SsdCmd *cmd, GError **error)
+ * drive, that of the request, too. */
+static bool to_blocks(Player *p, Request *r, SsdCmd *cmd, GError **error)
 {
     uint64_t first = r->offset >> p->block_shift;
     uint64_t within = r->offset & (p->info->block_bytes - 1);
@@ -210,6 +210,7 @@ static bool to_blocks(Player *p, const Request *r, SsdCmd *cmd, GError **error)
         }
         first %= p->info->nblocks;
         first = MIN(first, p->info->nblocks - n);
+        r->offset = (first << p->block_shift) + within;
         p->result.n_wrapped++;
     }
     cmd->lba = first;

@@ -688,6 +688,28 @@ class Errors(unittest.TestCase):
             r = result(*play, trace, "--wrap")
             self.assertEqual(r["wrapped"], 1)
 
+    def test_played_address(self) -> None:
+        """--csv has the address that was played, not that of the trace."""
+        block = 4096
+        with tempfile.TemporaryDirectory() as tmp:
+            out = pathlib.Path(tmp, "out")
+            trace = pathlib.Path(tmp, "t.csv")
+            drive = ("replay", "--profile", TINY)
+            trace.write_text("5,h,0,Read,0,4096,1\n")
+            size = result(*drive, trace)["capacity_bytes"]
+            self.assertEqual(size % block, 0)
+            asked = (size + 512, 3 * size + 5 * block, size - block)
+            trace.write_text("".join(
+                f"{n},h,0,Read,{at},{2 * block if n == 2 else 512},1\n"
+                for n, at in enumerate(asked)))
+            for how in (("--wrap",), ("--remap", "modulo")):
+                result(*drive, trace, *how, "--csv", out)
+                with out.open() as f:
+                    rows = {int(row["n"]): row for row in csv.DictReader(f)}
+                self.assertEqual(
+                    sorted(int(row["offset"]) for row in rows.values()),
+                    [512, 5 * block, size - 2 * block])
+
     def test_times_without_a_unit(self) -> None:
         """Which unit would it be?  The line names those that there are."""
         for key in ("nand.read", "host.firmware", "ftl.idle"):
