@@ -60,9 +60,16 @@ static inline uint64_t binary_sum(uint64_t sum, const BinaryRecord *r)
     return (sum ^ last) * prime;
 }
 
-/* Read all of a trace and write it.  Times count from its first request, as
- * requests have them.  false: *error names the damage, or why the file cannot
- * be written. */
-bool binary_write(Trace *from, FILE *out, GError **error);
+/* The number of the device of Request.space, which has appeared. */
+typedef struct BinaryDevices {
+    uint64_t (*number)(const void *opaque, uint32_t space);
+    const void *opaque;
+} BinaryDevices;
+
+/* Read all of a source, up to its runtime_ns, and write it.  devices NULL: all
+ * requests are of one device.  false: *error names the damage, or why the file
+ * cannot be written. */
+bool binary_write(const RequestSource *from, const BinaryDevices *devices,
+                  FILE *out, GError **error);
 
 #endif

@@ -134,12 +134,8 @@ static bool open_recorded(char **paths, Recorded **recorded, GError **error)
 
 static bool check_args(char **paths, GError **error)
 {
-    if (!paths[0]) {
-        return command_usage(error, "which trace? FILE is missing");
-    }
-    if (g_strv_length(paths) > TRACES_MAX) {
-        return command_usage(error, "%s: at most %d traces", paths[TRACES_MAX],
-                             TRACES_MAX);
+    if (!trace_args_paths(paths, error)) {
+        return false;
     }
     if (args.iodepth && option_given(&trace_options, "time-scale")) {
         return command_usage(error, "--time-scale: not with --iodepth, which "

@@ -183,8 +183,10 @@ static void put(Writer *w, BinaryRecord r)
     }
 }
 
-static void put_request(Writer *w, const Trace *from, const Request *req)
+static void put_request(Writer *w, const BinaryDevices *devices,
+                        const Request *req)
 {
+    uint32_t space = devices ? req->space : 0;
     static const uint8_t kind_of[SSD_N_OPS] = {
         [SSD_OP_READ] = BINARY_READ,
         [SSD_OP_WRITE] = BINARY_WRITE,
@@ -192,11 +194,11 @@ static void put_request(Writer *w, const Trace *from, const Request *req)
         [SSD_OP_FLUSH] = BINARY_FLUSH,
     };
 
-    while (w->n_devices <= req->space) {
+    while (w->n_devices <= space) {
         uint32_t i = w->n_devices++;
 
         put(w, (BinaryRecord){
-                   .offset = trace_device(from, i),
+                   .offset = devices ? devices->number(devices->opaque, i) : 0,
                    .kind = (uint16_t)(BINARY_DEVICE | i << BINARY_DEVICE_SHIFT),
                });
     }
@@ -206,7 +208,7 @@ static void put_request(Writer *w, const Trace *from, const Request *req)
             .offset = req->offset,
             .nbytes = (uint32_t)req->nbytes,
             .kind = (uint16_t)(kind_of[req->op] | (req->fua ? BINARY_FUA : 0) |
-                               req->space << BINARY_DEVICE_SHIFT),
+                               space << BINARY_DEVICE_SHIFT),
             .stream = req->stream,
         });
     w->n++;
@@ -218,9 +220,9 @@ static void put_end(Writer *w)
     put_held(w);
 }
 
-bool binary_write(Trace *from, FILE *out, GError **error)
+bool binary_write(const RequestSource *from, const BinaryDevices *devices,
+                  FILE *out, GError **error)
 {
-    RequestSource s = trace_source(from);
     g_autofree Writer *w = g_new0(Writer, 1);
     uint8_t header[BINARY_HEADER_BYTES];
     RequestNext next;
@@ -230,8 +232,9 @@ bool binary_write(Trace *from, FILE *out, GError **error)
     w->sum = BINARY_SUM_FIRST;
     make_header(header);
     fwrite(header, sizeof(header), 1, out);
-    while ((next = s.next(s.opaque, &req, error)) == REQUEST_OK) {
-        put_request(w, from, &req);
+    while ((next = from->next(from->opaque, &req, error)) == REQUEST_OK &&
+           !(from->runtime_ns && req.at_ns >= from->runtime_ns)) {
+        put_request(w, devices, &req);
     }
     if (next == REQUEST_ERROR) {
         return false;

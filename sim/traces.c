@@ -663,6 +663,24 @@ RequestSource traces_source(Traces *t)
     };
 }
 
+bool traces_has_devices(const Traces *t)
+{
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        if (t->file[i].host != 0) {
+            return false; /* equal numbers may be of different devices */
+        }
+    }
+    return !t->remap && (t->n_traces == 1 || t->cfg.join != JOIN_APART);
+}
+
+uint64_t traces_device(const Traces *t, uint32_t space)
+{
+    g_assert(traces_has_devices(t));
+    return t->cfg.join == JOIN_APART
+               ? trace_device(t->stream[t->last].trace, space)
+               : g_array_index(t->devices, Device, space).number;
+}
+
 Join traces_join(const Traces *t)
 {
     return t->n_traces > 1 ? t->cfg.join : N_JOINS;

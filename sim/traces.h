@@ -66,6 +66,12 @@ void traces_close(Traces *t);
 
 RequestSource traces_source(Traces *t);
 
+/* Do the spaces of requests stand for devices, at their own addresses? */
+bool traces_has_devices(const Traces *t);
+
+/* If so: the traces' own number of the device of a space that has appeared. */
+uint64_t traces_device(const Traces *t, uint32_t space);
+
 /* The way that was taken; N_JOINS: there is one trace. */
 Join traces_join(const Traces *t);
 

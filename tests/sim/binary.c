@@ -23,16 +23,23 @@ static Trace *open_memory(const void *data, size_t n, int64_t device,
     return trace_from_memory(data, n, &o, error);
 }
 
+static uint64_t number(const void *opaque, uint32_t space)
+{
+    return trace_device(opaque, space);
+}
+
 static char *to_binary(const char *from, size_t *n)
 {
     GError *error = NULL;
     Trace *t = open_memory(from, strlen(from), -1, &error);
     char *out = NULL;
     FILE *f = open_memstream(&out, n);
+    RequestSource s;
     bool ok;
 
     g_assert_no_error(error);
-    ok = binary_write(t, f, &error);
+    s = trace_source(t);
+    ok = binary_write(&s, &(BinaryDevices){number, t}, f, &error);
     g_assert_no_error(error);
     g_assert_true(ok);
     fclose(f);

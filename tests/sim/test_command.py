@@ -148,6 +148,17 @@ class Parts(unittest.TestCase):
         r, requests = self.played(*paths)
         self.assertEqual(r["join"], "clock")
         self.assertEqual(requests, [(0, 3), (7, 4), (9, 256 + 5)])
+        one = self.folder / "one"
+        with one.open("wb") as f:
+            done = subprocess.run([SIM, "convert", "--to", "binary", "--remap",
+                                   "none", *paths[1:]], check=False, stdout=f,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("x.blktrace.0 is beside it", done.stderr)
+        _, requests = self.played(one)
+        self.assertEqual(requests, [(0, 4), (2, 5)])
+        _, requests = self.played(one, "--device", 8 << 20 | 16)
+        self.assertEqual(requests, [(0, 5)])
 
     def test_two_recordings(self) -> None:
         paths = self.cpus()[:2] + self.cpus("y")[:2]
@@ -1148,6 +1159,70 @@ class Faults(unittest.TestCase):
             self.assertIn("dropped all 2 that may be in flight", done.stderr)
 
 
+class Converts(unittest.TestCase):
+    """convert takes the options of replay about traces."""
+
+    LINES = "".join(
+        f"{1000 * n},{'RW'[n % 3 == 0]},{n % 2},{4096 * (n * 7 % 50)},4096\n"
+        for n in range(400))
+
+    def binary(self, out: pathlib.Path, *words: object) -> None:
+        with out.open("wb") as f:
+            done = subprocess.run([SIM, "convert", "--to", "binary",
+                                   *map(str, words)], check=False, stdout=f,
+                                  stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_filters(self) -> None:
+        """What is written replays as the trace with the options does."""
+        with tempfile.TemporaryDirectory() as tmp:
+            out, bare, other = (pathlib.Path(tmp, n)
+                                for n in ("out", "bare", "other"))
+            trace = pathlib.Path(tmp, "t.csv")
+            bare.write_text(self.LINES)
+            trace.write_text("time_ns,op,device,offset,size\n" + self.LINES)
+            other.write_text("1 0 8 8 0\n700 0 8 8 1\n")
+            drive = ("replay", "--profile", TINY)
+            for words in (
+                    (trace,), (trace, "--device", 1),
+                    (trace, "--remap", "compact"), (trace, "--remap", "beside"),
+                    (trace, "--time-scale", "0.5"), (trace, "--retime", "D4"),
+                    (trace, "--from", "0.0001", "--runtime", "0.0002"),
+                    (trace, "--repeat", 3), (trace, "--sample", "30%"),
+                    (trace, "--sample", "30%", "--repeat", 2, "--device", 0,
+                     "--from", "0.00005", "--time-scale", "3"),
+                    (trace, other), (trace, other, "--remap", "none"),
+                    (bare, "--columns", "time_ns,op,device,offset,size")):
+                with self.subTest(words=words):
+                    self.binary(out, *words)
+                    seed = ("--seed", "0") if "--retime" in words else ()
+                    want = result(*drive, *words, *seed)
+                    got = result(*drive, out, *seed)
+                    # A file begins with its first request.
+                    late = "--from" in words or "--sample" in words
+                    when = () if late else ("sim_ns",)
+                    for member in ("requests", "host_bytes_read", "latency_ns",
+                                   "host_bytes_written", *when):
+                        self.assertEqual(got[member], want[member], member)
+            self.binary(out, trace)
+            whole = result(*drive, out)["requests"]
+            self.binary(out, trace, "--from", "0.0001", "--runtime", "0.0002")
+            self.assertEqual((whole, result(*drive, out)["requests"]),
+                             (400, 200))
+
+    def test_refused(self) -> None:
+        for words, says in (
+                (("binary", "--remap", "modulo"), "--remap=modulo: not for"),
+                (("binary", "--runtime", "0"), "--runtime=0: allowed"),
+                (("msr", "--device", "0"), "--device: only with --to=binary"),
+                (("msr", "--runtime", "1"), "--runtime: only with"),
+                (("msr", TRACE), "several traces only with --to=binary")):
+            done = run("convert", TRACE, "--to", *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+
 class Trims(unittest.TestCase):
     """TRIMs that are not whole blocks of the drive."""
 
@@ -1253,7 +1328,7 @@ class Listed(unittest.TestCase):
                                                   "section"):
             given += ["--workload", "number_ios=20"]
         own = {"check": self.recorded, "columns": self.plain}.get(option, TRACE)
-        in_binary = option in ("format", "columns")
+        in_binary = command[0] == "convert" and option not in ("to", "help")
         words: list[object] = {"replay": [own],
                                "convert": [own if in_binary else self.recorded],
                                "fit": Fits.ASKED.split()}.get(command[0], [])

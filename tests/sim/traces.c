@@ -281,12 +281,12 @@ static void test_window(void)
     g_autofree char *path = write_trace("one", "10 0 8 8 0\n30 0 16 8 1\n"
                                                "50 0 24 8 0\n");
     const char *paths[] = {path, NULL};
-    /* From 20 on, twice; the second pass begins when the first ended. */
+    /* From 15 on, twice; the second pass begins when the first ended. */
     static const Request want[] = {
-        {0, 8192, 4096, SSD_OP_READ, false, 0, 0},
-        {20, 12288, 4096, SSD_OP_WRITE, false, 0, 0},
-        {20, 8192, 4096, SSD_OP_READ, false, 0, 0},
-        {40, 12288, 4096, SSD_OP_WRITE, false, 0, 0},
+        {5, 8192, 4096, SSD_OP_READ, false, 0, 0},
+        {25, 12288, 4096, SSD_OP_WRITE, false, 0, 0},
+        {30, 8192, 4096, SSD_OP_READ, false, 0, 0},
+        {50, 12288, 4096, SSD_OP_WRITE, false, 0, 0},
     };
     TracesConfig cfg = config(paths);
     GError *error = NULL;
@@ -295,7 +295,7 @@ static void test_window(void)
     RequestSource s;
     Request req;
 
-    cfg.reading = (ReadingConfig){.from_ns = 20, .repeat = 2};
+    cfg.reading = (ReadingConfig){.from_ns = 15, .repeat = 2};
     for (unsigned how = 0; how < 2; how++) {
         /* Laid out, the part before the window takes no room. */
         uint64_t less = how ? 8192 : 0;
@@ -314,7 +314,7 @@ static void test_window(void)
     cfg.options.scale_ppm = 2000000; /* the window is of the trace's own time */
     all = read_all(&cfg);
     g_assert_cmpuint(all->len, ==, 4);
-    g_assert_cmpuint(at(all, 3)->at_ns, ==, 80);
+    g_assert_cmpuint(at(all, 3)->at_ns, ==, 100);
     g_array_free(all, TRUE);
 
     cfg.reading.from_ns = 41;
