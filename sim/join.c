@@ -11,6 +11,8 @@
 #include <string.h>
 #include <glib/gstdio.h>
 
+#define MAX_CPUS 65536 /* more in a file are damage */
+
 static const struct {
     const char *name;
     const char *help;
@@ -171,9 +173,9 @@ static GHashTable *parts_given(const char *const *paths, unsigned n,
     return all;
 }
 
-/* Parts in the folder that are not among these, which grow by them; *lowest:
- * a name, g_free(). */
-static unsigned parts_beside(GHashTable *given, const char *folder,
+/* Parts in the folder that are not among those known, which grow by them and
+ * by idle ones; *lowest: a name, g_free(). */
+static unsigned parts_beside(GHashTable *known, const char *folder,
                              const char *name, char **lowest)
 {
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
@@ -186,11 +188,10 @@ static unsigned parts_beside(GHashTable *given, const char *folder,
         int64_t number;
 
         if (!is_part(file, &whose, &number) || strcmp(whose, name) != 0 ||
-            g_hash_table_contains(given, GINT_TO_POINTER((int)number + 1)) ||
+            !g_hash_table_add(known, GINT_TO_POINTER((int)number + 1)) ||
             !has_bytes(folder, file)) {
             continue;
         }
-        g_hash_table_add(given, GINT_TO_POINTER((int)number + 1));
         n++;
         if (number < least) {
             least = number;
@@ -201,16 +202,24 @@ static unsigned parts_beside(GHashTable *given, const char *folder,
     return n;
 }
 
-/* Of the recording that the path is a part of, by names. */
+/* Of the recording that the path is a part of, by names; *known grows by the
+ * numbers of its files. */
 static unsigned missing_beside(const char *const *paths, unsigned n,
-                               const char *path, const char *name, char **note)
+                               const char *path, const char *name,
+                               GHashTable *known, char **note)
 {
     g_autofree char *folder = g_path_get_dirname(path);
-    g_autoptr(GHashTable) given = parts_given(paths, n, folder, name);
-    unsigned n_given = g_hash_table_size(given);
+    g_autoptr(GHashTable) parts = parts_given(paths, n, folder, name);
+    unsigned n_given = g_hash_table_size(parts);
     g_autofree char *lowest = NULL;
-    unsigned missing = parts_beside(given, folder, name, &lowest);
+    unsigned missing = parts_beside(parts, folder, name, &lowest);
+    GHashTableIter iter;
+    gpointer number;
 
+    g_hash_table_iter_init(&iter, parts);
+    while (g_hash_table_iter_next(&iter, &number, NULL)) {
+        g_hash_table_add(known, number);
+    }
     if (missing && !*note) {
         *note = g_strdup_printf(
             "%s is a part of a recording: %u of its %u files are given; %s%s "
@@ -221,19 +230,38 @@ static unsigned missing_beside(const char *const *paths, unsigned n,
     return missing;
 }
 
-/* Of the recording that trace i is of, by its CPU. */
-static unsigned missing_cpus(const Trace *t, const char *path, char **note)
+/* Of CPUs below the highest, by records: those of which no file is known. */
+static unsigned missing_cpus(Trace *const *trace, const char *const *paths,
+                             unsigned n, GHashTable *known, char **note)
 {
-    const TraceOrigin *o = trace_origin(t);
+    unsigned n_silent = 0; /* they may be of any CPU */
+    unsigned missing = 0;
+    unsigned last = 0;
 
-    if (!o->of_one_cpu || o->cpu == 0) {
+    for (unsigned i = 0; i < n; i++) {
+        const TraceOrigin *o = trace_origin(trace[i]);
+
+        if (is_silent(trace[i])) {
+            n_silent++;
+            continue;
+        }
+        if (!o->of_one_cpu || o->cpu >= MAX_CPUS) {
+            return 0;
+        }
+        g_hash_table_add(known, GINT_TO_POINTER((int)o->cpu + 1));
+        last = o->cpu > trace_origin(trace[last])->cpu ? i : last;
+    }
+    for (unsigned cpu = 0; cpu < trace_origin(trace[last])->cpu; cpu++) {
+        missing += !g_hash_table_contains(known, GINT_TO_POINTER(cpu + 1));
+    }
+    if (missing <= n_silent) {
         return 0;
     }
     *note = g_strdup_printf(
-        "%s holds the requests of CPU %u alone: blktrace writes a file for "
-        "each CPU; give all of them",
-        path, o->cpu);
-    return o->cpu;
+        "%s holds the requests of CPU %u alone, and %u CPUs below have no "
+        "file: blktrace writes one for each CPU; give all of them",
+        paths[last], trace_origin(trace[last])->cpu, missing - n_silent);
+    return missing - n_silent;
 }
 
 unsigned join_missing(Trace *const *trace, const char *const *paths, unsigned n,
@@ -241,6 +269,7 @@ unsigned join_missing(Trace *const *trace, const char *const *paths, unsigned n,
 {
     g_autoptr(GHashTable) seen =
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
     unsigned missing = 0;
 
     *note = NULL;
@@ -253,12 +282,10 @@ unsigned join_missing(Trace *const *trace, const char *const *paths, unsigned n,
         g_autofree char *name = NULL;
         int64_t number;
 
-        if (!is_part(file, &name, &number)) {
-            missing += n == 1 ? missing_cpus(trace[i], paths[i], note) : 0;
-        } else if (g_hash_table_add(seen,
-                                    g_build_filename(folder, name, NULL))) {
-            missing += missing_beside(paths, n, paths[i], name, note);
+        if (is_part(file, &name, &number) &&
+            g_hash_table_add(seen, g_build_filename(folder, name, NULL))) {
+            missing += missing_beside(paths, n, paths[i], name, known, note);
         }
     }
-    return missing;
+    return missing ? missing : missing_cpus(trace, paths, n, known, note);
 }

@@ -43,7 +43,8 @@ bool join_choose(Trace *const *trace, const char *const *paths, unsigned n,
 
 /*
  * Parts of a recording of blktrace that are beside those given, or CPUs below
- * the only one: how many, and *note in one line, g_free().  0: none is known.
+ * the highest one without a file: how many, and *note in one line, g_free().
+ * 0: none is known.
  */
 unsigned join_missing(Trace *const *trace, const char *const *paths, unsigned n,
                       char **note);

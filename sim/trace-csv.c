@@ -249,4 +249,5 @@ const TraceFormat trace_csv = {
     .state_bytes = sizeof(CsvState),
     .parse = csv_parse,
     .begin = csv_begin,
+    .since_ns = 315532800ULL * 1000000000, /* 1980 */
 };

@@ -194,6 +194,24 @@ class Parts(unittest.TestCase):
         done = run(*self.PLAY, renamed)
         self.assertIn("the requests of CPU 1 alone", done.stderr)
 
+    def test_parts_without_the_lower(self) -> None:
+        """Nothing is beside them, but CPUs have no gaps."""
+        paths = [self.cpu(n, (n, n, self.D | self.WRITE)) for n in range(8)]
+        for kept, missing in ((paths[5:6], 5), (paths[6:], 6),
+                              ([paths[0], paths[2]], 1), (paths[:1], 0)):
+            with tempfile.TemporaryDirectory() as folder:
+                moved = [pathlib.Path(folder, path.name) for path in kept]
+                for path, to in zip(kept, moved, strict=True):
+                    to.write_bytes(path.read_bytes())
+                done = run(*self.PLAY, "--json", *moved)
+                self.assertEqual(json.loads(done.stdout)["missing_parts"],
+                                 missing)
+                self.assertEqual("of CPU" in done.stderr, missing > 0)
+                for n in range(8):  # idle CPUs
+                    pathlib.Path(folder, paths[n].name).open("ab").close()
+                r, _ = self.played(*moved)
+                self.assertEqual(r["missing_parts"], 0)
+
     def test_dates(self) -> None:
         """Hours of one host keep their distance, in any order."""
         first, second = self.hours(0, self.HOUR)
@@ -219,6 +237,16 @@ class Parts(unittest.TestCase):
         self.assertEqual(requests[3], (2, 256))
         r, _ = self.played(first, first)
         self.assertEqual(r["join"], "apart")
+
+    def test_dated_columns(self) -> None:
+        paths = []
+        for n, begin in enumerate((1456098745, 1456095145)):
+            paths.append(self.folder / f"{n}.csv")
+            paths[-1].write_text("time_s,op,offset,size\n"
+                                 f"{begin}.5,W,{n * 4096},4096\n")
+        r, requests = self.played(*paths)
+        self.assertEqual(r["join"], "clock")
+        self.assertEqual(requests, [(0, 1), (3600 * 10**6, 0)])
 
     def test_systor(self) -> None:
         paths = []
