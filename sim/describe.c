@@ -122,7 +122,6 @@ bool describe(const RequestSource *source, uint64_t max, Description *d,
 
 void describe_json(const Description *d, JsonWriter *w)
 {
-    json_open(w, NULL, '{');
     json_u64(w, "requests", d->n_requests);
     json_u64(w, "reads", d->n[SSD_OP_READ]);
     json_u64(w, "writes", d->n[SSD_OP_WRITE]);
@@ -139,8 +138,6 @@ void describe_json(const Description *d, JsonWriter *w)
     json_u64(w, "start_pages", d->n_starts);
     json_double(w, "top_1pct", d->top_1pct);
     json_double(w, "sequential", d->sequential);
-    json_close(w, '}');
-    g_string_append_c(w->out, '\n');
 }
 
 void describe_text(const Description *d, GString *out)

@@ -27,6 +27,7 @@ typedef struct Description {
 bool describe(const RequestSource *source, uint64_t max, Description *d,
               GError **error);
 
+/* Members of the object that is open. */
 void describe_json(const Description *d, JsonWriter *w);
 void describe_text(const Description *d, GString *out);
 

@@ -212,8 +212,13 @@ bool play_describe(const Source *source, GError **error)
         return false;
     }
     if (args.json) {
+        json_open(&w, NULL, '{');
         describe_json(&d, &w);
+        source_taken_json(source, &w);
+        json_close(&w, '}');
+        g_string_append_c(out, '\n');
     } else {
+        source_taken_text(source, out);
         describe_text(&d, out);
         source_trouble_text(source, out);
     }

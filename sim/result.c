@@ -346,6 +346,7 @@ void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
 
     g_string_append_printf(out, "%s, seed %" G_GUINT64_FORMAT ", fill %s: %s\n",
                            profile, run->seed, run->fill, source);
+    source_taken_text(run->source, out);
     g_string_append_printf(out,
                            "%" G_GUINT64_FORMAT
                            " requests in %.6f s of modelled time: %.1f per "

@@ -206,10 +206,29 @@
       traces_n_left(v->traces, TRACE_LEFT_UNKNOWN),                            \
       "trace records of an action or a letter that is not known; left "        \
       "out")                                                                   \
+    V(PART, taken, "+", "", &when_trace, ((StatPart){taken_part, v}),          \
+      "how each trace was read")                                               \
     V(STRING, workload, "workload", "", &when_workload, v->name,               \
       "the keywords, as given (`vssd-sim run --workload`)")                    \
     V(BOOL, synthetic_fit, "synthetic_fit", "", &when_workload,                \
       v->report != NULL, "`vssd-sim fit` made the workload")
+
+#define TAKEN_STATS(V)                                                         \
+    V(STRING, taken_format, "traces[trace].format", "", &when_trace,           \
+      trace_format(taken(v, at))->name,                                        \
+      "format that the file was read as ([traces.md](traces.md))")             \
+    V(STRING, taken_time, "traces[trace].time_unit", "", &when_trace,          \
+      trace_units_time(trace_units(taken(v, at)).time_ns),                     \
+      "unit of its times: `ns`, `100ns`, `us`, `ms` or `s`")                   \
+    V(U64, taken_address, "traces[trace].address_bytes", "bytes", &when_trace, \
+      trace_units(taken(v, at)).address_bytes, "unit of its addresses")        \
+    V(U64, taken_size, "traces[trace].size_bytes", "bytes", &when_trace,       \
+      trace_units(taken(v, at)).size_bytes, "unit of its sizes")               \
+    V(U64, taken_n_devices, "traces[trace].n_devices", "", &when_trace,        \
+      trace_n_devices(taken(v, at)), "number of its devices that were taken")  \
+    V(STRING, taken_devices, "traces[trace].devices", "", &when_trace,         \
+      taken_devices(v, taken(v, at)),                                          \
+      "these devices, by the file's own numbers; the first 16")
 
 #define SERIES_STATS(V)                                                        \
     V(U64, interval, "series.interval_ns", "ns", &when_series, v->interval_ns, \

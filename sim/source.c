@@ -5,11 +5,16 @@
  */
 #include "source.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "fit.h"
 #include "printable.h"
 #include "replace.h"
 #include "run-stats.h"
 #include "workload.h"
+
+#define MOST_DEVICES_TOLD 16
 
 struct Source {
     char *name;
@@ -17,6 +22,7 @@ struct Source {
     Workload *workload;
     Traces *traces;
     SourceTraces from; /* of traces */
+    GString *told;     /* the last text about one of them */
     RequestSource requests;
 };
 
@@ -101,6 +107,7 @@ Source *source_traces(const SourceTraces *from, GError **error)
     s->requests = traces_source(s->traces);
     s->requests.iodepth = from->iodepth;
     s->requests.runtime_ns = from->runtime_ns;
+    s->told = g_string_new(NULL);
     s->name = g_strjoinv(" + ", (char **)from->cfg.paths);
     return s;
 }
@@ -115,6 +122,9 @@ void source_close(Source *s)
         g_free(s->name);
         if (s->report) {
             g_string_free(s->report, TRUE);
+        }
+        if (s->told) {
+            g_string_free(s->told, TRUE);
         }
         g_free(s);
     }
@@ -174,18 +184,116 @@ static bool has_workload(const void *ctx)
 static const StatWhen when_trace = {"of `replay`", has_traces};
 static const StatWhen when_workload = {"of `run` and `fit`", has_workload};
 
+static unsigned n_traces(const void *ctx)
+{
+    const Source *s = ctx;
+
+    return s->traces ? traces_n(s->traces) : 0;
+}
+
+static const Trace *taken(const Source *s, const unsigned *at)
+{
+    return traces_trace(s->traces, at[0]);
+}
+
+/* "0, 3" */
+static const char *taken_devices(const Source *s, const Trace *t)
+{
+    uint32_t n = trace_n_devices(t);
+
+    g_string_truncate(s->told, 0);
+    for (uint32_t i = 0; i < MIN(n, MOST_DEVICES_TOLD); i++) {
+        g_string_append_printf(s->told, "%s%" G_GUINT64_FORMAT, i ? ", " : "",
+                               trace_device(t, i));
+    }
+    return g_string_append(s->told, n > MOST_DEVICES_TOLD ? ", ..." : "")->str;
+}
+
+static const StatSet sets[] = {
+    {"trace", "each file of `trace`", 0, NULL, n_traces},
+};
+
+static void taken_part(const void *ctx, JsonWriter *w)
+{
+    source_taken_json(ctx, w);
+}
+
 #define SOURCE_GET(type, id, path, unit, when, value, help)                    \
     STAT_FUNCTION(Source, type, id, value)
 
+TAKEN_STATS(SOURCE_GET)
 SOURCE_STATS(SOURCE_GET)
 
+static const StatRow taken_rows[] = {TAKEN_STATS(RUN_STATS_ROW)};
 static const StatRow rows[] = {SOURCE_STATS(RUN_STATS_ROW)};
+
+const StatTable taken_stats = {taken_rows, G_N_ELEMENTS(taken_rows), sets,
+                               G_N_ELEMENTS(sets)};
 
 const StatTable source_stats = {rows, G_N_ELEMENTS(rows), NULL, 0};
 
 void source_json(const Source *s, JsonWriter *w)
 {
     stats_write(&source_stats, s, w);
+}
+
+void source_taken_json(const Source *s, JsonWriter *w)
+{
+    stats_write(&taken_stats, s, w);
+}
+
+static void append_unit(const char *what, uint64_t nbytes, GString *out)
+{
+    if (nbytes == 1) {
+        g_string_append_printf(out, ", %s in bytes", what);
+    } else {
+        g_string_append_printf(
+            out, ", %s in units of %" G_GUINT64_FORMAT " bytes", what, nbytes);
+    }
+}
+
+/* How a trace was read, but not which; g_free() it. */
+static char *taken_text(const Source *s, const Trace *t)
+{
+    GString *out = g_string_new(NULL);
+    TraceUnits u = trace_units(t);
+    uint32_t n = trace_n_devices(t);
+
+    if (trace_is_void(t)) {
+        g_string_append(out, "empty");
+    } else {
+        g_string_append_printf(out, "%s, times in %s", trace_format(t)->name,
+                               trace_units_time(u.time_ns));
+        append_unit("addresses", u.address_bytes, out);
+        append_unit("sizes", u.size_bytes, out);
+        g_string_append_printf(out, ", %" PRIu32 " device%s: %s", n,
+                               n == 1 ? "" : "s", taken_devices(s, t));
+    }
+    return g_string_free(out, FALSE);
+}
+
+void source_taken_text(const Source *s, GString *out)
+{
+    unsigned n = n_traces(s);
+    unsigned i = 0;
+
+    while (i < n) {
+        const unsigned first = i;
+        g_autofree char *path = printable(s->from.cfg.paths[i]);
+        g_autofree char *text = taken_text(s, traces_trace(s->traces, i));
+        bool same = true;
+
+        while (same && ++i < n) {
+            g_autofree char *next = taken_text(s, traces_trace(s->traces, i));
+
+            same = strcmp(text, next) == 0;
+        }
+        g_string_append(out, path);
+        if (i - first > 1) {
+            g_string_append_printf(out, " and %u more", i - first - 1);
+        }
+        g_string_append_printf(out, ": %s\n", text);
+    }
 }
 
 static void join_text(const Source *s, GString *out)

@@ -61,12 +61,19 @@ const char *source_name(const Source *s);
 void source_json(const Source *s, JsonWriter *w);
 extern const StatTable source_stats;
 
+/* Those of them that tell how each trace was read. */
+void source_taken_json(const Source *s, JsonWriter *w);
+extern const StatTable taken_stats;
+
 /* How well fitted requests fit, for people; or NULL.  Owned by the source. */
 const char *source_report(const Source *s);
 
 /* One line about parts of a recording that are not given; NULL: there is no
  * such.  Owned by the source. */
 const char *source_note(const Source *s);
+
+/* Lines for people on how each trace was read. */
+void source_taken_text(const Source *s, GString *out);
 
 /* Lines for people: how traces belong together, and what was odd. */
 void source_trouble_text(const Source *s, GString *out);

@@ -12,6 +12,7 @@
 static struct {
     char *format;
     char *columns;
+    char *units;
     char *action;
     char *device;
     gboolean skip_bad;
@@ -31,6 +32,10 @@ static const GOptionEntry trace_entries[] = {
     {"columns", 0, 0, G_OPTION_ARG_STRING, &args.columns,
      "names of the columns, for --format=csv without a header line",
      "NAME,NAME..."},
+    {"units", 0, 0, G_OPTION_ARG_STRING, &args.units,
+     "units of csv, disksim, ssdsim and mqsim: time=ns|100ns|us|ms|s, "
+     "address=BYTES, size=BYTES",
+     "NAME=UNIT,..."},
     {"action", 0, 0, G_OPTION_ARG_STRING, &args.action,
      "blktrace: which action is a request (default D if there is any, else Q)",
      "D|Q|C"},
@@ -93,6 +98,9 @@ static bool set_format(TraceOptions *o, GError **error)
         }
     }
     o->columns = args.columns;
+    if (args.units && !trace_units_read(args.units, &o->units, error)) {
+        return false;
+    }
     if (args.action) {
         o->action = g_ascii_toupper(args.action[0]);
         if (strlen(args.action) != 1 || !strchr("DQC", o->action)) {

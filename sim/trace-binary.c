@@ -154,6 +154,7 @@ const TraceFormat trace_binary = {
     .state_bytes = sizeof(BinaryState),
     .read = binary_read,
     .detect = binary_detect,
+    .units = {1, 1, 1},
 };
 
 /* ---- writing ------------------------------------------------------------- */

@@ -182,10 +182,18 @@ static bool biosnoop_detect(const char *head, size_t n)
     return false;
 }
 
+static TraceUnits biosnoop_units(const void *opaque)
+{
+    const BiosnoopState *state = opaque;
+
+    return (TraceUnits){state->unit_ns, TRACE_SECTOR_BYTES, 1};
+}
+
 const TraceFormat trace_biosnoop = {
     .name = "biosnoop",
     .help = "bcc's biosnoop: TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)",
     .state_bytes = sizeof(BiosnoopState),
     .parse = biosnoop_parse,
     .detect = biosnoop_detect,
+    .taken = biosnoop_units,
 };

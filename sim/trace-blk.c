@@ -208,6 +208,7 @@ const TraceFormat trace_blkparse = {
     .state_bytes = sizeof(BlkparseState),
     .parse = blkparse_parse,
     .begin = blkparse_begin,
+    .units = {NS_PER_S, TRACE_SECTOR_BYTES, TRACE_SECTOR_BYTES},
 };
 
 /* ---- binary -------------------------------------------------------------- */
@@ -525,4 +526,5 @@ const TraceFormat trace_blktrace = {
     .detect = blktrace_detect,
     .begin = blktrace_begin,
     .origin = blktrace_origin,
+    .units = {1, TRACE_SECTOR_BYTES, 1},
 };

@@ -2,8 +2,9 @@
 /*
  * trace-csv.c - columns with names: in the first line, or by --columns.
  *
- * Names say the unit; columns of other names are passed over.  Separators are
- * commas, semicolons, tabs or spaces.
+ * Names say the unit, but for some that are refused unless --units decides;
+ * columns of other names are passed over.  Separators are commas,
+ * semicolons, tabs or spaces.
  */
 #include <string.h>
 
@@ -58,11 +59,26 @@ static const struct {
     {"stream", CSV_STREAM, 1},
 };
 
+/* Those that do not say the unit, and its usual values. */
+static const struct {
+    const char *name;
+    const char *readings;
+    const char *units; /* of --units */
+} open_names[] = {
+    {"time", "s or us", "time=s|us"},
+    {"timestamp", "s or us", "time=s|us"},
+    {"lba", "units of 512 or 4096 bytes", "address=512|4096"},
+    {"length", "bytes or sectors", "size=1|512"},
+    {"nblocks", "units of 512 or 4096 bytes", "size=512|4096"},
+};
+
 #define CSV_FIELDS 32
 
 typedef struct CsvState {
     const char *names; /* of the columns, from the options; NULL: the first
                           line has them */
+    TraceUnits given;  /* from the options */
+    TraceUnits units;  /* of the columns */
     bool headed;       /* column[] is known */
     unsigned n_columns;
     struct {
@@ -78,6 +94,7 @@ static void csv_begin(void *opaque, const TraceOptions *o, const char *head,
     CsvState *state = opaque;
 
     state->names = o->columns;
+    state->given = o->units;
 }
 
 static inline bool is_separator(char c)
@@ -116,16 +133,43 @@ static inline const char *after(const char *end)
     return *end ? end : NULL;
 }
 
-static void set_column(CsvState *state, unsigned i, const char *name,
-                       size_t len)
+/* Index in names[]; G_N_ELEMENTS(names): another name. */
+static size_t find_name(const char *name, size_t len)
 {
     for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
         if (strlen(names[k].name) == len &&
             g_ascii_strncasecmp(names[k].name, name, len) == 0) {
-            state->column[i].role = names[k].role;
-            state->column[i].unit = names[k].unit;
-            state->column[i].most = UINT64_MAX / names[k].unit;
+            return k;
         }
+    }
+    return G_N_ELEMENTS(names);
+}
+
+/* The unit of columns of a role; NULL: they have none. */
+static uint64_t *unit_of(TraceUnits *units, unsigned role)
+{
+    return role == CSV_TIME     ? &units->time_ns
+           : role == CSV_OFFSET ? &units->address_bytes
+           : role == CSV_SIZE   ? &units->size_bytes
+                                : NULL;
+}
+
+static void set_column(CsvState *state, unsigned i, const char *name,
+                       size_t len)
+{
+    size_t k = find_name(name, len);
+    uint64_t *given, *unit;
+
+    if (k == G_N_ELEMENTS(names)) {
+        return;
+    }
+    given = unit_of(&state->given, names[k].role);
+    state->column[i].role = names[k].role;
+    state->column[i].unit = given && *given ? *given : names[k].unit;
+    state->column[i].most = UINT64_MAX / state->column[i].unit;
+    unit = unit_of(&state->units, names[k].role);
+    if (unit) {
+        *unit = state->column[i].unit;
     }
 }
 
@@ -146,6 +190,8 @@ static const char *read_columns(CsvState *state, const char *line)
     if (!has[CSV_TIME] || !has[CSV_OFFSET] || !has[CSV_SIZE] ||
         (!has[CSV_OP] && !has[CSV_READ] && !has[CSV_WRITE])) {
         state->n_columns = 0;
+        state->units = (TraceUnits){0};
+        memset(state->column, 0, sizeof(state->column));
         return "no header that names time_ns (_us, _ms, _s), op (or is_read, "
                "is_write), offset (or sector, page) and size (or sectors, "
                "pages)";
@@ -241,13 +287,77 @@ static const char *csv_parse(void *opaque, const char *line, TraceRecord *out)
     return NULL;
 }
 
+/* ---- more than one reading ----------------------------------------------- */
+
+/* Adds the readings of a column to `out`, and what decides to `units`. */
+static void doubt_name(const CsvState *state, const char *name, size_t len,
+                       GString *out, GString *units)
+{
+    size_t k = find_name(name, len);
+    TraceUnits given = state->given;
+    uint64_t *unit =
+        k < G_N_ELEMENTS(names) ? unit_of(&given, names[k].role) : NULL;
+
+    if (!unit || *unit) {
+        return;
+    }
+    /* Beside addresses in bytes, a length is in bytes. */
+    if (strcmp(names[k].name, "length") == 0 &&
+        state->units.address_bytes == 1) {
+        return;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(open_names); i++) {
+        if (strcmp(open_names[i].name, names[k].name) == 0) {
+            g_string_append_printf(out, "%s%s may be in %s",
+                                   out->len ? ", " : "", names[k].name,
+                                   open_names[i].readings);
+            g_string_append_printf(units, "%s%s", units->len ? "," : "",
+                                   open_names[i].units);
+        }
+    }
+}
+
+/* The name of the format decides nothing: csv is of nobody. */
+static char *csv_doubt(const TraceOptions *o, char *const *lines)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    g_autoptr(GString) units = g_string_new(NULL);
+    CsvState state = {.given = o->units};
+    const char *line = o->columns;
+    const char *end;
+
+    if (line) {
+        read_columns(&state, line);
+    }
+    for (unsigned i = 0; !line && lines[i]; i++) {
+        line = read_columns(&state, lines[i]) ? NULL : lines[i];
+    }
+    for (const char *s = line; s; s = after(end)) {
+        s += strspn(s, " ");
+        end = end_of(s);
+        doubt_name(&state, s, (size_t)(end - s), out, units);
+    }
+    return out->len
+               ? g_strdup_printf("%s: --units=%s decides", out->str, units->str)
+               : NULL;
+}
+
+static TraceUnits csv_units(const void *opaque)
+{
+    const CsvState *state = opaque;
+
+    return state->units;
+}
+
 const TraceFormat trace_csv = {
     .name = "csv",
     .help = "columns with names: time_ns|time_us|time_ms|time_s, op|is_read, "
             "offset|sector, size|sectors, device, stream",
-    .uses = TRACE_USES_COLUMNS,
+    .uses = TRACE_USES_COLUMNS | TRACE_USES_UNITS,
     .state_bytes = sizeof(CsvState),
     .parse = csv_parse,
     .begin = csv_begin,
     .since_ns = 315532800ULL * 1000000000, /* 1980 */
+    .taken = csv_units,
+    .doubt = csv_doubt,
 };

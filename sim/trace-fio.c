@@ -139,4 +139,5 @@ const TraceFormat trace_fio = {
     .state_bytes = sizeof(FioState),
     .parse = fio_parse,
     .detect = fio_detect,
+    .units = {NS_PER_US, 1, 1},
 };

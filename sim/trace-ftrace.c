@@ -289,4 +289,5 @@ const TraceFormat trace_ftrace = {
     .parse = ftrace_parse,
     .detect = ftrace_detect,
     .begin = ftrace_begin,
+    .units = {NS_PER_S, TRACE_SECTOR_BYTES, TRACE_SECTOR_BYTES},
 };

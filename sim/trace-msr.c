@@ -53,4 +53,5 @@ const TraceFormat trace_msr = {
     .parse = msr_parse,
     .since_ns = 11960000000ULL * 1000000000, /* 1980; the clock is of 1601 */
     .host_field = 1,
+    .units = {TICK_NS, 1, 1},
 };

@@ -189,4 +189,5 @@ const TraceFormat trace_oracleGeneral = {
     .detect = oracle_detect,
     .begin = oracle_begin,
     .end = oracle_end,
+    .units = {NS_PER_S, UNIT_BYTES, 1},
 };

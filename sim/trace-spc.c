@@ -42,4 +42,5 @@ const TraceFormat trace_spc = {
     .name = "spc",
     .help = "unit,address/512,size,R|W,seconds",
     .parse = spc_parse,
+    .units = {1000000000, TRACE_SECTOR_BYTES, 1},
 };

@@ -56,4 +56,5 @@ const TraceFormat trace_systor17 = {
     .state_bytes = sizeof(SystorState),
     .parse = systor_parse,
     .since_ns = 315532800ULL * 1000000000, /* 1980 */
+    .units = {1000000000, 1, 1},
 };

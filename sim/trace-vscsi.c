@@ -163,4 +163,5 @@ const TraceFormat trace_vscsi = {
     .read = vscsi_read,
     .detect = vscsi_detect,
     .begin = vscsi_begin,
+    .units = {NS_PER_US, TRACE_SECTOR_BYTES, 1},
 };

@@ -78,10 +78,18 @@ static InputRead vssd_read(void *opaque, Input *in, TraceRecord *out,
     return r;
 }
 
+static TraceUnits vssd_units(const void *opaque)
+{
+    const VssdState *s = opaque;
+
+    return (TraceUnits){1, s->recorded.block_bytes, s->recorded.block_bytes};
+}
+
 const TraceFormat trace_vssd = {
     .name = "vssd",
     .help = "recorded by trace= of the QEMU device or --record",
     .state_bytes = sizeof(VssdState),
     .read = vssd_read,
     .detect = recorded_detect,
+    .taken = vssd_units,
 };

@@ -153,14 +153,20 @@ static bool no_format(const char *path, GError **error)
     return false;
 }
 
+static bool has_units(const TraceOptions *o)
+{
+    return o->units.time_ns || o->units.address_bytes || o->units.size_bytes;
+}
+
 /* An option that would do nothing is refused. */
 static bool options_fit(const Trace *t, GError **error)
 {
     unsigned uses = t->format->uses;
     const char *unused =
-        t->options.columns && !(uses & TRACE_USES_COLUMNS) ? "columns"
-        : t->options.action && !(uses & TRACE_USES_ACTION) ? "action"
-                                                           : NULL;
+        t->options.columns && !(uses & TRACE_USES_COLUMNS)     ? "columns"
+        : t->options.action && !(uses & TRACE_USES_ACTION)     ? "action"
+        : has_units(&t->options) && !(uses & TRACE_USES_UNITS) ? "units"
+                                                               : NULL;
 
     if (unused) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
@@ -206,6 +212,34 @@ static void find_origin(Trace *t, const char *head, size_t n)
     }
 }
 
+/* A guess could be wrong by a factor of 512 or 10^6, and nobody would see it.
+ */
+static bool units_known(const Trace *t, const char *head, GError **error)
+{
+    g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
+    g_autofree char **left = g_new0(char *, SAMPLE_LINES + 2);
+    g_autofree char *doubt = NULL;
+    unsigned n_left = 0;
+
+    if (!t->format->doubt) {
+        return true;
+    }
+    for (unsigned i = 0; lines[i] && i < SAMPLE_LINES; i++) {
+        bool cut_off = i > 0 && !lines[i + 1];
+
+        g_strchomp(lines[i]);
+        if (lines[i][0] != '\0' && lines[i][0] != '#' && !cut_off) {
+            left[n_left++] = lines[i];
+        }
+    }
+    doubt = t->format->doubt(&t->options, left);
+    if (doubt) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s", t->path,
+                    doubt);
+    }
+    return !doubt;
+}
+
 static bool begin(Trace *t, GError **error)
 {
     size_t n;
@@ -226,7 +260,8 @@ static bool begin(Trace *t, GError **error)
     if (!t->format) {
         return no_format(t->path, error);
     }
-    if (!t->is_void && !options_fit(t, error)) {
+    if (!t->is_void &&
+        (!options_fit(t, error) || !units_known(t, head, error))) {
         return false;
     }
     t->state = new_state(t->format, &t->options, head, n);
@@ -304,6 +339,16 @@ uint64_t trace_first_ns(const Trace *t)
 uint64_t trace_newest_ns(const Trace *t)
 {
     return t->newest_ns;
+}
+
+TraceUnits trace_units(const Trace *t)
+{
+    return t->format->taken ? t->format->taken(t->state) : t->format->units;
+}
+
+uint32_t trace_n_devices(const Trace *t)
+{
+    return t->n_devices;
 }
 
 uint64_t trace_device(const Trace *t, uint32_t space)

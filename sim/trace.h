@@ -17,6 +17,7 @@
 
 #include "input.h"
 #include "request.h"
+#include "trace-units.h"
 
 /* A trace may name so many devices, and no more. */
 #define TRACE_MAX_DEVICES 4096
@@ -81,6 +82,7 @@ typedef struct TraceOrigin {
 enum {
     TRACE_USES_COLUMNS = 1 << 0,
     TRACE_USES_ACTION = 1 << 1,
+    TRACE_USES_UNITS = 1 << 2,
 };
 
 /*
@@ -116,6 +118,14 @@ typedef struct TraceFormat {
     unsigned host_field; /* of lines: commas before the host; 0: none */
     /* Optional: *out is empty at first. */
     void (*origin)(const char *head, size_t n, TraceOrigin *out);
+    /* One of the two: the units of the format, or those of a reading, which are
+     * 0 as long as they are not known. */
+    TraceUnits units;
+    TraceUnits (*taken)(const void *state);
+    /* Optional, for the first lines that are no comments, up to NULL: NULL, or
+     * the readings between which the user must choose, and by which option;
+     * g_free() it. */
+    char *(*doubt)(const TraceOptions *o, char *const *lines);
 } TraceFormat;
 
 /* Every format, in the order in which they are tried: a strict one before a
@@ -127,8 +137,8 @@ typedef struct TraceFormat {
     X(msr)                                                                     \
     X(systor17)                                                                \
     X(spc)                                                                     \
-    X(ssdsim)                                                                  \
     X(disksim)                                                                 \
+    X(ssdsim)                                                                  \
     X(blkparse)                                                                \
     X(csv)                                                                     \
     X(mqsim)                                                                   \
@@ -151,6 +161,7 @@ const TraceFormat *trace_format_find(const char *name);
 struct TraceOptions {
     const TraceFormat *format; /* NULL: by the first bytes */
     const char *columns;       /* of csv, when the file has no header */
+    TraceUnits units;          /* of csv and columns without a name */
     char action;               /* D, Q or C of blktrace; 0: D if there is any */
     bool skip_bad;             /* count damaged lines and go on */
     bool may_be_empty;         /* a file without a request just ends */
@@ -168,8 +179,8 @@ struct TraceOptions {
 typedef struct Trace Trace;
 
 /*
- * NULL: the file cannot be read, or its format is not known or does not use an
- * option that was given; *error names it.
+ * NULL: the file cannot be read, or its format is not known, leaves a unit
+ * open, or does not use an option that was given; *error names it.
  * The first request arrives at 0.  A line older than the one before it arrives
  * with that one (capture tools merge several processors' logs) and is counted.
  * Strings of options must outlive the trace.
@@ -188,6 +199,12 @@ void trace_close(Trace *t);
 RequestSource trace_source(Trace *t);
 
 const TraceFormat *trace_format(const Trace *t);
+
+/* Taken for this trace; 0: not known as long as no line has been read. */
+TraceUnits trace_units(const Trace *t);
+
+/* Devices that have appeared. */
+uint32_t trace_n_devices(const Trace *t);
 
 /* The trace's own number of the device of Request.space, which has appeared. */
 uint64_t trace_device(const Trace *t, uint32_t space);

@@ -663,6 +663,21 @@ RequestSource traces_source(Traces *t)
     };
 }
 
+unsigned traces_n(const Traces *t)
+{
+    return t->n_traces;
+}
+
+const Trace *traces_trace(const Traces *t, unsigned number)
+{
+    for (unsigned i = 0; i < t->n_streams; i++) {
+        if (t->stream[i].number == number) {
+            return t->stream[i].trace;
+        }
+    }
+    g_assert_not_reached();
+}
+
 bool traces_has_devices(const Traces *t)
 {
     for (unsigned i = 0; i < t->n_traces; i++) {

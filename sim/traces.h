@@ -78,6 +78,8 @@ Join traces_join(const Traces *t);
 /* Files of the same recording that are not among the traces, as far as anybody
  * can see; *note: in one line, or NULL. */
 unsigned traces_n_missing(const Traces *t, const char **note);
+unsigned traces_n(const Traces *t);
+const Trace *traces_trace(const Traces *t, unsigned number);
 
 uint64_t traces_n_disordered(const Traces *t);
 uint64_t traces_n_skipped(const Traces *t);

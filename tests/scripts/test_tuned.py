@@ -63,11 +63,11 @@ def test_parsed_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_sim, "PARSED", 40)
     sizes = []
 
-    def convert(trace: Path, _to: Path | None) -> float:
+    def convert(trace: Path, form: str, _to: Path | None) -> float:
         to = tmp_path / "out"
         with to.open("wb") as out:
-            subprocess.run([model.sim(), "convert", trace, "--to", "binary"],
-                           stdout=out, check=True)
+            subprocess.run([model.sim(), "convert", trace, "--to", "binary",
+                            "--format", form], stdout=out, check=True)
         sizes.append(to.stat().st_size)
         return .001
 

@@ -87,7 +87,9 @@ static void test_same(void)
 static void test_layout(void)
 {
     size_t n;
-    char *b = to_binary("1000 3 16 8 0\n1250 3 2048 1 1\n", &n);
+    char *b = to_binary("time_ns,device,sector,sectors,is_read\n"
+                        "1000,3,16,8,0\n1250,3,2048,1,1\n",
+                        &n);
     static const uint8_t want[] = {
         'V',
         'S',

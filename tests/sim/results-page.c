@@ -27,7 +27,7 @@ typedef struct Section {
 } Section;
 
 static const Section sections[] = {
-    {"run", "", {&result_stats, &source_stats}},
+    {"run", "", {&result_stats, &source_stats, &taken_stats}},
     {"series", "", {&series_stats}},
     {"histogram", "<histogram>.", {&hist_stats}},
     {"about", "", {&about_stats}},
@@ -36,8 +36,8 @@ static const Section sections[] = {
     {"info", "", {&result_info_stats}},
 };
 
-static const StatTable *const with_sets[] = {&result_stats, &series_stats,
-                                             &ssd_stats};
+static const StatTable *const with_sets[] = {&result_stats, &taken_stats,
+                                             &series_stats, &ssd_stats};
 
 static void heading(const StatTable *t, GString *out)
 {

@@ -100,11 +100,12 @@ int main(void)
         const char *prefix;
         const StatTable *table;
     } tables[] = {
-        {"run", "", &result_stats},     {"run", "", &source_stats},
-        {"run", "", &series_stats},     {"run", "", &about_stats},
-        {"drive", "", &ssd_stats},      {"device", "", &ssd_head_stats},
-        {"device", "", &nvme_stats},    {"device", "", &about_stats},
-        {"histogram", "", &hist_stats}, {"info", "", &result_info_stats},
+        {"run", "", &result_stats},       {"run", "", &source_stats},
+        {"run", "", &taken_stats},        {"run", "", &series_stats},
+        {"run", "", &about_stats},        {"drive", "", &ssd_stats},
+        {"device", "", &ssd_head_stats},  {"device", "", &nvme_stats},
+        {"device", "", &about_stats},     {"histogram", "", &hist_stats},
+        {"info", "", &result_info_stats},
     };
     const StatTable *t;
     const char *name;

@@ -265,14 +265,15 @@ class Parts(unittest.TestCase):
             paths.append(self.folder / f"{n}.trace")
             paths[-1].write_text(f"{n}7000 0 {n * 8} 8 0\n"
                                  f"{n}9000 0 80 8 0\n")
-        r, requests = self.played(*paths, "--format", "ssdsim", "--join",
-                                  "append")
+        form = "--format", "ssdsim"
+        r, requests = self.played(*paths, *form, "--join", "append")
         self.assertEqual(r["join"], "append")
         self.assertEqual(requests, [(0, 0), (2, 1), (2, 10), (4, 2), (4, 10),
                                     (6, 10)])
-        r, requests = self.played(*paths, "--join", "clock", "--remap", "none")
+        r, requests = self.played(*paths, *form, "--join", "clock", "--remap",
+                                  "none")
         self.assertEqual([us for us, _ in requests], [0, 2, 10, 12, 20, 22])
-        r, _ = self.played(*paths)
+        r, _ = self.played(*paths, *form)
         self.assertEqual(r["join"], "apart")
         for how, says in (("nosuch", "allowed apart, clock, append"),
                           ("", "allowed apart, clock, append")):
@@ -615,6 +616,11 @@ class Errors(unittest.TestCase):
                     "half")
         self.refuse("--format=x: no such", "replay", *p[1:], TRACE, "--format",
                     "x")
+        for units in ("", "x", "time", "time=min", "size=0", "time=us,time=ns",
+                      "address=1048577", "size=4k"):
+            self.refuse(f"--units={units}: allowed time=ns|100ns|us|ms|s, "
+                        "address=BYTES", "replay", *p[1:], TRACE, "--units",
+                        units)
         self.refuse("seed=x: allowed", *p, *w, "--seed", "x")
         self.refuse("--warm-up=x: allowed 0", *p, *w, "--warm-up", "x")
         self.refuse("--series=0: allowed 0.000001", *p, *w, "--series", "0")
@@ -1209,7 +1215,7 @@ class Converts(unittest.TestCase):
             trace = pathlib.Path(tmp, "t.csv")
             bare.write_text(self.LINES)
             trace.write_text("time_ns,op,device,offset,size\n" + self.LINES)
-            other.write_text("1 0 8 8 0\n700 0 8 8 1\n")
+            other.write_text("0.001 0 8 8 0\n0.7 0 8 8 1\n")
             drive = ("replay", "--profile", TINY)
             for words in (
                     (trace,), (trace, "--device", 1),
@@ -1286,6 +1292,42 @@ class Trims(unittest.TestCase):
                 self.assertEqual(found["kept_trim_bytes"], 3584 + 512)
 
 
+class Units(unittest.TestCase):
+    """How a trace was read is told, and an ambiguous one is refused."""
+
+    LINE = ("{}: disksim, times in us, addresses in units of 512 bytes, sizes "
+            "in units of 4096 bytes, 2 devices: 3, 0\n")
+
+    def test_told(self) -> None:
+        """In the result, the summary and --describe, each as text and JSON."""
+        with tempfile.TemporaryDirectory() as tmp:
+            five = pathlib.Path(tmp, "five")
+            five.write_text("1000 3 8 1 0\n1007 0 8 2 1\n")
+            units = ("--units", "time=us,size=4096")
+            drive = ("--profile", TINY)
+            for more in (("--describe",), drive):
+                done = run("replay", five, *units, *more)
+                self.assertIn(self.LINE.format(five), done.stdout)
+                done = run("replay", five, *more)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("in ms (--format=disksim), in ns (--format=ssdsim",
+                              done.stderr)
+                done = run("replay", five, *units, *more, "--json")
+                self.assertEqual(json.loads(done.stdout)["traces"], [
+                    {"format": "disksim", "time_unit": "us",
+                     "address_bytes": 512, "size_bytes": 4096,
+                     "n_devices": 2, "devices": "3, 0"}])
+            done = run("convert", five, "--to", "binary")
+            self.assertIn("--format=disksim", done.stderr)
+            done = run("replay", TRACE, TRACE, *drive)
+            self.assertIn(f"{TRACE} and 1 more: msr, times in 100ns, addresses "
+                          "in bytes, sizes in bytes, 1 device: 0\n", done.stdout)
+            both = result("replay", TRACE, TRACE, *drive)["traces"]
+            self.assertEqual([t["time_unit"] for t in both], ["100ns"] * 2)
+            none = result("run", *drive, "--workload", "number_ios=1")
+            self.assertNotIn("traces", none)
+
+
 class Listed(unittest.TestCase):
     """--help of a command lists the options that the command takes, and no
     other."""
@@ -1298,6 +1340,7 @@ class Listed(unittest.TestCase):
         "block": "4096", "drives": "2", "stripe": "64k", "fill": "none",
         "save-state": OUT, "warm-up": "1", "csv": OUT, "series": "1",
         "oplog": OUT, "record": OUT, "format": "msr", "action": "D",
+        "units": "time=us",
         "columns": "time_ns,op,offset,size", "device": "0", "remap": "modulo",
         "join": "clock", "from": "0", "repeat": "2", "sample": "100%",
         "time-scale": "2", "retime": "D2", "iodepth": "2", "runtime": "1",
@@ -1321,6 +1364,8 @@ class Listed(unittest.TestCase):
         self.job.write_text("[a]\nrw=randread\nnumber_ios=20\n")
         self.plain = self.tmp / "plain.csv"
         self.plain.write_text("1000,W,4096,8192\n")
+        self.five = self.tmp / "five"
+        self.five.write_text("1000 0 8 16 0\n")
         self.state = self.tmp / "state"
         self.recorded = self.tmp / "recorded"
         for option, path in (("--save-state", self.state),
@@ -1356,6 +1401,7 @@ class Listed(unittest.TestCase):
                                                   "section"):
             given += ["--workload", "number_ios=20"]
         own = {"check": self.recorded, "columns": self.plain}.get(option, TRACE)
+        own = self.five if option == "units" else own
         in_binary = command[0] == "convert" and option not in ("to", "help")
         words: list[object] = {"replay": [own],
                                "convert": [own if in_binary else self.recorded],

@@ -41,11 +41,14 @@ static GArray *read_all(const TracesConfig *cfg)
 
 static TracesConfig config(const char *const *paths)
 {
-    return (TracesConfig){
+    TracesConfig cfg = {
         .paths = paths,
         .options = TRACE_OPTIONS_INIT,
         .seed = 5,
     };
+
+    cfg.options.format = &trace_ssdsim;
+    return cfg;
 }
 
 static const Request *at(const GArray *a, unsigned i)

@@ -92,7 +92,7 @@ def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
             read = [replay(one.profile, one.fill, path, "ssdsim")
                     for _ in range(repeat)]
         with Stage(f"{one.name}: the same in binary"):
-            _convert(path, Path(name) / "requests.bin")
+            _convert(path, "ssdsim", Path(name) / "requests.bin")
             binary = [replay(one.profile, one.fill, Path(name) / "requests.bin",
                              "binary") for _ in range(repeat)]
     waf = made[0].result["waf"]
@@ -113,11 +113,12 @@ PARSED = 1_000_000
 PARSE_AIM = 500  # MB/s
 
 
-def _convert(trace: Path, to: Path | None) -> float:
+def _convert(trace: Path, form: str, to: Path | None) -> float:
     """CPU time of making a binary trace, in s; to None: it is dropped."""
     with open(to or os.devnull, "wb") as out:
         proc = subprocess.Popen(
-            [str(tuned.sim()), "convert", str(trace), "--to", "binary"],
+            [str(tuned.sim()), "convert", str(trace), "--to", "binary",
+             "--format", form],
             stdout=out, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         _, status, usage = os.wait4(proc.pid, 0)
         proc.returncode = os.waitstatus_to_exitcode(status)
@@ -134,7 +135,8 @@ def _parsing(repeat: int) -> list[dict[str, Any]]:
             path = Path(name) / "trace"
             with Stage(f"parsing {kind}"):
                 write_text(path, kind, PARSED)
-                cpu_s = min(_convert(path, None) for _ in range(max(repeat, 3)))
+                cpu_s = min(_convert(path, kind, None)
+                            for _ in range(max(repeat, 3)))
             found.append(row(f"sim_parse_{kind}", path.stat().st_size / cpu_s / 1e6,
                              PARSE_AIM, "MB/cpu-s", "peer: the aim; text to binary"))
     return found

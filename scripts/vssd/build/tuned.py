@@ -79,11 +79,13 @@ def watch(program: Path) -> None:
         for kind in TEXTS:
             text = Path(name) / f"{kind}.txt"
             write_text(text, kind, TEXT_LINES)
-            subprocess.run([program, "convert", text, "--to", "binary"],
+            subprocess.run([program, "convert", text, "--to", "binary",
+                            "--format", kind],
                            stdout=subprocess.DEVNULL, check=True)
         binary = Path(name) / "requests.bin"
         with open(binary, "wb") as out:
-            subprocess.run([program, "convert", trace, "--to", "binary"],
+            subprocess.run([program, "convert", trace, "--to", "binary",
+                            "--format", "ssdsim"],
                            stdout=out, check=True)
         commands.append(["replay", str(binary), "--json", "--profile",
                          str(paths.find_profile(INPUTS[1].profile)),
