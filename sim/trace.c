@@ -138,10 +138,27 @@ static const TraceFormat *detect(const TraceOptions *o, const char *head,
     return NULL;
 }
 
-static bool no_format(const char *path, GError **error)
+/* Files that a tool records, and prints as a trace. */
+static const struct {
+    const char *begin;
+    const char *remedy;
+} recordings[] = {
+    {"\027\010Dtracing", "made by trace-cmd record: give the output of "
+                         "trace-cmd report"},
+    {"PERFILE2", "made by perf record: give the output of perf script"},
+};
+
+static bool no_format(const char *path, const char *head, GError **error)
 {
     g_autoptr(GString) all = g_string_new(NULL);
 
+    for (size_t i = 0; i < G_N_ELEMENTS(recordings); i++) {
+        if (g_str_has_prefix(head, recordings[i].begin)) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s", path,
+                        recordings[i].remedy);
+            return false;
+        }
+    }
     for (unsigned i = 0; trace_formats[i]; i++) {
         g_string_append_printf(all, "%s%s", i ? ", " : "",
                                trace_formats[i]->name);
@@ -258,7 +275,7 @@ static bool begin(Trace *t, GError **error)
         t->format = &trace_csv; /* empty, whatever it was */
     }
     if (!t->format) {
-        return no_format(t->path, error);
+        return no_format(t->path, head, error);
     }
     if (!t->is_void &&
         (!options_fit(t, error) || !units_known(t, head, error))) {

@@ -676,6 +676,26 @@ static void test_bpftrace(void)
     trace_close(t);
 }
 
+/* Tools print their recordings: the error says which one. */
+static void test_recordings(void)
+{
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    static const struct {
+        const char *begin;
+        const char *says;
+    } recording[] = {
+        {"\027\010Dtracing6\0\0\0\b\0\0\0", "output of trace-cmd report"},
+        {"PERFILE2h\0\0\0\0\0\0\0", "output of perf script"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(recording); i++) {
+        g_autoptr(GError) error = NULL;
+
+        g_assert_null(trace_from_memory(recording[i].begin, 16, &o, &error));
+        g_assert_nonnull(strstr(error->message, recording[i].says));
+    }
+}
+
 /* ---- other binaries ------------------------------------------------------ */
 
 /* A record of vscsiStats. */
@@ -1365,6 +1385,7 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/events", test_events);
     g_test_add_func("/formats/events-again", test_events_again);
     g_test_add_func("/formats/bpftrace", test_bpftrace);
+    g_test_add_func("/formats/recordings", test_recordings);
     g_test_add_func("/formats/oracle", test_oracle);
     g_test_add_func("/formats/oracle-detect", test_oracle_detect);
     g_test_add_func("/formats/vscsi", test_vscsi);
