@@ -172,6 +172,16 @@
       "change of the addresses ([traces.md](traces.md))")                      \
     V(U64, retime, "retime", "", &when_trace, v->from.cfg.retime,              \
       "change of the times: the k of Dk, or 0")                                \
+    V(DOUBLE, from_s, "from_s", "s", &when_trace,                              \
+      (double)v->from.cfg.reading.from_ns / 1e9,                               \
+      "`--from`: requests before were left out")                               \
+    V(U64, repeat, "repeat", "passes", &when_trace,                            \
+      MAX(v->from.cfg.reading.repeat, 1), "over the traces (`--repeat`)")      \
+    V(DOUBLE, sample_percent, "sample_percent", "%", &when_trace,              \
+      v->from.cfg.reading.sample_ppm                                           \
+          ? (double)v->from.cfg.reading.sample_ppm / 1e4                       \
+          : 100.0,                                                             \
+      "of the addresses (`--sample`)")                                         \
     V(STRING, stream_map, "stream_map", "", &when_trace,                       \
       v->from.stream_map ? v->from.stream_map : "",                            \
       "`--stream-map`, or empty ([streams.md](streams.md))")                   \

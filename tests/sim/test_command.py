@@ -1238,6 +1238,10 @@ class Converts(unittest.TestCase):
                     for member in ("requests", "host_bytes_read", "latency_ns",
                                    "host_bytes_written", *when):
                         self.assertEqual(got[member], want[member], member)
+            r = result(*drive, trace, "--from", "0.0001", "--sample", "50%",
+                       "--repeat", 2)
+            self.assertEqual((r["from_s"], r["sample_percent"], r["repeat"]),
+                             (0.0001, 50, 2))
             self.binary(out, trace)
             whole = result(*drive, out)["requests"]
             self.binary(out, trace, "--from", "0.0001", "--runtime", "0.0002")
