@@ -72,7 +72,8 @@ static const struct {
     {"nblocks", "units of 512 or 4096 bytes", "size=512|4096"},
 };
 
-#define CSV_FIELDS 32
+/* More do not fit a line. */
+#define CSV_FIELDS (INPUT_LINE_BYTES / 2)
 
 typedef struct CsvState {
     const char *names; /* of the columns, from the options; NULL: the first
@@ -160,6 +161,7 @@ static void set_column(CsvState *state, unsigned i, const char *name,
     size_t k = find_name(name, len);
     uint64_t *given, *unit;
 
+    state->column[i].role = CSV_IGNORED;
     if (k == G_N_ELEMENTS(names)) {
         return;
     }
@@ -173,10 +175,9 @@ static void set_column(CsvState *state, unsigned i, const char *name,
     }
 }
 
-/* NULL: the columns are known, and all that is needed is there. */
-static const char *read_columns(CsvState *state, const char *line)
+/* Which roles do the names of columns have? */
+static void read_names(CsvState *state, const char *line, bool has[CSV_N_ROLES])
 {
-    bool has[CSV_N_ROLES] = {false};
     const char *end;
 
     for (const char *s = line; s && state->n_columns < CSV_FIELDS;
@@ -187,17 +188,39 @@ static const char *read_columns(CsvState *state, const char *line)
         has[state->column[state->n_columns].role] = true;
         state->n_columns++;
     }
-    if (!has[CSV_TIME] || !has[CSV_OFFSET] || !has[CSV_SIZE] ||
-        (!has[CSV_OP] && !has[CSV_READ] && !has[CSV_WRITE])) {
+}
+
+static bool has_op(const bool has[CSV_N_ROLES])
+{
+    return has[CSV_OP] || has[CSV_READ] || has[CSV_WRITE];
+}
+
+/* NULL: the columns are known, and all that is needed is there. */
+static const char *read_columns(CsvState *state, const char *line)
+{
+    bool has[CSV_N_ROLES] = {false};
+
+    read_names(state, line, has);
+    if (!has[CSV_TIME] || !has[CSV_OFFSET] || !has[CSV_SIZE] || !has_op(has)) {
         state->n_columns = 0;
         state->units = (TraceUnits){0};
-        memset(state->column, 0, sizeof(state->column));
         return "no header that names time_ns (_us, _ms, _s), op (or is_read, "
                "is_write), offset (or sector, page) and size (or sectors, "
                "pages)";
     }
     state->headed = true;
     return NULL;
+}
+
+/* Names of columns, though some may be missing: two of those that are needed.
+ */
+static bool csv_headed(const char *line)
+{
+    g_autofree CsvState *state = g_new0(CsvState, 1);
+    bool has[CSV_N_ROLES] = {false};
+
+    read_names(state, line, has);
+    return has[CSV_TIME] + has[CSV_OFFSET] + has[CSV_SIZE] + has_op(has) >= 2;
 }
 
 static const char *take_op(unsigned role, const char *text, size_t len,
@@ -322,20 +345,21 @@ static char *csv_doubt(const TraceOptions *o, char *const *lines)
 {
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(GString) units = g_string_new(NULL);
-    CsvState state = {.given = o->units};
+    g_autofree CsvState *state = g_new0(CsvState, 1);
     const char *line = o->columns;
     const char *end;
 
+    state->given = o->units;
     if (line) {
-        read_columns(&state, line);
+        read_columns(state, line);
     }
     for (unsigned i = 0; !line && lines[i]; i++) {
-        line = read_columns(&state, lines[i]) ? NULL : lines[i];
+        line = read_columns(state, lines[i]) ? NULL : lines[i];
     }
     for (const char *s = line; s; s = after(end)) {
         s += strspn(s, " ");
         end = end_of(s);
-        doubt_name(&state, s, (size_t)(end - s), out, units);
+        doubt_name(state, s, (size_t)(end - s), out, units);
     }
     return out->len
                ? g_strdup_printf("%s: --units=%s decides", out->str, units->str)
@@ -356,6 +380,7 @@ const TraceFormat trace_csv = {
     .uses = TRACE_USES_COLUMNS | TRACE_USES_UNITS,
     .state_bytes = sizeof(CsvState),
     .parse = csv_parse,
+    .headed = csv_headed,
     .begin = csv_begin,
     .since_ns = 315532800ULL * 1000000000, /* 1980 */
     .taken = csv_units,

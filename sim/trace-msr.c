@@ -6,6 +6,7 @@
  * Enterprise Storage", FAST 2008; the files are distributed by SNIA IOTTA.
  * Seven fields: time in ticks of 100 ns, host name, disk number, Read or
  * Write, offset and size in bytes, response time (which is not used).
+ * A line of the names of the columns may come first.
  */
 #include <string.h>
 
@@ -13,6 +14,11 @@
 #include "trace.h"
 
 #define TICK_NS 100
+
+static bool msr_headed(const char *line)
+{
+    return g_ascii_strncasecmp(line, "timestamp,host", 14) == 0;
+}
 
 static const char *msr_parse(void *state, const char *line, TraceRecord *out)
 {
@@ -22,7 +28,7 @@ static const char *msr_parse(void *state, const char *line, TraceRecord *out)
     uint64_t ignored;
 
     if (!field_time(&s, TICK_NS, &out->at_ns) || !field_char(&s, ',')) {
-        return "field 1 is not a time";
+        return msr_headed(line) ? trace_skip : "field 1 is not a time";
     }
     if (!field_text(&s, ',', &text, &len)) {
         return "fewer than 7 fields";
@@ -51,6 +57,7 @@ const TraceFormat trace_msr = {
     .name = "msr",
     .help = "time/100ns,host,disk,Read|Write,offset,size,response",
     .parse = msr_parse,
+    .headed = msr_headed,
     .since_ns = 11960000000ULL * 1000000000, /* 1980; the clock is of 1601 */
     .host_field = 1,
     .units = {TICK_NS, 1, 1},

@@ -12,24 +12,20 @@
 #include "fields.h"
 #include "trace.h"
 
-typedef struct SystorState {
-    bool headed; /* the names of the columns have been read */
-} SystorState;
-
-static const char *systor_parse(void *opaque, const char *line,
-                                TraceRecord *out)
+static bool systor_headed(const char *line)
 {
-    SystorState *state = opaque;
+    return g_ascii_strncasecmp(line, "timestamp,response,", 19) == 0;
+}
+
+static const char *systor_parse(void *state, const char *line, TraceRecord *out)
+{
     const char *s = line;
     const char *text;
     size_t len;
 
-    if (!state->headed && g_ascii_strncasecmp(line, "timestamp,", 10) == 0) {
-        state->headed = true;
-        return trace_skip;
-    }
     if (!field_time(&s, 1000000000, &out->at_ns) || !field_char(&s, ',')) {
-        return "field 1 is not a time in seconds";
+        return systor_headed(line) ? trace_skip
+                                   : "field 1 is not a time in seconds";
     }
     if (!field_text(&s, ',', &text, &len)) {
         return "fewer than 6 fields";
@@ -53,8 +49,8 @@ static const char *systor_parse(void *opaque, const char *line,
 const TraceFormat trace_systor17 = {
     .name = "systor17",
     .help = "seconds,response,R|W,unit,offset,size",
-    .state_bytes = sizeof(SystorState),
     .parse = systor_parse,
+    .headed = systor_headed,
     .since_ns = 315532800ULL * 1000000000, /* 1980 */
     .units = {1000000000, 1, 1},
 };

@@ -14,8 +14,12 @@
 
 G_STATIC_ASSERT(INPUT_SLACK >= FIELD_SLACK);
 
-/* Lines of the head that are tried when the format is not given. */
+/* Lines of the head that are tried when the format is not given; comments and
+ * empty lines do not count. */
 #define SAMPLE_LINES 32
+
+/* The byte order mark of UTF-8, which editors and tables write. */
+#define BOM "\xef\xbb\xbf"
 
 #define MAX_BYTES  UINT32_MAX
 #define MAX_OFFSET (1ULL << 62)
@@ -46,6 +50,7 @@ struct Trace {
     uint64_t n_skipped;
     uint64_t n_left[TRACE_N_LEFT];
     uint64_t n_requests;
+    char *header; /* the first line, if it holds no record; or NULL */
     Request held; /* behind its flush_before */
     bool holds;
     bool begun;
@@ -98,26 +103,53 @@ static bool is_known(const TraceRecord *rec, const char *reason)
            (reason == trace_left_out && rec->left != TRACE_LEFT_UNKNOWN);
 }
 
+static const char *without_bom(const char *line)
+{
+    return line + (strncmp(line, BOM, strlen(BOM)) == 0 ? strlen(BOM) : 0);
+}
+
+static bool is_blank(const char *line)
+{
+    return line[0] == '\0' || line[0] == '#';
+}
+
+/* The first lines that are not blank; field_line() of each. */
+static GPtrArray *sample(const char *head)
+{
+    GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+    const char *end;
+
+    for (; lines->len < SAMPLE_LINES && *head; head = end + 1) {
+        g_autofree char *text = NULL;
+
+        end = strchr(head, '\n');
+        if (!end && lines->len) {
+            break; /* it may be cut off by the end of the head */
+        }
+        text = end ? g_strndup(head, (size_t)(end - head)) : g_strdup(head);
+        g_strchomp(text);
+        if (!is_blank(text)) {
+            g_ptr_array_add(lines, field_line(text));
+        }
+        if (!end) {
+            break;
+        }
+    }
+    return lines;
+}
+
 /* Are at least as many of the first lines known as are damaged? */
 static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
-                      const char *head, size_t n)
+                      const char *head, size_t n, const GPtrArray *lines)
 {
-    g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
     void *state = new_state(f, o, head, n);
-    unsigned n_lines = g_strv_length(lines);
     unsigned good = 0;
     unsigned bad = 0;
 
-    /* The last piece may be cut off by the end of the head. */
-    for (unsigned i = 0; i < MAX(n_lines, 2) - 1 && i < n_lines; i++) {
-        g_autofree char *line = field_line(g_strchomp(lines[i]));
+    for (unsigned i = 0; i < lines->len; i++) {
         TraceRecord rec = {0};
-        const char *reason;
+        const char *reason = f->parse(state, lines->pdata[i], &rec);
 
-        if (line[0] == '\0' || line[0] == '#') {
-            continue;
-        }
-        reason = f->parse(state, line, &rec);
         good += is_known(&rec, reason);
         bad += reason && !is_no_request(reason);
     }
@@ -128,14 +160,38 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
 static const TraceFormat *detect(const TraceOptions *o, const char *head,
                                  size_t n)
 {
-    for (unsigned i = 0; trace_formats[i]; i++) {
-        const TraceFormat *f = trace_formats[i];
+    g_autoptr(GPtrArray) lines = sample(head);
 
-        if (f->detect ? f->detect(head, n) : lines_fit(f, o, head, n)) {
-            return f;
+    for (unsigned i = 0; trace_formats[i]; i++) {
+        if (trace_formats[i]->detect && trace_formats[i]->detect(head, n)) {
+            return trace_formats[i];
+        }
+    }
+    for (unsigned i = 0; lines->len && trace_formats[i]; i++) {
+        if (trace_formats[i]->headed &&
+            trace_formats[i]->headed(lines->pdata[0])) {
+            return trace_formats[i];
+        }
+    }
+    if (o->columns) {
+        return &trace_csv;
+    }
+    for (unsigned i = 0; trace_formats[i]; i++) {
+        if (!trace_formats[i]->detect &&
+            lines_fit(trace_formats[i], o, head, n, lines)) {
+            return trace_formats[i];
         }
     }
     return NULL;
+}
+
+/* Text of 16 bits a letter, with its mark or as Latin letters alone? */
+static bool is_utf16(const char *head, size_t n)
+{
+    return n >= 4 && (memcmp(head, "\xff\xfe", 2) == 0 ||
+                      memcmp(head, "\xfe\xff", 2) == 0 ||
+                      (head[0] && !head[1] && head[2] && !head[3]) ||
+                      (!head[0] && head[1] && !head[2] && head[3]));
 }
 
 /* Files that a tool records, and prints as a trace. */
@@ -197,18 +253,17 @@ static bool options_fit(const Trace *t, GError **error)
 static void find_date(Trace *t, const char *head, size_t n)
 {
     const TraceFormat *f = t->format;
-    g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
+    g_autoptr(GPtrArray) lines = sample(head);
     void *state = new_state(f, &t->options, head, n);
 
-    for (unsigned i = 0; i < SAMPLE_LINES && lines[i]; i++) {
-        g_autofree char *line = field_line(g_strchomp(lines[i]));
+    for (unsigned i = 0; i < lines->len; i++) {
         g_auto(GStrv) fields = NULL;
         TraceRecord rec = {0};
 
-        if (f->parse(state, line, &rec)) {
+        if (f->parse(state, lines->pdata[i], &rec)) {
             continue;
         }
-        fields = g_strsplit(lines[i], ",", f->host_field + 2);
+        fields = g_strsplit(lines->pdata[i], ",", f->host_field + 2);
         t->origin.dated = rec.at_ns >= f->since_ns;
         if (f->host_field && f->host_field < g_strv_length(fields)) {
             g_strlcpy(t->origin.host, fields[f->host_field],
@@ -233,23 +288,14 @@ static void find_origin(Trace *t, const char *head, size_t n)
  */
 static bool units_known(const Trace *t, const char *head, GError **error)
 {
-    g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
-    g_autofree char **left = g_new0(char *, SAMPLE_LINES + 2);
+    g_autoptr(GPtrArray) lines = sample(head);
     g_autofree char *doubt = NULL;
-    unsigned n_left = 0;
 
     if (!t->format->doubt) {
         return true;
     }
-    for (unsigned i = 0; lines[i] && i < SAMPLE_LINES; i++) {
-        bool cut_off = i > 0 && !lines[i + 1];
-
-        g_strchomp(lines[i]);
-        if (lines[i][0] != '\0' && lines[i][0] != '#' && !cut_off) {
-            left[n_left++] = lines[i];
-        }
-    }
-    doubt = t->format->doubt(&t->options, left);
+    g_ptr_array_add(lines, NULL);
+    doubt = t->format->doubt(&t->options, (char *const *)lines->pdata);
     if (doubt) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s", t->path,
                     doubt);
@@ -265,11 +311,22 @@ static bool begin(Trace *t, GError **error)
     if (!head) {
         return false;
     }
+    if (strncmp(head, BOM, strlen(BOM)) == 0) {
+        head += strlen(BOM);
+        n -= strlen(BOM);
+    }
     free_state(t->format, g_steal_pointer(&t->state));
     t->is_void = n == 0;
     t->format = t->options.format;
     if (!t->format) {
         t->format = detect(&t->options, head, n);
+    }
+    if ((!t->format || t->format->parse) && is_utf16(head, n)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "%s: text in UTF-16; make it UTF-8: iconv -f UTF-16 "
+                    "-t UTF-8",
+                    t->path);
+        return false;
     }
     if (!t->format && n == 0) {
         t->format = &trace_csv; /* empty, whatever it was */
@@ -321,6 +378,7 @@ void trace_close(Trace *t)
     if (t) {
         input_close(t->in);
         free_state(t->format, t->state);
+        g_free(t->header);
         g_free(t->path);
         g_free(t);
     }
@@ -405,6 +463,26 @@ static RequestNext damaged(Trace *t, const char *reason, GError **error)
     return REQUEST_ERROR;
 }
 
+/* What the format makes of a line.  The header of a file comes again where
+ * several were put together. */
+static const char *parse(Trace *t, const char *line, TraceRecord *out)
+{
+    const char *reason;
+
+    line = without_bom(line);
+    if (is_blank(line)) {
+        return trace_skip;
+    }
+    reason = t->format->parse(t->state, line, out);
+    if (G_LIKELY(!reason)) {
+        return NULL;
+    }
+    if (!t->n_requests && !t->header && reason == trace_skip) {
+        t->header = g_strdup(line);
+    }
+    return t->header && strcmp(line, t->header) == 0 ? trace_skip : reason;
+}
+
 /* As TraceFormat.read, for lines. */
 static InputRead read_line(Trace *t, TraceRecord *out, const char **reason,
                            GError **error)
@@ -417,9 +495,7 @@ static InputRead read_line(Trace *t, TraceRecord *out, const char **reason,
         return INPUT_OK;
     }
     if (r == INPUT_OK) {
-        *reason = line[0] == '\0' || line[0] == '#'
-                      ? trace_skip
-                      : t->format->parse(t->state, line, out);
+        *reason = parse(t, line, out);
     }
     return r;
 }

@@ -106,6 +106,9 @@ typedef struct TraceFormat {
     /* Required with read, else optional: does the file begin like this format?
      * Without it, the first lines are parsed. */
     bool (*detect)(const char *head, size_t n);
+    /* Optional: is this a line of names of columns as only this format has it?
+     * A file that begins with one is of this format, whatever follows. */
+    bool (*headed)(const char *line);
     /* Optional: set up the parser by the options and the first bytes.  The
      * options outlive the state. */
     void (*begin)(void *state, const TraceOptions *o, const char *head,

@@ -1059,6 +1059,128 @@ static void test_unknown(void)
     }
 }
 
+#define MSR_HEADER                                                             \
+    "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\r\n"
+#define SYSTOR_HEADER "Timestamp,Response,IOType,LUN,Offset,Size\n"
+#define BOM           "\xef\xbb\xbf"
+
+/* Headers, alone and where files were put together; marks of editors. */
+static void test_headers(void)
+{
+    static const struct {
+        const char *format, *header, *lines;
+        unsigned n;
+    } t[] = {
+        {"msr", MSR_HEADER, MSR, 3},
+        {"msr", BOM MSR_HEADER, MSR, 3},
+        {"msr", BOM, MSR, 3},
+        {"systor17", SYSTOR_HEADER, "1.5,,R,0,0,512\n", 1},
+        {"csv", "time_ns,op,offset,size\n", "1,R,0,512\n", 1},
+        {"csv", "device,sector,bytes,op,time_s\n", "0,16,4096,w,5.0\n", 1},
+        {"csv", BOM "time_ns,op,offset,size\n", "1,R,0,512\n", 1},
+        {"fio", BOM "fio version 2 iolog\n", "f read 0 512\n", 1},
+        {"spc", BOM "# a comment\n", "0,1,512,R,0\n", 1},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        for (unsigned times = 1; times <= 3; times += 2) {
+            g_autoptr(GString) text = g_string_new(NULL);
+            uint64_t skipped;
+            GError *error = NULL;
+            Trace *trace;
+            Request last;
+
+            for (unsigned k = 0; k < times; k++) {
+                g_string_append(text, t[i].header);
+                g_string_append(text, t[i].lines);
+            }
+            g_test_message("%s", text->str);
+            trace =
+                open_text(text->str, -1, ((TraceOptions)TRACE_OPTIONS_INIT));
+            g_assert_cmpstr(trace_format(trace)->name, ==, t[i].format);
+            trace_close(trace);
+            g_assert_cmpuint(count(text->str,
+                                   ((TraceOptions)TRACE_OPTIONS_INIT), &error,
+                                   &skipped, &last),
+                             ==, times * t[i].n);
+            g_assert_no_error(error);
+        }
+    }
+}
+
+/* Comments and columns in any number before the first request. */
+static void test_many(void)
+{
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    g_autoptr(GString) comments = g_string_new(NULL);
+    g_autoptr(GString) header = g_string_new(NULL);
+    g_autoptr(GString) line = g_string_new(NULL);
+    g_autofree char *columns = NULL;
+
+    for (unsigned i = 0; i < 100; i++) {
+        g_string_append(comments, "# a comment\n\n");
+        g_string_append_printf(header, "x%u,", i);
+        g_string_append(line, "-,");
+    }
+    g_string_append(comments, MSR);
+    check_three(open_text(comments->str, -1, o));
+    columns = g_strdup_printf("%stime_ms,op,offset,size\n%s0,W,8192,4096\n"
+                              "%s1,R,1048576,16384\n%s3,W,4096,512\n",
+                              header->str, line->str, line->str, line->str);
+    check_three(open_text(columns, -1, o));
+}
+
+/* A header that is known: the fault is that of a line. */
+static void test_known_header(void)
+{
+    static const struct {
+        const char *text;
+        const char *says;
+    } t[] = {
+        {MSR_HEADER "rubbish\n", "memory:2: field 1"},
+        {MSR_HEADER, "holds no request"},
+        {SYSTOR_HEADER "rubbish\n", "memory:2: field 1"},
+        {"time_ns,op,size\n1,R,512\n", "memory:1: no header that names"},
+        {"time_ns,op,offset,size\nx\ny\nz\n", "memory:2: the time"},
+        {"fio version 9 iolog\n", "memory:1: the first line"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        g_autoptr(GError) error = NULL;
+        uint64_t skipped;
+        Request last;
+
+        count(t[i].text, ((TraceOptions)TRACE_OPTIONS_INIT), &error, &skipped,
+              &last);
+        g_assert_nonnull(error);
+        g_assert_nonnull(strstr(error->message, t[i].says));
+    }
+}
+
+/* Text of 16 bits a letter is refused in one line. */
+static void test_utf16(void)
+{
+    static const char marked[] = "\xff\xfe"
+                                 "1\0,\0h\0\n\0";
+    static const char plain[] = "1\0,\0h\0\n\0";
+    static const char big[] = "\xfe\xff\0001\0,\0h\0\n";
+    static const struct {
+        const char *text;
+        size_t n;
+    } t[] = {{marked, sizeof(marked) - 1},
+             {plain, sizeof(plain) - 1},
+             {big, sizeof(big) - 1}};
+
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(t); i++) {
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GError) error = NULL;
+
+        o.format = i % 2 ? &trace_msr : NULL;
+        g_assert_null(trace_from_memory(t[i / 2].text, t[i / 2].n, &o, &error));
+        g_assert_nonnull(strstr(error->message, "UTF-16"));
+    }
+}
+
 /* Messages of each format for lines that it cannot read. */
 static void test_damage(void)
 {
@@ -1401,6 +1523,10 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/options", test_options);
     g_test_add_func("/formats/devices", test_devices);
     g_test_add_func("/formats/unknown", test_unknown);
+    g_test_add_func("/formats/headers", test_headers);
+    g_test_add_func("/formats/many", test_many);
+    g_test_add_func("/formats/known-header", test_known_header);
+    g_test_add_func("/formats/utf16", test_utf16);
     g_test_add_func("/formats/damage", test_damage);
     return g_test_run();
 }
