@@ -125,8 +125,8 @@ static bool open_recorded(char **paths, Recorded **recorded, GError **error)
     }
     if (args.check) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
-                    "--check: give one trace, made by trace= of the QEMU "
-                    "device or by --record");
+                    "--check: give one trace, no pipe, made by trace= of the "
+                    "QEMU device or by --record");
         return false;
     }
     return true;

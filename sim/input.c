@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <lzma.h>
+#include <sys/stat.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -77,8 +79,13 @@ static bool gzip_run(void *state, Flow *f)
     if (f->n_in == 0) {
         return true;
     }
-    if (f->complete && inflateReset(z) != Z_OK) { /* one more member */
-        return false;
+    if (f->complete) { /* zeroes of a tape, or one more member */
+        for (; f->n_in && *f->in == 0; f->n_in--) {
+            f->in++;
+        }
+        if (f->n_in == 0 || inflateReset(z) != Z_OK) {
+            return f->n_in == 0;
+        }
     }
     z->next_in = (Bytef *)f->in;
     z->avail_in = (uInt)f->n_in;
@@ -177,11 +184,43 @@ static void zstd_close(void *state)
     ZSTD_freeDStream(state);
 }
 
+#define ZSTD_SKIPPED "\x50\x2a\x4d\x18" /* the low four bits: any */
+
 static const Packing packings[] = {
     {"gzip", "\x1f\x8b", 2, gzip_open, gzip_run, gzip_close},
-    {"xz", "\xfd" "7zXZ\0", 6, xz_open, xz_run, xz_close},
+    {"xz",
+     "\xfd"
+     "7zXZ\0",
+     6, xz_open, xz_run, xz_close},
     {"zstd", "\x28\xb5\x2f\xfd", 4, zstd_open, zstd_run, zstd_close},
+    /* A frame to be skipped comes first (pzstd). */
+    {"zstd", ZSTD_SKIPPED, 4, zstd_open, zstd_run, zstd_close},
 };
+
+/* Packings and archives that a program must unpack. */
+static const struct {
+    const char *name;
+    size_t at;
+    const char *magic;
+    size_t n_magic;
+    const char *how; /* the command, before the file's name */
+} others[] = {
+#define MAGIC(text) text, sizeof(text) - 1
+    {"packed by bzip2", 0, MAGIC("BZh"), "bzcat"},
+    {"packed by lz4", 0, MAGIC("\x04\x22\x4d\x18"), "lz4 -dc"},
+    {"packed by lz4", 0, MAGIC("\x02\x21\x4c\x18"), "lz4 -dc"},
+    {"packed by lzop", 0, MAGIC("\x89LZO"), "lzop -dc"},
+    {"packed by compress", 0, MAGIC("\x1f\x9d"), "gzip -dc"},
+    {"packed by lzip", 0, MAGIC("LZIP"), "lzip -dc"},
+    {"packed by snappy", 0, MAGIC("\xff\x06\0\0sNaPpY"), "snzip -dc"},
+    {"a zip archive", 0, MAGIC("PK\3\4"), "unzip -p"},
+    {"a 7z archive", 0, MAGIC("7z\xbc\xaf\x27\x1c"), "7z x -so"},
+    {"a rar archive", 0, MAGIC("Rar!"), "unrar p -inul"},
+    {"a tar archive", 257, MAGIC("ustar"), "tar -xOf"},
+#undef MAGIC
+};
+
+#define OTHERS_BYTES 512 /* of the head, that tell them */
 
 /* ---- the file ------------------------------------------------------------ */
 
@@ -208,9 +247,11 @@ static bool find_packing(Input *in, GError **error)
     }
     for (size_t i = 0; i < G_N_ELEMENTS(packings); i++) {
         const Packing *p = &packings[i];
+        bool loose = strcmp(p->magic, ZSTD_SKIPPED) == 0;
 
         if (in->flow.n_in >= p->n_magic &&
-            memcmp(in->raw, p->magic, p->n_magic) == 0) {
+            (in->raw[0] & (loose ? 0xf0 : 0xff)) == (uint8_t)p->magic[0] &&
+            memcmp(in->raw + 1, p->magic + 1, p->n_magic - 1) == 0) {
             in->packing = p;
             in->state = p->open();
             return in->state || broken(in, "no memory to unpack it", error);
@@ -303,47 +344,104 @@ static bool fill(Input *in, GError **error)
     return true;
 }
 
+static const char *name_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 static Input *input_new(FILE *f, const char *path)
 {
     Input *in = g_new0(Input, 1);
 
     in->f = f;
-    in->path = g_strdup(path);
+    in->path = g_strdup(name_of(path));
     in->raw = g_malloc(RAW_BYTES);
     in->buffer = g_malloc0(BUFFER_BYTES + 1 + INPUT_SLACK);
     setvbuf(f, NULL, _IONBF, 0);
     return in;
 }
 
+/* false: what is in the file, or in what was packed, is packed once more. */
+static bool no_other(Input *in, GError **error)
+{
+    g_autofree char *quoted = g_shell_quote(in->path);
+    bool named = strcmp(in->path, name_of("-")) != 0;
+
+    while (in->end < OTHERS_BYTES && !in->ended) {
+        if (!fill(in, error)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+        size_t n = others[i].n_magic;
+
+        if (in->end >= others[i].at + n &&
+            memcmp(in->buffer + others[i].at, others[i].magic, n) == 0) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                        "%s: %s; unpack it on the way: %s %s | ./vssd sim "
+                        "replay -",
+                        in->path, others[i].name, others[i].how,
+                        named ? quoted : "FILE");
+            return false;
+        }
+    }
+    return true;
+}
+
+static Input *begin(Input *in, GError **error)
+{
+    if (!find_packing(in, error) || !no_other(in, error)) {
+        g_clear_pointer(&in, input_close);
+    }
+    return in;
+}
+
 Input *input_open(const char *path, GError **error)
 {
-    FILE *f = fopen(path, "r");
-    Input *in;
+    FILE *f = strcmp(path, "-") == 0 ? fdopen(dup(STDIN_FILENO), "r")
+                                     : fopen(path, "r");
 
     if (!f) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s", path,
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s", name_of(path),
                     g_strerror(errno));
         return NULL;
     }
-    in = input_new(f, path);
-    if (!find_packing(in, error)) {
-        input_close(in);
-        return NULL;
-    }
-    return in;
+    return begin(input_new(f, path), error);
 }
 
 Input *input_from_memory(const void *data, size_t n, GError **error)
 {
     FILE *f = n ? fmemopen((void *)data, n, "r") : fopen("/dev/null", "r");
-    Input *in;
 
     g_assert(f);
-    in = input_new(f, "memory");
-    if (!find_packing(in, error)) {
-        g_clear_pointer(&in, input_close);
+    return begin(input_new(f, "memory"), error);
+}
+
+bool input_is_pipe(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 &&
+            (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) ||
+             S_ISSOCK(st.st_mode)));
+}
+
+bool input_again(const char *path, const char *what, GError **error)
+{
+    if (input_is_pipe(path)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "%s: %s needs two readings, and a pipe has one; write it "
+                    "to a file",
+                    name_of(path), what);
+        return false;
     }
-    return in;
+    return true;
+}
+
+const char *input_path(const Input *in)
+{
+    return in->path;
 }
 
 void input_close(Input *in)

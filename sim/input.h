@@ -2,8 +2,9 @@
 /*
  * input.h - a file as a stream of lines or bytes, unpacked on the way.
  *
- * Knows gzip, xz and zstd by their first bytes; holds one buffer, so memory
- * does not depend on the length of the file.
+ * Knows gzip, xz and zstd by their first bytes, and says how others are
+ * unpacked; holds one buffer, so memory does not depend on the length of the
+ * file.
  */
 #ifndef VSSD_SIM_INPUT_H
 #define VSSD_SIM_INPUT_H
@@ -28,13 +29,22 @@ typedef enum InputRead {
 
 typedef struct Input Input;
 
-/* NULL: *error names the file. */
+/* "-" is standard input.  NULL: *error names the file. */
 Input *input_open(const char *path, GError **error);
 
 /* The same from memory, which must outlive it; for tests. */
 Input *input_from_memory(const void *data, size_t n, GError **error);
 
 void input_close(Input *in);
+
+/* For messages: the path, or "standard input". */
+const char *input_path(const Input *in);
+
+/* What it gives is gone once it is read. */
+bool input_is_pipe(const char *path);
+
+/* false: it is a pipe; *error says that `what` reads it twice. */
+bool input_again(const char *path, const char *what, GError **error);
 
 /* The next line, NUL-terminated, without its end (LF or CR LF); valid until
  * the next call. */

@@ -421,7 +421,7 @@ void recorded_close(Recorded *r)
 
 bool recorded_is(const char *path)
 {
-    Input *in = input_open(path, NULL);
+    Input *in = input_is_pipe(path) ? NULL : input_open(path, NULL);
     const char *head = NULL;
     size_t n = 0;
     bool is;

@@ -353,9 +353,10 @@ static Trace *new_trace(Input *in, const char *path, const TraceOptions *o,
     }
     t = g_new0(Trace, 1);
     t->in = in;
-    t->path = g_strdup(path);
+    t->path = g_strdup(input_path(in));
     t->options = *o;
-    if (!begin(t, error)) {
+    if (!begin(t, error) || (t->format == &trace_vssd &&
+                             !input_again(path, "a recorded trace", error))) {
         g_clear_pointer(&t, trace_close);
     }
     return t;

@@ -8,6 +8,8 @@
  */
 #include "traces.h"
 
+#include <string.h>
+
 #include "prng.h"
 #include "remap.h"
 #include "simtime.h"
@@ -329,6 +331,42 @@ static bool add_stream(Traces *t, unsigned number, Part part, GError **error)
     return true;
 }
 
+/* What needs more than one reading of each file; NULL: nothing. */
+static const char *reads_again(const TracesConfig *cfg)
+{
+    return cfg->retime                ? "--retime"
+           : cfg->join == JOIN_APPEND ? "--join=append"
+           : cfg->remap == TRACES_REMAP_BESIDE ||
+                   cfg->remap == TRACES_REMAP_COMPACT
+               ? "--remap=beside or compact"
+               : NULL;
+}
+
+/* Is it among the paths before it? */
+static bool is_repeated(const Traces *t, unsigned number)
+{
+    for (unsigned i = 0; i < number; i++) {
+        if (strcmp(t->cfg.paths[i], t->cfg.paths[number]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* false: one reading of a pipe is not enough. */
+static bool pipes_fit(const Traces *t, GError **error)
+{
+    for (unsigned i = 0; i < t->n_traces; i++) {
+        const char *what = is_repeated(t, i) ? "a file that is given twice"
+                                             : reads_again(&t->cfg);
+
+        if (what && !input_again(t->cfg.paths[i], what, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool add_streams(Traces *t, GError **error)
 {
     for (unsigned i = 0; i < t->n_traces; i++) {
@@ -483,7 +521,8 @@ Traces *traces_open(const TracesConfig *cfg, GError **error)
     } else if (cfg->remap == TRACES_REMAP_COMPACT) {
         t->remap = remap_new(TRACES_CHUNK_BYTES);
     }
-    if (!add_streams(t, error) || !join(t, error) || !begin(t, error)) {
+    if (!pipes_fit(t, error) || !add_streams(t, error) || !join(t, error) ||
+        !begin(t, error)) {
         traces_close(t);
         return NULL;
     }

@@ -965,6 +965,72 @@ static void test_packed(void)
     }
 }
 
+/* Zeroes behind gzip data; frames of zstd to be skipped, first and between. */
+static void test_padded(void)
+{
+    static const uint8_t skipped[] = {0x50, 0x2a, 0x4d, 0x18, 4, 0,
+                                      0,    0,    1,    2,    3, 4};
+    g_autoptr(GByteArray) a = g_byte_array_new();
+    g_autofree uint8_t *zeroes = g_malloc0(200000);
+    uint8_t out[4096];
+    uint64_t n;
+    size_t len = pack_gzip(MSR, out, sizeof(out));
+    g_autofree char *fault = NULL;
+
+    g_byte_array_append(a, out, (guint)len);
+    g_byte_array_append(a, zeroes, 100);
+    g_byte_array_append(a, out, (guint)len);
+    g_byte_array_append(a, zeroes, 200000);
+    fault = read_packed(a->data, a->len, &n);
+    g_assert_cmpstr(fault, ==, NULL);
+    g_assert_cmpuint(n, ==, 6);
+
+    g_byte_array_set_size(a, 0);
+    len = pack_zstd(MSR, out, sizeof(out));
+    for (int i = 0; i < 3; i++) {
+        g_byte_array_append(a, skipped, sizeof(skipped));
+        a->data[a->len - sizeof(skipped)] |= (uint8_t)(5 * i);
+        g_byte_array_append(a, out, (guint)len);
+    }
+    fault = read_packed(a->data, a->len, &n);
+    g_assert_cmpstr(fault, ==, NULL);
+    g_assert_cmpuint(n, ==, 9);
+}
+
+/* What is not unpacked is refused with the command that does. */
+static void test_archives(void)
+{
+    static const struct {
+        size_t at;
+        const char *magic;
+        const char *says;
+    } t[] = {
+        {0, "BZh91AY&SY", "packed by bzip2; unpack it on the way: bzcat "},
+        {0, "\x04\x22\x4d\x18", "lz4 -dc"},
+        {0, "\x02\x21\x4c\x18", "lz4 -dc"},
+        {0, "Rar!\x1a\x07", "unrar p"},
+        {0, "\x1f\x9d\x90", "gzip -dc"},
+        {0, "PK\3\4", "a zip archive; unpack it on the way: unzip -p "},
+        {257, "ustar  ", "tar -xOf 'memory' | ./vssd sim replay -"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        char data[1024] = "x";
+        uint8_t out[1024];
+        uint64_t n;
+        g_autofree char *plain = NULL;
+        g_autofree char *packed = NULL;
+
+        memcpy(data + t[i].at, t[i].magic, strlen(t[i].magic));
+        plain = read_packed((uint8_t *)data, sizeof(data), &n);
+        g_assert_nonnull(plain);
+        g_assert_nonnull(strstr(plain, t[i].says));
+        packed = read_packed(
+            out, ZSTD_compress(out, sizeof(out), data, sizeof(data), 3), &n);
+        g_assert_cmpstr(packed, ==, plain);
+    }
+}
+
 /* ---- options ------------------------------------------------------------- */
 
 static uint64_t count(const char *text, TraceOptions o, GError **error,
@@ -1520,6 +1586,8 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/units", test_units);
     g_test_add_func("/formats/states", test_states);
     g_test_add_func("/formats/packed", test_packed);
+    g_test_add_func("/formats/padded", test_padded);
+    g_test_add_func("/formats/archives", test_archives);
     g_test_add_func("/formats/options", test_options);
     g_test_add_func("/formats/devices", test_devices);
     g_test_add_func("/formats/unknown", test_unknown);

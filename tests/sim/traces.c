@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <unistd.h>
+#include <sys/stat.h>
 #include <glib/gstdio.h>
 
 #include "prng.h"
@@ -389,6 +390,32 @@ static void test_errors(void)
     g_array_free(read_all(&cfg), TRUE);
 }
 
+/* A pipe is read once; what needs more is refused before that. */
+static void test_pipe(void)
+{
+    g_autofree char *path = g_build_filename(dir, "pipe", NULL);
+    const char *const paths[] = {path, NULL};
+    static const struct {
+        TracesRemap remap;
+        uint32_t retime;
+        const char *says;
+    } t[] = {{TRACES_REMAP_COMPACT, 0, "--remap=beside or compact needs two"},
+             {TRACES_REMAP_BESIDE, 0, "--remap=beside or compact needs two"},
+             {TRACES_REMAP_NONE, 8, "--retime needs two readings"}};
+
+    g_assert_cmpint(mkfifo(path, 0600), ==, 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        TracesConfig cfg = config(paths);
+        g_autoptr(GError) error = NULL;
+
+        cfg.remap = t[i].remap;
+        cfg.retime = t[i].retime;
+        g_assert_null(traces_open(&cfg, &error)); /* and does not wait */
+        g_assert_nonnull(strstr(error->message, t[i].says));
+    }
+    g_unlink(path);
+}
+
 int main(int argc, char **argv)
 {
     int ret;
@@ -403,6 +430,7 @@ int main(int argc, char **argv)
     g_test_add_func("/traces/window", test_window);
     g_test_add_func("/traces/sample", test_sample);
     g_test_add_func("/traces/errors", test_errors);
+    g_test_add_func("/traces/pipe", test_pipe);
     ret = g_test_run();
     for (const char *const *name =
              (const char *const[]){"one", "two", "random", "bursts", "good",
