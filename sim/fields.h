@@ -96,6 +96,11 @@ __attribute__((always_inline)) static inline bool field_u64(const char **s,
 /* A copy of text that is a line with its slack; g_free(). */
 char *field_line(const char *text);
 
+/* The same without quotes and spaces behind commas, and with numbers such as
+ * 1.5e9 written out; NULL: it has none of them.  What separates fields is _
+ * within quotes.  g_free(). */
+char *field_plain(const char *line);
+
 /* These two take text without slack.  All of it is a decimal number min..max,
  * after a prefix that may be absent (in any case; "": none). */
 bool field_whole(const char *text, const char *prefix, uint64_t min,
@@ -194,7 +199,9 @@ static inline uint64_t field_hash(const char *name, size_t len)
 }
 
 /* Of a line: read or write in the words that traces use, in any case: R, W,
- * read, write; D, trim, discard; F, flush, sync. */
+ * read, write; D, trim, discard; F, flush, sync; R, W or D with the kernel's
+ * letters for what a drive does not see (RA, WS); SCSI's opcodes in
+ * hexadecimal (28, 2a, 0x88). */
 bool op_from_text(const char *text, size_t len, SsdOp *op);
 
 #endif

@@ -241,7 +241,12 @@ static const char *take_op(unsigned role, const char *text, size_t len,
 static const char *take_number(const CsvState *state, unsigned i,
                                const char **s, uint64_t *out)
 {
-    if (!field_u64(s, out) || !is_end(**s) || *out > state->column[i].most) {
+    const char *text = *s;
+
+    if (field_u64(s, out) && **s == '.') {
+        *s += 1 + strspn(*s + 1, "0"); /* 512.0 */
+    }
+    if (*s == text || !is_end(**s) || *out > state->column[i].most) {
         return "an offset, a size, a device or a stream is not a number";
     }
     *out *= state->column[i].unit;
@@ -275,7 +280,7 @@ static const char *take_column(const CsvState *state, unsigned i,
         return take_number(state, i, s, &out->stream);
     default:
         *s = end_of(text);
-        return NULL;
+        return *text == '"' ? "a quote without its end" : NULL;
     }
 }
 

@@ -26,7 +26,7 @@ static const char *spc_parse(void *state, const char *line, TraceRecord *out)
     if (!field_u64(&s, &out->nbytes) || !field_char(&s, ',')) {
         return "field 3 is not a size in bytes";
     }
-    if (!field_text(&s, ',', &text, &len) || len != 1 ||
+    if (!field_text(&s, ',', &text, &len) ||
         !op_from_text(text, len, &out->op)) {
         return "field 4 is not R or W";
     }

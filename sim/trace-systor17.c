@@ -30,7 +30,7 @@ static const char *systor_parse(void *state, const char *line, TraceRecord *out)
     if (!field_text(&s, ',', &text, &len)) {
         return "fewer than 6 fields";
     }
-    if (!field_text(&s, ',', &text, &len) || len != 1 ||
+    if (!field_text(&s, ',', &text, &len) ||
         !op_from_text(text, len, &out->op)) {
         return "field 3 is not R or W";
     }

@@ -129,7 +129,9 @@ static GPtrArray *sample(const char *head)
         text = end ? g_strndup(head, (size_t)(end - head)) : g_strdup(head);
         g_strchomp(text);
         if (!is_blank(text)) {
-            g_ptr_array_add(lines, field_line(text));
+            char *plain = field_plain(text);
+
+            g_ptr_array_add(lines, plain ? plain : field_line(text));
         }
         if (!end) {
             break;
@@ -464,6 +466,21 @@ static RequestNext damaged(Trace *t, const char *reason, GError **error)
     return REQUEST_ERROR;
 }
 
+/* The same for a line with quotes or numbers such as 1.5e9, else reason. */
+static const char *parse_plain(Trace *t, const char *line, const char *reason,
+                               TraceRecord *out)
+{
+    g_autofree char *plain = field_plain(line);
+    const char *again;
+
+    if (!plain) {
+        return reason;
+    }
+    *out = (TraceRecord){0};
+    again = t->format->parse(t->state, plain, out);
+    return again && !is_no_request(again) ? reason : again;
+}
+
 /* What the format makes of a line.  The header of a file comes again where
  * several were put together. */
 static const char *parse(Trace *t, const char *line, TraceRecord *out)
@@ -477,6 +494,9 @@ static const char *parse(Trace *t, const char *line, TraceRecord *out)
     reason = t->format->parse(t->state, line, out);
     if (G_LIKELY(!reason)) {
         return NULL;
+    }
+    if (!is_no_request(reason)) {
+        reason = parse_plain(t, line, reason, out);
     }
     if (!t->n_requests && !t->header && reason == trace_skip) {
         t->header = g_strdup(line);

@@ -150,9 +150,16 @@ static void test_words(void)
         {"d", SSD_OP_TRIM},       {"trim", SSD_OP_TRIM},
         {"discard", SSD_OP_TRIM}, {"f", SSD_OP_FLUSH},
         {"flush", SSD_OP_FLUSH},  {"sync", SSD_OP_FLUSH},
+        {"ra", SSD_OP_READ},      {"rasm", SSD_OP_READ},
+        {"ws", SSD_OP_WRITE},     {"wsm", SSD_OP_WRITE},
+        {"ds", SSD_OP_TRIM},      {"28", SSD_OP_READ},
+        {"2a", SSD_OP_WRITE},     {"0x2a", SSD_OP_WRITE},
+        {"88", SSD_OP_READ},      {"42", SSD_OP_TRIM},
     };
     static const char *const others[] = {
-        "", "x", "reads", "rea", "writ", "discards", "discarding", "syn"};
+        "",           "x",           "reads", "rea", "writ", "discards",
+        "discarding", "syn",         "wf",    "fws", "29",   "0x28f",
+        "rw",         "rasmasmasm2", "2",     "2a8"};
     SsdOp op;
 
     for (unsigned i = 0; i < G_N_ELEMENTS(words); i++) {
@@ -168,6 +175,38 @@ static void test_words(void)
     }
 }
 
+static void test_plain(void)
+{
+    static const struct {
+        const char *line;
+        const char *plain; /* NULL: it is plain */
+    } t[] = {
+        {"1.5e9,2", "1500000000,2"},
+        {"1.5E-3 7", "0.0015 7"},
+        {"12e+2;1e0", "1200;1"},
+        {"1.2345e2", "123.45"},
+        {"0.5e1", "05"},
+        {"1.e3", "1000"},
+        {"\"123\",\"4.5e3\"", "123,4500"},
+        {"\"a,b c\",\"\",1", "a_b_c,,1"},
+        {"4.096000e+03,8192.0", "4096,8192.0"},
+        {"1.50 0.250e-1", "1.50 0.025"},
+        {"1, \"R\", 5", "1,R,5"},
+        {"\"1\"5,\"a b", "15,a_b"},
+        {"1e99", "1000000000000000000000000000000000000000000000000000000000000"
+                 "000000000000000000000000000000000000000"},
+        {"123,1.5,0x1e5,h1e5,1e,1e999,e5", NULL},
+        {"", NULL},
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(t); i++) {
+        g_autofree char *line = line_of(t[i].line);
+        g_autofree char *plain = field_plain(line);
+
+        g_assert_cmpstr(plain, ==, t[i].plain);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -175,5 +214,6 @@ int main(int argc, char **argv)
     g_test_add_func("/fields/times", test_times);
     g_test_add_func("/fields/whole", test_whole);
     g_test_add_func("/fields/words", test_words);
+    g_test_add_func("/fields/plain", test_plain);
     return g_test_run();
 }
