@@ -45,6 +45,7 @@ G_STATIC_ASSERT(sizeof(BinaryRecord) == BINARY_RECORD_BYTES);
 #define BINARY_KIND_MASK    7
 #define BINARY_FUA          8
 #define BINARY_DEVICE_SHIFT 4
+#define BINARY_MAX_DEVICES  4096
 
 /* The sum over the 64-bit words of records, by FNV-1a; begins with this. */
 #define BINARY_SUM_FIRST 0xcbf29ce484222325ULL

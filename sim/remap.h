@@ -18,7 +18,7 @@ typedef struct Remap Remap;
 Remap *remap_new(uint32_t chunk_bytes);
 void remap_free(Remap *r);
 
-/* space < 1 << 20; offset + nbytes < 1 << 63. */
+/* space < 1 << 28; offset + nbytes < 1 << 63. */
 void remap_note(Remap *r, uint32_t space, uint64_t offset, uint64_t nbytes);
 
 /* No remap_note() after this. */

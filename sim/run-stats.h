@@ -238,7 +238,7 @@
       trace_n_devices(taken(v, at)), "number of its devices that were taken")  \
     V(STRING, taken_devices, "traces[trace].devices", "", &when_trace,         \
       taken_devices(v, taken(v, at)),                                          \
-      "these devices, by the file's own numbers; the first 16")
+      "these devices, as `--device` takes them; the first 16")
 
 #define SERIES_STATS(V)                                                        \
     V(U64, interval, "series.interval_ns", "ns", &when_series, v->interval_ns, \

@@ -196,15 +196,17 @@ static const Trace *taken(const Source *s, const unsigned *at)
     return traces_trace(s->traces, at[0]);
 }
 
-/* "0, 3" */
+/* "0, 3", or "8,0, 8,16". */
 static const char *taken_devices(const Source *s, const Trace *t)
 {
     uint32_t n = trace_n_devices(t);
 
     g_string_truncate(s->told, 0);
     for (uint32_t i = 0; i < MIN(n, MOST_DEVICES_TOLD); i++) {
-        g_string_append_printf(s->told, "%s%" G_GUINT64_FORMAT, i ? ", " : "",
-                               trace_device(t, i));
+        g_autofree char *name = trace_device_name(t, i);
+        g_autofree char *clean = printable(name);
+
+        g_string_append_printf(s->told, "%s%s", i ? ", " : "", clean);
     }
     return g_string_append(s->told, n > MOST_DEVICES_TOLD ? ", ..." : "")->str;
 }

@@ -40,7 +40,7 @@ static const GOptionEntry trace_entries[] = {
      "blktrace: which action is a request (default D if there is any, else Q)",
      "D|Q|C"},
     {"device", 0, 0, G_OPTION_ARG_STRING, &args.device,
-     "play only this device of the traces", "N"},
+     "play only this device of the traces: a number, 8,0 or sda", "NAME"},
     {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &args.skip_bad,
      "count damaged lines of traces and continue", NULL},
     {"join", 0, 0, G_OPTION_ARG_STRING, &args.join,
@@ -133,13 +133,7 @@ static bool set_options(TraceOptions *o, GError **error)
 {
     uint64_t v;
 
-    if (args.device) {
-        if (!field_whole(args.device, "", 0, INT64_MAX, &v)) {
-            return trace_args_refuse("device", args.device,
-                                     "the number of a device", error);
-        }
-        o->device = (int64_t)v;
-    }
+    o->device = args.device;
     if (args.time_scale) {
         if (!field_whole_time(args.time_scale, 1000000, &v) || v == 0 ||
             v > 1000000ULL * 1000000) {

@@ -13,7 +13,7 @@ typedef struct BinaryState {
     uint64_t n;  /* requests so far */
     uint64_t sum;
     uint32_t n_devices;
-    uint64_t device[TRACE_MAX_DEVICES];
+    uint64_t device[BINARY_MAX_DEVICES];
 } BinaryState;
 
 static const SsdOp op_of[] = {
@@ -221,6 +221,18 @@ static void put_end(Writer *w)
     put_held(w);
 }
 
+static bool device_fits(const Request *req, GError **error)
+{
+    if (req->space >= BINARY_MAX_DEVICES) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "a binary trace has at most %d devices, and this one has "
+                    "more",
+                    BINARY_MAX_DEVICES);
+        return false;
+    }
+    return true;
+}
+
 bool binary_write(const RequestSource *from, const BinaryDevices *devices,
                   FILE *out, GError **error)
 {
@@ -235,6 +247,9 @@ bool binary_write(const RequestSource *from, const BinaryDevices *devices,
     fwrite(header, sizeof(header), 1, out);
     while ((next = from->next(from->opaque, &req, error)) == REQUEST_OK &&
            !(from->runtime_ns && req.at_ns >= from->runtime_ns)) {
+        if (devices && !device_fits(&req, error)) {
+            return false;
+        }
         put_request(w, devices, &req);
     }
     if (next == REQUEST_ERROR) {

@@ -143,6 +143,8 @@ static const char *take_request(const BiosnoopState *state, const char *line,
         return blk_leave(out, TRACE_LEFT_COMMANDS);
     }
     out->device = field_hash(words[kind - 1].text, words[kind - 1].n);
+    out->name = words[kind - 1].text;
+    out->name_len = words[kind - 1].n;
     letters = words[kind].text;
     is = blk_kind(&letters);
     return blk_to_record(&is, sector, nbytes, out);

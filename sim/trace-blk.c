@@ -205,6 +205,7 @@ const TraceFormat trace_blkparse = {
     .help = "blkparse's text: device cpu sequence seconds pid action RWBS "
             "sector + sectors",
     .uses = TRACE_USES_ACTION,
+    .kernel_devices = true,
     .state_bytes = sizeof(BlkparseState),
     .parse = blkparse_parse,
     .begin = blkparse_begin,
@@ -521,6 +522,7 @@ const TraceFormat trace_blktrace = {
     .name = "blktrace",
     .help = "blktrace's binary records (blkparse -d merges those of the CPUs)",
     .uses = TRACE_USES_ACTION,
+    .kernel_devices = true,
     .state_bytes = sizeof(BlktraceState),
     .read = blktrace_read,
     .detect = blktrace_detect,

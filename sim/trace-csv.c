@@ -247,10 +247,27 @@ static const char *take_number(const CsvState *state, unsigned i,
         *s += 1 + strspn(*s + 1, "0"); /* 512.0 */
     }
     if (*s == text || !is_end(**s) || *out > state->column[i].most) {
-        return "an offset, a size, a device or a stream is not a number";
+        return "an offset, a size or a stream is not a number";
     }
     *out *= state->column[i].unit;
     return NULL;
+}
+
+/* A number or a name. */
+static const char *take_device(const char **s, TraceRecord *out)
+{
+    const char *text = *s;
+    const char *end = end_of(text);
+
+    if (!field_u64(s, &out->device) || *s != end) {
+        out->name = text;
+        out->name_len = (size_t)(end - text);
+        out->device = field_hash(text, out->name_len);
+        *s = end;
+    }
+    return *text == '"'  ? "a quote without its end"
+           : end == text ? "a device without a name"
+                         : NULL;
 }
 
 /* The field at *s, which is moved to the field's end. */
@@ -275,7 +292,7 @@ static const char *take_column(const CsvState *state, unsigned i,
     case CSV_SIZE:
         return take_number(state, i, s, &out->nbytes);
     case CSV_DEVICE:
-        return take_number(state, i, s, &out->device);
+        return take_device(s, out);
     case CSV_STREAM:
         return take_number(state, i, s, &out->stream);
     default:

@@ -118,6 +118,8 @@ static const char *fio_parse(void *opaque, const char *line, TraceRecord *out)
         out->at_ns = state->waited_ns;
     }
     out->device = same_file_number(state, name, len);
+    out->name = name;
+    out->name_len = len;
     if (out->op == SSD_OP_FLUSH) {
         return NULL; /* the rest is ignored */
     }

@@ -219,7 +219,9 @@ static const char *nvme_request(const char *s, TraceRecord *out)
     if (!find_value(s, "disk=", &disk)) {
         return blk_leave(out, TRACE_LEFT_COMMANDS); /* of the controller */
     }
-    out->device = field_hash(disk, strcspn(disk, ", "));
+    out->name = disk;
+    out->name_len = strcspn(disk, ", ");
+    out->device = field_hash(disk, out->name_len);
     name = (Word){cmd, strcspn(cmd, " )")};
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
         if (word_is(&name, commands[i].name)) {
@@ -283,6 +285,7 @@ static void ftrace_begin(void *opaque, const TraceOptions *o, const char *head,
 
 const TraceFormat trace_ftrace = {
     .name = "ftrace",
+    .kernel_devices = true,
     .help = "ftrace, trace-cmd report: task seconds: block_rq_issue: ... (or "
             "nvme_setup_cmd)",
     .state_bytes = sizeof(FtraceState),

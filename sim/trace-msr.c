@@ -15,6 +15,29 @@
 
 #define TICK_NS 100
 
+typedef struct MsrState {
+    bool begun;
+    char host[64]; /* of the first request */
+} MsrState;
+
+/* Disks of the same number are different ones of several hosts; those of the
+ * first have the number alone.  s is behind the host and the number. */
+static void take_disk(MsrState *state, const char *host, size_t len,
+                      const char *s, TraceRecord *out)
+{
+    size_t known = MIN(len, sizeof(state->host) - 1);
+
+    if (!state->begun) {
+        state->begun = true;
+        memcpy(state->host, host, known);
+    } else if (strncmp(state->host, host, known) != 0 ||
+               state->host[known] != '\0') {
+        out->device ^= field_hash(host, len);
+        out->name = host;
+        out->name_len = (size_t)(s - host);
+    }
+}
+
 static bool msr_headed(const char *line)
 {
     return g_ascii_strncasecmp(line, "timestamp,host", 14) == 0;
@@ -23,6 +46,7 @@ static bool msr_headed(const char *line)
 static const char *msr_parse(void *state, const char *line, TraceRecord *out)
 {
     const char *s = line;
+    const char *host;
     const char *text;
     size_t len;
     uint64_t ignored;
@@ -30,12 +54,13 @@ static const char *msr_parse(void *state, const char *line, TraceRecord *out)
     if (!field_time(&s, TICK_NS, &out->at_ns) || !field_char(&s, ',')) {
         return msr_headed(line) ? trace_skip : "field 1 is not a time";
     }
-    if (!field_text(&s, ',', &text, &len)) {
+    if (!field_text(&s, ',', &host, &len)) {
         return "fewer than 7 fields";
     }
-    if (!field_u64(&s, &out->device) || !field_char(&s, ',')) {
+    if (!field_u64(&s, &out->device) || *s != ',') {
         return "field 3 is not a disk number";
     }
+    take_disk(state, host, len, s++, out);
     if (!field_text(&s, ',', &text, &len) ||
         !op_from_text(text, len, &out->op)) {
         return "field 4 is not Read or Write";
@@ -56,6 +81,7 @@ static const char *msr_parse(void *state, const char *line, TraceRecord *out)
 const TraceFormat trace_msr = {
     .name = "msr",
     .help = "time/100ns,host,disk,Read|Write,offset,size,response",
+    .state_bytes = sizeof(MsrState),
     .parse = msr_parse,
     .headed = msr_headed,
     .since_ns = 11960000000ULL * 1000000000, /* 1980; the clock is of 1601 */

@@ -11,6 +11,7 @@
 
 #include "fields.h"
 #include "simtime.h"
+#include "trace-devices.h"
 
 G_STATIC_ASSERT(INPUT_SLACK >= FIELD_SLACK);
 
@@ -54,9 +55,8 @@ struct Trace {
     Request held; /* behind its flush_before */
     bool holds;
     bool begun;
-    uint64_t devices[TRACE_MAX_DEVICES]; /* by space */
-    uint32_t n_devices;
-    uint32_t last_space;
+    char *plain; /* the last line, if its fields were written out */
+    TraceDevices *devices;
 };
 
 const TraceFormat *trace_format_find(const char *name)
@@ -305,20 +305,8 @@ static bool units_known(const Trace *t, const char *head, GError **error)
     return !doubt;
 }
 
-static bool begin(Trace *t, GError **error)
+static bool find_format(Trace *t, const char *head, size_t n, GError **error)
 {
-    size_t n;
-    const char *head = input_head(t->in, &n, error);
-
-    if (!head) {
-        return false;
-    }
-    if (strncmp(head, BOM, strlen(BOM)) == 0) {
-        head += strlen(BOM);
-        n -= strlen(BOM);
-    }
-    free_state(t->format, g_steal_pointer(&t->state));
-    t->is_void = n == 0;
     t->format = t->options.format;
     if (!t->format) {
         t->format = detect(&t->options, head, n);
@@ -333,14 +321,32 @@ static bool begin(Trace *t, GError **error)
     if (!t->format && n == 0) {
         t->format = &trace_csv; /* empty, whatever it was */
     }
-    if (!t->format) {
-        return no_format(t->path, head, error);
+    return t->format || no_format(t->path, head, error);
+}
+
+static bool begin(Trace *t, GError **error)
+{
+    size_t n;
+    const char *head = input_head(t->in, &n, error);
+
+    if (!head) {
+        return false;
     }
-    if (!t->is_void &&
-        (!options_fit(t, error) || !units_known(t, head, error))) {
+    if (strncmp(head, BOM, strlen(BOM)) == 0) {
+        head += strlen(BOM);
+        n -= strlen(BOM);
+    }
+    free_state(t->format, g_steal_pointer(&t->state));
+    t->is_void = n == 0;
+    if (!find_format(t, head, n, error) ||
+        (!t->is_void &&
+         (!options_fit(t, error) || !units_known(t, head, error)))) {
         return false;
     }
     t->state = new_state(t->format, &t->options, head, n);
+    trace_devices_free(t->devices);
+    t->devices =
+        trace_devices_new(t->options.device, t->format->kernel_devices);
     find_origin(t, head, n);
     return true;
 }
@@ -381,6 +387,8 @@ void trace_close(Trace *t)
     if (t) {
         input_close(t->in);
         free_state(t->format, t->state);
+        trace_devices_free(t->devices);
+        g_free(t->plain);
         g_free(t->header);
         g_free(t->path);
         g_free(t);
@@ -426,13 +434,17 @@ TraceUnits trace_units(const Trace *t)
 
 uint32_t trace_n_devices(const Trace *t)
 {
-    return t->n_devices;
+    return trace_devices_n(t->devices);
 }
 
 uint64_t trace_device(const Trace *t, uint32_t space)
 {
-    g_assert(space < t->n_devices);
-    return t->devices[space];
+    return trace_devices_number(t->devices, space);
+}
+
+char *trace_device_name(const Trace *t, uint32_t space)
+{
+    return trace_devices_name(t->devices, space);
 }
 
 uint64_t trace_n_disordered(const Trace *t)
@@ -470,14 +482,15 @@ static RequestNext damaged(Trace *t, const char *reason, GError **error)
 static const char *parse_plain(Trace *t, const char *line, const char *reason,
                                TraceRecord *out)
 {
-    g_autofree char *plain = field_plain(line);
     const char *again;
 
-    if (!plain) {
+    g_free(t->plain);
+    t->plain = field_plain(line);
+    if (!t->plain) {
         return reason;
     }
     *out = (TraceRecord){0};
-    again = t->format->parse(t->state, plain, out);
+    again = t->format->parse(t->state, t->plain, out);
     return again && !is_no_request(again) ? reason : again;
 }
 
@@ -519,27 +532,6 @@ static InputRead read_line(Trace *t, TraceRecord *out, const char **reason,
         *reason = parse(t, line, out);
     }
     return r;
-}
-
-/* false: more devices than anybody has. */
-static bool find_space(Trace *t, uint64_t device, uint32_t *space)
-{
-    if (t->n_devices && t->devices[t->last_space] == device) {
-        *space = t->last_space;
-        return true;
-    }
-    for (uint32_t i = 0; i < t->n_devices; i++) {
-        if (t->devices[i] == device) {
-            *space = t->last_space = i;
-            return true;
-        }
-    }
-    if (t->n_devices == TRACE_MAX_DEVICES) {
-        return false;
-    }
-    t->devices[t->n_devices] = device;
-    *space = t->last_space = t->n_devices++;
-    return true;
 }
 
 /* When it arrives, by the drive's clock; false: too late for any clock. */
@@ -607,8 +599,8 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
     if (rec->op == SSD_OP_FLUSH) {
         req->offset = req->nbytes = 0;
     }
-    if (!find_space(t, rec->device, &req->space)) {
-        return "more than 4096 devices";
+    if (!trace_devices_space(t->devices, rec, &req->space)) {
+        return "more than 1048576 devices";
     }
     if (!arrival_ns(t, rec->at_ns, &req->at_ns)) {
         return "arrives more than 10 years after the first line";
@@ -618,14 +610,22 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
 
 static RequestNext ended(Trace *t, GError **error)
 {
-    if (t->n_requests == 0 && !t->options.may_be_empty) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
-                    "%s: holds no request%s (%s: %s)", t->path,
-                    t->options.device >= 0 ? " for that --device" : "",
-                    t->format->name, t->format->help);
-        return REQUEST_ERROR;
+    g_autofree char *others = NULL;
+
+    if (t->n_requests > 0 || t->options.may_be_empty) {
+        return REQUEST_END;
     }
-    return REQUEST_END;
+    others = trace_devices_others(t->devices);
+    if (*others) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "%s: holds no request for that --device=%s; it has %s",
+                    t->path, t->options.device, others);
+    } else {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "%s: holds no request (%s: %s)", t->path, t->format->name,
+                    t->format->help);
+    }
+    return REQUEST_ERROR;
 }
 
 /* The record is *req, or a flush with *req behind it. */
@@ -663,8 +663,8 @@ static RequestNext trace_next(void *opaque, Request *req, GError **error)
             return ended(t, error);
         }
         t->line_number++;
-        if ((!reason || reason == trace_left_out) && t->options.device >= 0 &&
-            rec.device != (uint64_t)t->options.device) {
+        if ((!reason || reason == trace_left_out) && t->options.device &&
+            !trace_devices_want(t->devices, &rec)) {
             reason = trace_skip;
         }
         if (!reason) {

@@ -20,7 +20,7 @@
 #include "trace-units.h"
 
 /* A trace may name so many devices, and no more. */
-#define TRACE_MAX_DEVICES 4096
+#define TRACE_MAX_DEVICES (1U << 20)
 
 #define TRACE_SECTOR_BYTES 512
 
@@ -53,6 +53,8 @@ typedef struct TraceRecord {
     uint64_t offset;
     uint64_t nbytes; /* 1..4294967295; 0: FLUSH */
     uint64_t device; /* a number that distinguishes devices of the trace */
+    const char *name; /* of the device, valid as the line is; NULL: none */
+    size_t name_len;
     SsdOp op;
     bool fua;
     uint64_t stream; /* of a write; 0: none */
@@ -109,6 +111,7 @@ typedef struct TraceFormat {
     /* Optional: is this a line of names of columns as only this format has it?
      * A file that begins with one is of this format, whatever follows. */
     bool (*headed)(const char *line);
+    bool kernel_devices; /* numbers of devices are major << 20 | minor */
     /* Optional: set up the parser by the options and the first bytes.  The
      * options outlive the state. */
     void (*begin)(void *state, const TraceOptions *o, const char *head,
@@ -168,16 +171,13 @@ struct TraceOptions {
     char action;               /* D, Q or C of blktrace; 0: D if there is any */
     bool skip_bad;             /* count damaged lines and go on */
     bool may_be_empty;         /* a file without a request just ends */
-    int64_t device;            /* only that one; negative: all */
+    const char *device;        /* only that one, as people name it */
     uint64_t scale_ppm;        /* of times; 1000000: as they are */
     unsigned n_streams;        /* of stream[]; 0: streams as they are */
     uint16_t stream[TRACE_MAX_STREAMS]; /* new number of each stream */
 };
 
-#define TRACE_OPTIONS_INIT                                                     \
-    {                                                                          \
-        .device = -1, .scale_ppm = 1000000                                     \
-    }
+#define TRACE_OPTIONS_INIT {.scale_ppm = 1000000}
 
 typedef struct Trace Trace;
 
@@ -209,8 +209,10 @@ TraceUnits trace_units(const Trace *t);
 /* Devices that have appeared. */
 uint32_t trace_n_devices(const Trace *t);
 
-/* The trace's own number of the device of Request.space, which has appeared. */
+/* The trace's own number of the device of Request.space, which has appeared,
+ * and how people name it; g_free(). */
 uint64_t trace_device(const Trace *t, uint32_t space);
+char *trace_device_name(const Trace *t, uint32_t space);
 
 /* Is there not one byte?  Then the format is not known. */
 bool trace_is_void(const Trace *t);

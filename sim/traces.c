@@ -16,10 +16,6 @@
 
 #define DRAW_BATCHES 0xd0000
 
-#define SPACE_SHIFT 12 /* TRACE_MAX_DEVICES */
-
-G_STATIC_ASSERT(1 << SPACE_SHIFT == TRACE_MAX_DEVICES);
-
 /* Requests of one stream. */
 typedef enum Part {
     PART_ALL,
@@ -48,15 +44,16 @@ typedef struct Stream {
     uint64_t span_ns;
 } Stream;
 
-/* A device of traces that belong together. */
+/* A device of the traces; those of hosts and numbers that differ are others. */
 typedef struct Device {
-    unsigned host; /* number of the first trace of it */
     uint64_t number;
+    unsigned host;  /* number of the first trace of it */
+    uint32_t space; /* of all traces */
 } Device;
 
 /* What is known of a trace before the requests of all are merged. */
 typedef struct File {
-    unsigned host;      /* as of Device */
+    unsigned host;      /* as of Device; JOIN_APART: the trace itself */
     GArray *spaces;     /* of this trace's spaces, those of all; uint32_t */
     bool dated;         /* first_ns and newest_ns are of everybody's clock */
     uint64_t offset_ns; /* of its first request from that of all */
@@ -76,7 +73,8 @@ struct Traces {
     TracesConfig cfg;
     unsigned n_traces;
     File *file;
-    GArray *devices; /* Device, by space; JOIN_APART: none */
+    GHashTable *devices; /* set of Device * */
+    GArray *numbers;     /* of those, by space; uint64_t */
     unsigned n_missing;
     char *note;       /* about those; or NULL */
     uint64_t from_ns; /* by the clock of requests */
@@ -139,20 +137,34 @@ static uint64_t scaled(const Traces *t, uint64_t ns)
 
 /* ---- the first reading --------------------------------------------------- */
 
+static guint device_hash(gconstpointer p)
+{
+    const Device *d = p;
+
+    return (guint)((d->number ^ d->host) * 0x9e3779b97f4a7c15ULL >> 32);
+}
+
+static gboolean device_equal(gconstpointer a, gconstpointer b)
+{
+    const Device *x = a;
+    const Device *y = b;
+
+    return x->number == y->number && x->host == y->host;
+}
+
 /* The space of all traces for a new one of this trace. */
 static uint32_t find_device(Traces *t, unsigned host, uint64_t number)
 {
-    Device d = {host, number};
+    Device key = {.number = number, .host = host};
+    const Device *known = g_hash_table_lookup(t->devices, &key);
 
-    for (guint i = 0; i < t->devices->len; i++) {
-        const Device *known = &g_array_index(t->devices, Device, i);
-
-        if (known->host == host && known->number == number) {
-            return i;
-        }
+    if (!known) {
+        key.space = g_hash_table_size(t->devices);
+        g_hash_table_add(t->devices, g_memdup2(&key, sizeof(key)));
+        g_array_append_val(t->numbers, number);
+        return key.space;
     }
-    g_array_append_val(t->devices, d);
-    return t->devices->len - 1;
+    return known->space;
 }
 
 static uint32_t space_of(Traces *t, unsigned number, const Trace *trace,
@@ -160,9 +172,6 @@ static uint32_t space_of(Traces *t, unsigned number, const Trace *trace,
 {
     File *f = &t->file[number];
 
-    if (t->cfg.join == JOIN_APART) {
-        return number << SPACE_SHIFT | req->space;
-    }
     while (f->spaces->len <= req->space) {
         uint32_t space =
             find_device(t, f->host, trace_device(trace, f->spaces->len));
@@ -394,7 +403,7 @@ static bool read_as_one(Traces *t, Trace *const *trace, GError **error)
             o->action = 'D';
         }
     }
-    o->may_be_empty = of_blktrace || o->device >= 0;
+    o->may_be_empty = of_blktrace || o->device;
     for (unsigned i = 0; i < t->n_streams; i++) {
         if (!trace_change(t->stream[i].trace, o, error)) {
             return false;
@@ -421,15 +430,13 @@ static bool join(Traces *t, GError **error)
                             error)) {
         return false;
     }
-    if (t->cfg.join == JOIN_APART) {
-        return true;
-    }
-    if (!read_as_one(t, trace, error)) {
+    if (t->cfg.join != JOIN_APART && !read_as_one(t, trace, error)) {
         return false;
     }
     for (unsigned i = 0; i < t->n_traces; i++) {
         File *f = &t->file[i];
 
+        f->host = t->cfg.join == JOIN_APART ? i : 0;
         while (f->host < i && !join_same_host(trace[i], trace[f->host])) {
             f->host++;
         }
@@ -512,7 +519,8 @@ Traces *traces_open(const TracesConfig *cfg, GError **error)
     g_assert(t->n_traces > 0 && t->n_traces <= TRACES_MAX);
     t->stream = g_new0(Stream, 2 * t->n_traces);
     t->file = g_new0(File, t->n_traces);
-    t->devices = g_array_new(FALSE, FALSE, sizeof(Device));
+    t->devices = g_hash_table_new_full(device_hash, device_equal, g_free, NULL);
+    t->numbers = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     for (unsigned i = 0; i < t->n_traces; i++) {
         t->file[i].spaces = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     }
@@ -541,7 +549,8 @@ void traces_close(Traces *t)
         for (unsigned i = 0; i < t->n_traces; i++) {
             g_array_free(t->file[i].spaces, TRUE);
         }
-        g_array_free(t->devices, TRUE);
+        g_hash_table_destroy(t->devices);
+        g_array_free(t->numbers, TRUE);
         remap_free(t->remap);
         g_free(t->note);
         g_free(t->file);
@@ -592,7 +601,7 @@ static void no_request(const Traces *t, GError **error)
     } else if (r->sample_ppm) {
         which = " in the --sample";
         remedy = "; take a larger one";
-    } else if (t->cfg.options.device >= 0) {
+    } else if (t->cfg.options.device) {
         which = " for that --device";
     }
     g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: holds no request%s%s%s",
@@ -732,7 +741,7 @@ uint64_t traces_device(const Traces *t, uint32_t space)
     g_assert(traces_has_devices(t));
     return t->cfg.join == JOIN_APART
                ? trace_device(t->stream[t->last].trace, space)
-               : g_array_index(t->devices, Device, space).number;
+               : g_array_index(t->numbers, uint64_t, space);
 }
 
 Join traces_join(const Traces *t)

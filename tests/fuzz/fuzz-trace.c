@@ -73,7 +73,7 @@ static void as_trace(const uint8_t *data, size_t size, const TraceFormat *f,
 
     o.format = f;
     o.skip_bad = flags & SKIP_BAD;
-    o.device = flags & DEVICE_0 ? 0 : -1;
+    o.device = flags & DEVICE_0 ? "0" : NULL;
     o.scale_ppm = flags & FASTER ? 1 : 1000000;
     t = trace_from_memory(data, size, &o, &error);
     g_assert_true((t == NULL) == (error != NULL));

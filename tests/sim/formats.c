@@ -1087,7 +1087,7 @@ static void test_options(void)
 
     o = ((TraceOptions)TRACE_OPTIONS_INIT);
     o.format = &trace_ssdsim;
-    o.device = 7;
+    o.device = "7";
     g_assert_cmpuint(count("0 7 16 8 0\n9 1 16 8 0\n12 7 8 8 1\n", o, &error,
                            &skipped, &last),
                      ==, 2);
@@ -1117,6 +1117,124 @@ static void test_devices(void)
         g_assert_cmpint(s.next(s.opaque, &req, NULL), ==, REQUEST_OK);
         g_assert_cmpuint(req.space, ==, spaces[i]);
     }
+    trace_close(t);
+}
+
+/* As the trace names a device, by number, or as the kernel does. */
+static const struct {
+    const char *text;
+    const char *device;
+    unsigned n;       /* requests */
+    const char *says; /* if there are none: what there is */
+} with_devices[] = {
+#define BLK_DEVICES                                                            \
+    "8,0 0 1 0.0 1 D R 0 + 8 [x]\n8,17 0 2 0.1 1 D R 0 + 8 [x]\n"              \
+    "65,0 0 3 0.2 1 D R 0 + 8 [x]\n259,3 0 4 0.3 1 D R 0 + 8 [x]\n"            \
+    "8,0 0 5 0.4 1 D R 0 + 8 [x]\n"
+    {BLK_DEVICES, "8,0", 2, NULL},
+    {BLK_DEVICES, "8:0", 2, NULL},
+    {BLK_DEVICES, "sda", 2, NULL},
+    {BLK_DEVICES, "/dev/sda", 2, NULL},
+    {BLK_DEVICES, "8388608", 2, NULL},
+    {BLK_DEVICES, "sdb1", 1, NULL},
+    {BLK_DEVICES, "sdq", 1, NULL},
+    {BLK_DEVICES, "259,3", 1, NULL},
+    {BLK_DEVICES, "sdb", 0, "--device=sdb; it has 8,0, 8,17, 65,0, 259,3"},
+    {BLK_DEVICES, "nvme0n1", 0, "it has 8,0, 8,17"},
+    {BLK_DEVICES, "8", 0, "it has 8,0, 8,17"},
+    {BLK_DEVICES, "", 0, "it has 8,0, 8,17"},
+#define FIO_DEVICES                                                            \
+    "fio version 3 iolog\n1 /dev/sda read 0 512\n2 /mnt/a.0 read 0 512\n"      \
+    "3 /dev/sda read 0 512\n"
+    {FIO_DEVICES, "sda", 2, NULL},
+    {FIO_DEVICES, "/dev/sda", 2, NULL},
+    {FIO_DEVICES, "/mnt/a.0", 1, NULL},
+    {FIO_DEVICES, "a.0", 1, NULL},
+    {FIO_DEVICES, "a", 0, "it has /dev/sda, /mnt/a.0"},
+#define CSV_DEVICES                                                            \
+    "time_ns,device,op,offset,size\n1,sda,R,0,512\n2,nvme0n1,R,0,512\n"        \
+    "3,7,R,0,512\n4,\"sda\",R,0,512\n"
+    {CSV_DEVICES, "sda", 2, NULL},
+    {CSV_DEVICES, "nvme0n1", 1, NULL},
+    {CSV_DEVICES, "7", 1, NULL},
+    {CSV_DEVICES, "sdb", 0, "it has sda, nvme0n1, 7"},
+#define MSR_DEVICES                                                            \
+    "1,h,0,Read,0,512,1\n2,g,0,Read,0,512,1\n3,h,1,Read,0,512,1\n"             \
+    "4,g,0,Read,0,512,1\n"
+    {MSR_DEVICES, "0", 1, NULL},
+    {MSR_DEVICES, "1", 1, NULL},
+    {MSR_DEVICES, "g,0", 2, NULL},
+    {MSR_DEVICES, "g,1", 0, "it has 0, g,0, 1"},
+};
+
+static void test_device_names(void)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(with_devices); i++) {
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GError) error = NULL;
+        uint64_t skipped;
+        Request last;
+
+        g_test_message("%s", with_devices[i].device);
+        o.device = with_devices[i].device;
+        g_assert_cmpuint(
+            count(with_devices[i].text, o, &error, &skipped, &last), ==,
+            with_devices[i].n);
+        g_assert_true((error == NULL) == (with_devices[i].says == NULL));
+        if (error) {
+            g_assert_nonnull(strstr(error->message, with_devices[i].says));
+        }
+    }
+}
+
+/* How a device is named in results. */
+static void test_named(void)
+{
+    static const struct {
+        const char *text;
+        const char *name; /* of the second device */
+    } t[] = {{BLK_DEVICES, "8,17"},
+             {FIO_DEVICES, "/mnt/a.0"},
+             {CSV_DEVICES, "nvme0n1"},
+             {MSR_DEVICES, "g,0"},
+             {"0,1,512,W,0.0\n9,1,512,W,0.1\n", "9"}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        Trace *trace =
+            open_text(t[i].text, -1, ((TraceOptions)TRACE_OPTIONS_INIT));
+        RequestSource s = trace_source(trace);
+        g_autofree char *name = NULL;
+        Request req;
+
+        for (uint32_t space = 0; space < 2; space++) {
+            g_assert_cmpint(s.next(s.opaque, &req, NULL), ==, REQUEST_OK);
+            g_assert_cmpuint(req.space, ==, space);
+        }
+        name = trace_device_name(trace, 1);
+        g_assert_cmpstr(name, ==, t[i].name);
+        trace_close(trace);
+    }
+}
+
+/* In any number, in any order. */
+static void test_many_devices(void)
+{
+    enum { N = 10000 };
+    g_autoptr(GString) text = g_string_new(NULL);
+    RequestSource s;
+    Request req;
+    Trace *t;
+
+    for (unsigned i = 0; i < 2 * N; i++) {
+        g_string_append_printf(text, "%u,1,512,W,0.0\n", i * 7919 % N);
+    }
+    t = open_text(text->str, -1, ((TraceOptions)TRACE_OPTIONS_INIT));
+    s = trace_source(t);
+    for (unsigned i = 0; i < 2 * N; i++) {
+        g_assert_cmpint(s.next(s.opaque, &req, NULL), ==, REQUEST_OK);
+        g_assert_cmpuint(req.space, ==, i % N);
+    }
+    g_assert_cmpuint(trace_device(t, 1), ==, 7919);
     trace_close(t);
 }
 
@@ -1601,6 +1719,9 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/archives", test_archives);
     g_test_add_func("/formats/options", test_options);
     g_test_add_func("/formats/devices", test_devices);
+    g_test_add_func("/formats/device-names", test_device_names);
+    g_test_add_func("/formats/named", test_named);
+    g_test_add_func("/formats/many-devices", test_many_devices);
     g_test_add_func("/formats/unknown", test_unknown);
     g_test_add_func("/formats/headers", test_headers);
     g_test_add_func("/formats/many", test_many);

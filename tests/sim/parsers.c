@@ -198,8 +198,7 @@ static void test_workload(void)
     g_assert_cmpuint(taken, >, ROUNDS / 20);
 }
 
-static const TraceOptions msr = {
-    .format = &trace_msr, .device = -1, .scale_ppm = 1000000};
+static const TraceOptions msr = {.format = &trace_msr, .scale_ppm = 1000000};
 
 /* A trace; times never go back, sizes are never 0. */
 static void test_trace(void)

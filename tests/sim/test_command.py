@@ -288,6 +288,27 @@ class Parts(unittest.TestCase):
         self.assertIn("holds no request", done.stderr)
 
 
+class Devices(unittest.TestCase):
+    """A trace of several devices."""
+
+    PLAY = "replay", "--profile", TINY
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.trace = self.folder / "trace"
+
+    def test_too_many_for_the_binary_form(self) -> None:
+        self.trace.write_text("".join(f"{n},1,512,W,0.0\n"
+                                      for n in range(4097)))
+        r = result(*self.PLAY, self.trace, "--wrap")
+        self.assertEqual(r["requests"], 4097)
+        done = run("convert", self.trace, "--to", "binary")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("at most 4096 devices", done.stderr)
+
+
 class Terminal(unittest.TestCase):
     """Nothing of a file or an argument is obeyed by the terminal."""
 

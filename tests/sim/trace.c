@@ -6,8 +6,7 @@
 #include <unistd.h>
 #include <glib/gstdio.h>
 
-static const TraceOptions msr = {
-    .format = &trace_msr, .device = -1, .scale_ppm = 1000000};
+static const TraceOptions msr = {.format = &trace_msr, .scale_ppm = 1000000};
 
 #define GOOD "128166372000000000,h,0,Write,0,4096,1\n"
 

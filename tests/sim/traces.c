@@ -70,11 +70,11 @@ static void test_merge(void)
     const char *paths[] = {one, two, NULL};
     static const Request want[] = {
         {0, 4096, 4096, SSD_OP_WRITE, false, 0, 0},
-        {0, 4 * MIB, 4096, SSD_OP_WRITE, false, 4096, 0},
-        {10, 4 * MIB + 4096, 4096, SSD_OP_READ, false, 4096, 0},
+        {0, 4 * MIB, 4096, SSD_OP_WRITE, false, 1, 0},
+        {10, 4 * MIB + 4096, 4096, SSD_OP_READ, false, 1, 0},
         {20, 3 * MIB, 4096, SSD_OP_READ, false, 0, 0},
         {40, 4096, 4096, SSD_OP_WRITE, false, 0, 0},
-        {60, 4 * MIB, 4096, SSD_OP_WRITE, false, 4096, 0},
+        {60, 4 * MIB, 4096, SSD_OP_WRITE, false, 1, 0},
     };
     TracesConfig cfg = config(paths);
     GArray *all;
@@ -117,10 +117,10 @@ static void test_join(void)
         uint64_t page[4];
         uint32_t space[4];
     } want[] = {
-        {JOIN_APART, {0, 0, 20, 20}, {1, 3, 2, 4}, {0, 4096, 1, 4097}},
+        {JOIN_APART, {0, 0, 20, 20}, {1, 3, 2, 4}, {0, 1, 2, 3}},
         {JOIN_CLOCK, {0, 5, 20, 25}, {3, 1, 4, 2}, {0, 1, 1, 0}},
         {JOIN_APPEND, {0, 20, 20, 40}, {1, 2, 3, 4}, {0, 1, 1, 0}},
-        {N_JOINS, {0, 0, 20, 20}, {1, 3, 2, 4}, {0, 4096, 1, 4097}},
+        {N_JOINS, {0, 0, 20, 20}, {1, 3, 2, 4}, {0, 1, 2, 3}},
     };
 
     for (size_t w = 0; w < G_N_ELEMENTS(want); w++) {
