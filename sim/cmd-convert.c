@@ -84,6 +84,9 @@ static bool to_binary(char **paths, GError **error)
                     "replay what it writes with --wrap");
         return false;
     }
+    if (what.cfg.remap == TRACES_N_REMAPS && !paths[1]) {
+        what.cfg.remap = TRACES_REMAP_NONE; /* the form has devices */
+    }
     if (isatty(STDOUT_FILENO)) {
         return command_usage(error,
                              "--to=binary: standard output is a terminal");

@@ -168,7 +168,7 @@
       "files of the same recording of blktrace that were not given, as far "   \
       "as can be seen")                                                        \
     V(STRING, remap, "remap", "", &when_trace,                                 \
-      traces_remap_name(v->from.cfg.remap),                                    \
+      traces_remap_name(traces_remap(v->traces)),                              \
       "change of the addresses ([traces.md](traces.md))")                      \
     V(U64, retime, "retime", "", &when_trace, v->from.cfg.retime,              \
       "change of the times: the k of Dk, or 0")                                \

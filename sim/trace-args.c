@@ -165,7 +165,7 @@ static bool find_name(const char *option, const char *value,
 
 static bool set_layout(TracesConfig *cfg, GError **error)
 {
-    unsigned remap = cfg->paths[1] ? TRACES_REMAP_BESIDE : TRACES_REMAP_NONE;
+    unsigned remap = TRACES_N_REMAPS;
     unsigned join = N_JOINS;
     bool ok;
 

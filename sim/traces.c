@@ -114,6 +114,13 @@ const char *traces_remap_help(unsigned i)
     return remaps[i].help;
 }
 
+/* Do devices go side by side only where there are several? */
+static bool puts_beside(const Traces *t)
+{
+    return t->cfg.remap == TRACES_N_REMAPS ||
+           t->cfg.remap == TRACES_REMAP_MODULO;
+}
+
 /* ---- which requests? ----------------------------------------------------- */
 
 /* Is it in the window and in the sample?  *n_flushes counts those that the
@@ -341,14 +348,14 @@ static bool add_stream(Traces *t, unsigned number, Part part, GError **error)
 }
 
 /* What needs more than one reading of each file; NULL: nothing. */
-static const char *reads_again(const TracesConfig *cfg)
+static const char *reads_again(const Traces *t)
 {
-    return cfg->retime                ? "--retime"
-           : cfg->join == JOIN_APPEND ? "--join=append"
-           : cfg->remap == TRACES_REMAP_BESIDE ||
-                   cfg->remap == TRACES_REMAP_COMPACT
-               ? "--remap=beside or compact"
-               : NULL;
+    return t->cfg.retime                ? "--retime"
+           : t->cfg.join == JOIN_APPEND ? "--join=append"
+           : t->cfg.reading.repeat > 1  ? "--repeat"
+           : !t->remap                  ? NULL
+           : puts_beside(t) ? "--remap=beside, the default of several traces,"
+                            : "--remap=beside or compact";
 }
 
 /* Is it among the paths before it? */
@@ -366,8 +373,8 @@ static bool is_repeated(const Traces *t, unsigned number)
 static bool pipes_fit(const Traces *t, GError **error)
 {
     for (unsigned i = 0; i < t->n_traces; i++) {
-        const char *what = is_repeated(t, i) ? "a file that is given twice"
-                                             : reads_again(&t->cfg);
+        const char *what =
+            is_repeated(t, i) ? "a file that is given twice" : reads_again(t);
 
         if (what && !input_again(t->cfg.paths[i], what, error)) {
             return false;
@@ -524,10 +531,11 @@ Traces *traces_open(const TracesConfig *cfg, GError **error)
     for (unsigned i = 0; i < t->n_traces; i++) {
         t->file[i].spaces = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     }
-    if (cfg->remap == TRACES_REMAP_BESIDE) {
-        t->remap = remap_new(0);
-    } else if (cfg->remap == TRACES_REMAP_COMPACT) {
+    if (cfg->remap == TRACES_REMAP_COMPACT) {
         t->remap = remap_new(TRACES_CHUNK_BYTES);
+    } else if (cfg->remap == TRACES_REMAP_BESIDE ||
+               (puts_beside(t) && (t->n_traces > 1 || cfg->retime))) {
+        t->remap = remap_new(0);
     }
     if (!pipes_fit(t, error) || !add_streams(t, error) || !join(t, error) ||
         !begin(t, error)) {
@@ -665,6 +673,40 @@ static bool set_arrival(Traces *t, const Stream *s, Request *req,
     return false;
 }
 
+/* With the first request of a second device.  Those before it, of the first
+ * one, are where the layout has them. */
+static bool begin_beside(Traces *t, GError **error)
+{
+    if (!input_again(t->cfg.paths[0],
+                     "laying devices side by side (not with --device or "
+                     "--remap=none)",
+                     error)) {
+        return false;
+    }
+    t->remap = remap_new(0);
+    if (!read_all(t, error)) {
+        return false;
+    }
+    remap_close(t->remap);
+    t->some = true;
+    return true;
+}
+
+/* A request goes to its place in the layout. */
+static RequestNext place(Traces *t, const Stream *s, Request *req,
+                         GError **error)
+{
+    req->space = space_of(t, s->number, s->trace, req);
+    if (!t->remap && G_UNLIKELY(req->space) && puts_beside(t) &&
+        !begin_beside(t, error)) {
+        return REQUEST_ERROR;
+    }
+    if (t->remap && req->nbytes > 0) {
+        req->offset = remap_offset(t->remap, req->space, req->offset);
+    }
+    return REQUEST_OK;
+}
+
 static RequestNext traces_next(void *opaque, Request *req, GError **error)
 {
     Traces *t = opaque;
@@ -673,7 +715,12 @@ static RequestNext traces_next(void *opaque, Request *req, GError **error)
 
     /* One trace as it is: nothing to merge, and its number is 0. */
     if (t->n_streams == 1 && !t->remap && reading_is_whole(&t->cfg.reading)) {
-        return t->stream[0].source.next(t->stream[0].source.opaque, req, error);
+        const RequestSource *one = &t->stream[0].source;
+        RequestNext next = one->next(one->opaque, req, error);
+
+        return next == REQUEST_OK && G_UNLIKELY(req->space) && puts_beside(t)
+                   ? place(t, &t->stream[0], req, error)
+                   : next;
     }
     while (!(first = find_first(t, &failed, error))) {
         RequestNext got = failed ? REQUEST_ERROR : next_pass(t, error);
@@ -687,11 +734,7 @@ static RequestNext traces_next(void *opaque, Request *req, GError **error)
     if (!set_arrival(t, first, req, error)) {
         return REQUEST_ERROR;
     }
-    req->space = space_of(t, first->number, first->trace, req);
-    if (t->remap && req->nbytes > 0) {
-        req->offset = remap_offset(t->remap, req->space, req->offset);
-    }
-    return REQUEST_OK;
+    return place(t, first, req, error);
 }
 
 static char *traces_where(void *opaque)
@@ -742,6 +785,16 @@ uint64_t traces_device(const Traces *t, uint32_t space)
     return t->cfg.join == JOIN_APART
                ? trace_device(t->stream[t->last].trace, space)
                : g_array_index(t->numbers, uint64_t, space);
+}
+
+TracesRemap traces_remap(const Traces *t)
+{
+    if (t->cfg.remap != TRACES_N_REMAPS) {
+        return t->cfg.remap;
+    }
+    return t->n_traces > 1 || g_hash_table_size(t->devices) > 1
+               ? TRACES_REMAP_BESIDE
+               : TRACES_REMAP_NONE;
 }
 
 Join traces_join(const Traces *t)

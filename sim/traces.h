@@ -26,8 +26,7 @@
     X(MODULO, "modulo",                                                        \
       "addresses beyond the drive are folded into it (the same as --wrap)")    \
     X(BESIDE, "beside",                                                        \
-      "the address spaces of devices side by side; the default for several "   \
-      "traces")                                                                \
+      "the address spaces of devices side by side; the default")               \
     X(COMPACT, "compact",                                                      \
       "the same, without the 4 KiB chunks that are never touched")
 
@@ -46,8 +45,8 @@ typedef struct TracesConfig {
     const char *const *paths; /* NULL at the end; 1..TRACES_MAX */
     TraceOptions options;
     ReadingConfig reading;
-    TracesRemap remap;
-    Join join; /* of several; N_JOINS: as they look */
+    TracesRemap remap; /* TRACES_N_REMAPS: beside, if there are several */
+    Join join;         /* of several; N_JOINS: as they look */
     /*
      * 0: times as they are.  k: writes come in batches of 1..k (uniform) at
      * once, and the next batch comes N mean write intervals after a batch of N;
@@ -71,6 +70,9 @@ bool traces_has_devices(const Traces *t);
 
 /* If so: the traces' own number of the device of a space that has appeared. */
 uint64_t traces_device(const Traces *t, uint32_t space);
+
+/* The way that was taken so far: of one device, addresses are as they are. */
+TracesRemap traces_remap(const Traces *t);
 
 /* The way that was taken; N_JOINS: there is one trace. */
 Join traces_join(const Traces *t);

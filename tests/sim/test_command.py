@@ -155,8 +155,10 @@ class Parts(unittest.TestCase):
                                   stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("x.blktrace.0 is beside it", done.stderr)
-        _, requests = self.played(one)
+        _, requests = self.played(one, "--remap", "none")
         self.assertEqual(requests, [(0, 4), (2, 5)])
+        _, requests = self.played(one)
+        self.assertEqual(requests, [(0, 4), (2, 256 + 5)])
         _, requests = self.played(one, "--device", 8 << 20 | 16)
         self.assertEqual(requests, [(0, 5)])
 
@@ -289,8 +291,10 @@ class Parts(unittest.TestCase):
 
 
 class Devices(unittest.TestCase):
-    """A trace of several devices."""
+    """A trace of several devices, as a file and as a pipe."""
 
+    TWO = ("8,0 0 1 0.0 1 D W 0 + 8 [x]\n8,0 0 2 0.1 1 D W 8 + 8 [x]\n"
+           "8,16 0 3 0.2 1 D R 0 + 8 [x]\n")
     PLAY = "replay", "--profile", TINY
 
     def setUp(self) -> None:
@@ -298,6 +302,41 @@ class Devices(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.trace = self.folder / "trace"
+        self.trace.write_text(self.TWO)
+
+    def pages(self, *args: object) -> tuple[str, list[int]]:
+        """The way of --remap, and the pages that were played."""
+        out = self.folder / "out.csv"
+        r = result(*self.PLAY, *args, "--csv", out)
+        with out.open() as f:
+            return r["remap"], [int(row["offset"]) // 4096
+                                for row in csv.DictReader(f)]
+
+    def test_side_by_side(self) -> None:
+        self.assertEqual(self.pages(self.trace), ("beside", [0, 1, 256]))
+        self.assertEqual(self.pages(self.trace, "--remap", "none"),
+                         ("none", [0, 1, 0]))
+        for device in ("8,0", "sda", "/dev/sda"):
+            self.assertEqual(self.pages(self.trace, "--device", device),
+                             ("none", [0, 1]))
+
+    def test_pipe(self) -> None:
+        def piped(*args: object) -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                [SIM, *map(str, self.PLAY), "-", *map(str, args)],
+                input=self.TWO, capture_output=True, text=True, timeout=60,
+                check=False)
+
+        for more in (("--device", "sda"), ("--remap", "none")):
+            done = piped(*more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for more in ((), ("--remap", "compact"), ("--retime", "D2"),
+                     (self.trace,), ("--remap", "none", "-")):
+            done = piped(*more)
+            self.assertEqual(done.returncode, 1, more)
+            self.assertIn("standard input: ", done.stderr)
+            self.assertIn("needs two readings", done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_too_many_for_the_binary_form(self) -> None:
         self.trace.write_text("".join(f"{n},1,512,W,0.0\n"

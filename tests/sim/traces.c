@@ -105,6 +105,78 @@ static void test_merge(void)
     g_array_free(all, TRUE);
 }
 
+/* Devices of one trace are at the same addresses only when that is asked. */
+static void test_beside(void)
+{
+    g_autofree char *path = write_trace("one", "10 3 0 8 0\n20 3 8 8 0\n"
+                                               "30 5 0 8 0\n40 3 0 8 0\n"
+                                               "50 4 8 8 1\n");
+    const char *paths[] = {path, NULL};
+    static const struct {
+        unsigned remap;
+        uint32_t retime;
+        const char *device;
+        TracesRemap taken;
+        unsigned n;
+        uint64_t offset[5];
+    } want[] = {
+        {TRACES_N_REMAPS,
+         0,
+         NULL,
+         TRACES_REMAP_BESIDE,
+         5,
+         {0, 4096, MIB, 0, 2 * MIB + 4096}},
+        {TRACES_N_REMAPS,
+         1,
+         NULL,
+         TRACES_REMAP_BESIDE,
+         5,
+         {0, 4096, MIB, 0, 2 * MIB + 4096}},
+        {TRACES_REMAP_MODULO,
+         0,
+         NULL,
+         TRACES_REMAP_MODULO,
+         5,
+         {0, 4096, MIB, 0, 2 * MIB + 4096}},
+        {TRACES_REMAP_BESIDE,
+         0,
+         NULL,
+         TRACES_REMAP_BESIDE,
+         5,
+         {0, 4096, MIB, 0, 2 * MIB + 4096}},
+        {TRACES_REMAP_NONE,
+         0,
+         NULL,
+         TRACES_REMAP_NONE,
+         5,
+         {0, 4096, 0, 0, 4096}},
+        {TRACES_N_REMAPS, 0, "3", TRACES_REMAP_NONE, 3, {0, 4096, 0}},
+        {TRACES_N_REMAPS, 1, "3", TRACES_REMAP_NONE, 3, {0, 4096, 0}},
+    };
+
+    for (size_t w = 0; w < G_N_ELEMENTS(want); w++) {
+        TracesConfig cfg = config(paths);
+        GError *error = NULL;
+        Traces *t;
+        RequestSource s;
+        Request req;
+
+        cfg.remap = want[w].remap;
+        cfg.retime = want[w].retime;
+        cfg.options.device = want[w].device;
+        t = traces_open(&cfg, &error);
+        g_assert_no_error(error);
+        s = traces_source(t);
+        for (unsigned i = 0; i < want[w].n; i++) {
+            g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_OK);
+            g_assert_cmpuint(req.offset, ==, want[w].offset[i]);
+        }
+        g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_END);
+        g_assert_cmpint(traces_remap(t), ==, want[w].taken);
+        traces_close(t);
+    }
+}
+
 /* On one clock, and one after the other: the same device of both. */
 static void test_join(void)
 {
@@ -424,6 +496,7 @@ int main(int argc, char **argv)
     dir = g_dir_make_tmp("vssd-traces-XXXXXX", NULL);
     g_assert_nonnull(dir);
     g_test_add_func("/traces/merge", test_merge);
+    g_test_add_func("/traces/beside", test_beside);
     g_test_add_func("/traces/join", test_join);
     g_test_add_func("/traces/compact", test_compact);
     g_test_add_func("/traces/retime", test_retime);
