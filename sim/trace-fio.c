@@ -53,7 +53,7 @@ static bool is_data(const char *word, size_t len, SsdOp *op)
         return true;
     }
     *op = SSD_OP_FLUSH;
-    return word_is(word, len, "datasync");
+    return word_is(word, len, "datasync") || word_is(word, len, "syncfs");
 }
 
 /* Files are told apart by a hash of their names.  Most requests are of the same
@@ -73,7 +73,7 @@ static uint64_t same_file_number(FioState *state, const char *name, size_t len)
 
 /* A line that holds no request; s is behind its action. */
 static const char *no_data(FioState *state, const char *action, size_t len,
-                           const char *s)
+                           const char *s, TraceRecord *out)
 {
     uint64_t wait_ns;
 
@@ -81,9 +81,13 @@ static const char *no_data(FioState *state, const char *action, size_t len,
         word_is(action, len, "close")) {
         return trace_skip;
     }
+    if (word_is(action, len, "sync_file_range")) {
+        out->left = TRACE_LEFT_COMMANDS; /* of the page cache alone */
+        return trace_left_out;
+    }
     if (!word_is(action, len, "wait")) {
-        return "the action is not read, write, trim, sync, datasync, wait, "
-               "add, open or close";
+        return "the action is not read, write, trim, sync, datasync, syncfs, "
+               "sync_file_range, wait, add, open or close";
     }
     if (!field_space(&s) || !field_time(&s, NS_PER_US, &wait_ns) ||
         wait_ns > UINT64_MAX / 2 - state->waited_ns) {
@@ -112,7 +116,7 @@ static const char *fio_parse(void *opaque, const char *line, TraceRecord *out)
         return "not: file action";
     }
     if (!is_data(action, action_len, &out->op)) {
-        return no_data(state, action, action_len, s);
+        return no_data(state, action, action_len, s, out);
     }
     if (state->version == 2) {
         out->at_ns = state->waited_ns;

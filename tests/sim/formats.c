@@ -1352,6 +1352,21 @@ static void test_known_header(void)
     }
 }
 
+/* Every action of fio. */
+static void test_fio_actions(void)
+{
+    static const char text[] =
+        "fio version 3 iolog\n1 f add\n2 f open\n3 f write 0 4096\n"
+        "4 f sync 0 0\n5 f datasync 0 0\n6 f syncfs 0 0\n"
+        "7 f sync_file_range 0 4096\n8 f trim 0 4096\n9 f close\n";
+    uint64_t left[TRACE_N_LEFT];
+    g_autofree char *got =
+        played(open_text(text, -1, ((TraceOptions)TRACE_OPTIONS_INIT)), left);
+
+    g_assert_cmpstr(got, ==, "WFFFT");
+    check_left(left, TRACE_LEFT_COMMANDS, 1);
+}
+
 /* Text of 16 bits a letter is refused in one line. */
 static void test_utf16(void)
 {
@@ -1726,6 +1741,7 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/headers", test_headers);
     g_test_add_func("/formats/many", test_many);
     g_test_add_func("/formats/known-header", test_known_header);
+    g_test_add_func("/formats/fio-actions", test_fio_actions);
     g_test_add_func("/formats/utf16", test_utf16);
     g_test_add_func("/formats/damage", test_damage);
     return g_test_run();
