@@ -75,6 +75,8 @@ static Source *open_source(char **paths, uint64_t seed, GError **error)
         return NULL;
     }
     from.iodepth = (uint32_t)v;
+    from.cfg.options.may_lack_times = args.iodepth || play_describes();
+    from.cfg.options.may_be_unsorted = args.iodepth;
     s = source_traces(&from, error);
     if (s) {
         trace_args_note(source_note(s));

@@ -195,18 +195,19 @@ static bool has_op(const bool has[CSV_N_ROLES])
     return has[CSV_OP] || has[CSV_READ] || has[CSV_WRITE];
 }
 
-/* NULL: the columns are known, and all that is needed is there. */
+/* NULL: the columns are known, and all that is needed is there.  Times are not:
+ * csv_untimed(). */
 static const char *read_columns(CsvState *state, const char *line)
 {
     bool has[CSV_N_ROLES] = {false};
 
     read_names(state, line, has);
-    if (!has[CSV_TIME] || !has[CSV_OFFSET] || !has[CSV_SIZE] || !has_op(has)) {
+    if (!has[CSV_OFFSET] || !has[CSV_SIZE] || !has_op(has)) {
         state->n_columns = 0;
         state->units = (TraceUnits){0};
-        return "no header that names time_ns (_us, _ms, _s), op (or is_read, "
-               "is_write), offset (or sector, page) and size (or sectors, "
-               "pages)";
+        return "no header that names op (or is_read, is_write), offset (or "
+               "sector, page), size (or sectors, pages) and, but for "
+               "--iodepth, time_ns (_us, _ms, _s)";
     }
     state->headed = true;
     return NULL;
@@ -221,6 +222,21 @@ static bool csv_headed(const char *line)
 
     read_names(state, line, has);
     return has[CSV_TIME] + has[CSV_OFFSET] + has[CSV_SIZE] + has_op(has) >= 2;
+}
+
+/* Are the columns complete but for times? */
+static bool csv_untimed(const TraceOptions *o, const char *head)
+{
+    g_autofree CsvState *state = g_new0(CsvState, 1);
+    g_autofree char *first = trace_first_line(head);
+    const char *line = o->columns ? o->columns : first;
+
+    bool has[CSV_N_ROLES] = {false};
+
+    if (line) {
+        read_names(state, line, has);
+    }
+    return has[CSV_OFFSET] && has[CSV_SIZE] && has_op(has) && !has[CSV_TIME];
 }
 
 static const char *take_op(unsigned role, const char *text, size_t len,
@@ -402,6 +418,7 @@ const TraceFormat trace_csv = {
     .uses = TRACE_USES_COLUMNS | TRACE_USES_UNITS,
     .state_bytes = sizeof(CsvState),
     .parse = csv_parse,
+    .untimed = csv_untimed,
     .headed = csv_headed,
     .begin = csv_begin,
     .since_ns = 315532800ULL * 1000000000, /* 1980 */

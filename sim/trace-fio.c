@@ -4,7 +4,8 @@
  * format").
  *
  * Version 2 has no times but "wait" lines; requests between two of them arrive
- * at once.  Version 3 begins each line with microseconds.
+ * at once, and a log without any has no times.  Version 3 begins each line with
+ * microseconds.
  */
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "trace.h"
 
 #define HEADER "fio version "
+
+#define MOST_AT_ONCE 64
 
 typedef struct FioState {
     unsigned version;   /* 2 or 3; 0: the header has not been read */
@@ -134,6 +137,22 @@ static const char *fio_parse(void *opaque, const char *line, TraceRecord *out)
     return NULL;
 }
 
+/* More requests than anybody means to come at once, and no wait between any? */
+static bool fio_untimed(const TraceOptions *o, const char *head)
+{
+    g_auto(GStrv) lines = g_strsplit(head, "\n", -1);
+    unsigned n_requests = 0;
+
+    if (!g_str_has_prefix(head, HEADER "2") || strstr(head, " wait ")) {
+        return false;
+    }
+    for (char **line = lines; *line; line++) {
+        n_requests += strstr(*line, " read ") || strstr(*line, " write ") ||
+                      strstr(*line, " trim ");
+    }
+    return n_requests > MOST_AT_ONCE;
+}
+
 static bool fio_detect(const char *head, size_t n)
 {
     return g_str_has_prefix(head, HEADER);
@@ -146,4 +165,5 @@ const TraceFormat trace_fio = {
     .parse = fio_parse,
     .detect = fio_detect,
     .units = {NS_PER_US, 1, 1},
+    .untimed = fio_untimed,
 };

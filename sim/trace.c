@@ -22,6 +22,13 @@ G_STATIC_ASSERT(INPUT_SLACK >= FIELD_SLACK);
 /* The byte order mark of UTF-8, which editors and tables write. */
 #define BOM "\xef\xbb\xbf"
 
+/* A trace is not sorted if more than one line in so many is older than one
+ * before it, and more than a few are.  In the midst of it that shows after
+ * enough lines. */
+#define UNSORTED_SHARE 10
+#define UNSORTED_FEW   8
+#define UNSORTED_LINES 1000
+
 #define MAX_BYTES  UINT32_MAX
 #define MAX_OFFSET (1ULL << 62)
 
@@ -138,6 +145,13 @@ static GPtrArray *sample(const char *head)
         }
     }
     return lines;
+}
+
+char *trace_first_line(const char *head)
+{
+    g_autoptr(GPtrArray) lines = sample(head);
+
+    return lines->len ? field_line(lines->pdata[0]) : NULL;
 }
 
 /* Are at least as many of the first lines known as are damaged? */
@@ -324,6 +338,18 @@ static bool find_format(Trace *t, const char *head, size_t n, GError **error)
     return t->format || no_format(t->path, head, error);
 }
 
+static bool has_times(const Trace *t, const char *head, GError **error)
+{
+    if (!t->options.may_lack_times && t->format->untimed &&
+        t->format->untimed(&t->options, head)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "%s: has no times; --iodepth=N of replay needs none",
+                    t->path);
+        return false;
+    }
+    return true;
+}
+
 static bool begin(Trace *t, GError **error)
 {
     size_t n;
@@ -340,7 +366,8 @@ static bool begin(Trace *t, GError **error)
     t->is_void = n == 0;
     if (!find_format(t, head, n, error) ||
         (!t->is_void &&
-         (!options_fit(t, error) || !units_known(t, head, error)))) {
+         (!options_fit(t, error) || !units_known(t, head, error))) ||
+        !has_times(t, head, error)) {
         return false;
     }
     t->state = new_state(t->format, &t->options, head, n);
@@ -562,6 +589,18 @@ static bool arrival_ns(Trace *t, uint64_t own_ns, uint64_t *at_ns)
     return true;
 }
 
+/* After so many lines, is their order no order? */
+static bool is_unsorted(const Trace *t, uint64_t n_lines)
+{
+    return t->n_disordered > UNSORTED_FEW &&
+           t->n_disordered * UNSORTED_SHARE > n_lines &&
+           !t->options.may_be_unsorted && !t->options.skip_bad;
+}
+
+static const char unsorted[] =
+    "more than a tenth of the lines are older than one before: sort the trace "
+    "by time";
+
 /* false: there is no such stream. */
 static bool find_stream(const Trace *t, uint64_t n, uint16_t *stream)
 {
@@ -605,6 +644,10 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
     if (!arrival_ns(t, rec->at_ns, &req->at_ns)) {
         return "arrives more than 10 years after the first line";
     }
+    if (G_UNLIKELY(t->n_disordered) && t->n_requests >= UNSORTED_LINES &&
+        is_unsorted(t, t->n_requests)) {
+        return unsorted;
+    }
     return NULL;
 }
 
@@ -612,6 +655,9 @@ static RequestNext ended(Trace *t, GError **error)
 {
     g_autofree char *others = NULL;
 
+    if (is_unsorted(t, t->n_requests)) {
+        return damaged(t, unsorted, error);
+    }
     if (t->n_requests > 0 || t->options.may_be_empty) {
         return REQUEST_END;
     }

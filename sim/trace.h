@@ -108,6 +108,8 @@ typedef struct TraceFormat {
     /* Required with read, else optional: does the file begin like this format?
      * Without it, the first lines are parsed. */
     bool (*detect)(const char *head, size_t n);
+    /* Optional: do the first bytes say that requests have no times? */
+    bool (*untimed)(const TraceOptions *o, const char *head);
     /* Optional: is this a line of names of columns as only this format has it?
      * A file that begins with one is of this format, whatever follows. */
     bool (*headed)(const char *line);
@@ -161,6 +163,10 @@ TRACE_FORMATS(TRACE_FORMAT_DECLARE)
 /* The same, NULL at the end. */
 extern const TraceFormat *const trace_formats[];
 
+/* For the hooks of formats: the first line that is no comment, as parse() gets
+ * it; g_free().  NULL: there is none. */
+char *trace_first_line(const char *head);
+
 /* NULL: no such format. */
 const TraceFormat *trace_format_find(const char *name);
 
@@ -170,6 +176,8 @@ struct TraceOptions {
     TraceUnits units;          /* of csv and columns without a name */
     char action;               /* D, Q or C of blktrace; 0: D if there is any */
     bool skip_bad;             /* count damaged lines and go on */
+    bool may_lack_times;
+    bool may_be_unsorted;      /* beyond the share that tools leave */
     bool may_be_empty;         /* a file without a request just ends */
     const char *device;        /* only that one, as people name it */
     uint64_t scale_ppm;        /* of times; 1000000: as they are */
@@ -185,7 +193,8 @@ typedef struct Trace Trace;
  * NULL: the file cannot be read, or its format is not known, leaves a unit
  * open, or does not use an option that was given; *error names it.
  * The first request arrives at 0.  A line older than the one before it arrives
- * with that one (capture tools merge several processors' logs) and is counted.
+ * with that one (capture tools merge several processors' logs) and is counted;
+ * more than a tenth of such lines are a fault.
  * Strings of options must outlive the trace.
  */
 Trace *trace_open(const char *path, const TraceOptions *options,

@@ -929,6 +929,7 @@ static char *read_packed(const uint8_t *data, size_t n, uint64_t *n_requests)
     Request req;
 
     o.format = &trace_msr;
+    o.may_be_unsorted = true;
     t = trace_from_memory(data, n, &o, &error);
     *n_requests = 0;
     if (!t) {
@@ -1352,6 +1353,49 @@ static void test_known_header(void)
     }
 }
 
+/* A log without times is one only where times are of no use. */
+static void test_untimed(void)
+{
+    static const struct {
+        const char *text;
+        bool untimed;
+        unsigned n;
+    } t[] = {
+#define TEN                                                                    \
+    "f read 0 512\nf write 0 512\nf trim 0 512\nf read 0 512\n"                \
+    "f write 0 512\nf read 0 512\nf read 0 512\nf read 0 512\n"                \
+    "f read 0 512\nf read 0 512\n"
+        {"fio version 2 iolog\n" TEN TEN TEN TEN TEN TEN TEN, true, 70},
+        {"fio version 2 iolog\n" TEN TEN TEN TEN TEN TEN, false, 60},
+        {"fio version 2 iolog\n" TEN TEN TEN TEN TEN TEN TEN "f wait 5\n" TEN,
+         false, 80},
+        {"fio version 3 iolog\n1 f read 0 512\n1 f write 0 512\n", false, 2},
+        {"# x\nop,offset,size\nR,0,512\nW,4096,512\n", true, 2},
+        {"\"op\",\"offset\",\"size\"\nR,0,512\n", true, 1},
+        {"op,offset,size,time_ns\nR,0,512,5\n", false, 1},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GError) error = NULL;
+        Trace *trace =
+            trace_from_memory(t[i].text, strlen(t[i].text), &o, &error);
+        uint64_t skipped;
+        Request last;
+
+        g_assert_true((trace == NULL) == t[i].untimed);
+        if (!trace) {
+            g_assert_nonnull(strstr(error->message, "has no times"));
+            g_clear_error(&error);
+        }
+        trace_close(trace);
+        o.may_lack_times = true;
+        g_assert_cmpuint(count(t[i].text, o, &error, &skipped, &last), ==,
+                         t[i].n);
+        g_assert_no_error(error);
+    }
+}
+
 /* Every action of fio. */
 static void test_fio_actions(void)
 {
@@ -1365,6 +1409,45 @@ static void test_fio_actions(void)
 
     g_assert_cmpstr(got, ==, "WFFFT");
     check_left(left, TRACE_LEFT_COMMANDS, 1);
+}
+
+/* A few lines out of order are counted, more than a tenth are a fault. */
+static void test_unsorted(void)
+{
+    static const struct {
+        unsigned n;     /* lines, in order */
+        unsigned older; /* lines behind those */
+        bool good;
+    } t[] = {{91, 9, true},      {90, 10, true},    {89, 11, false},
+             {1, 8, true},       {1, 9, false},     {3000, 300, true},
+             {3000, 400, false}, {899, 3000, false}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        for (unsigned way = 0; way < 3; way++) {
+            g_autoptr(GString) text = g_string_new(NULL);
+            TraceOptions o = TRACE_OPTIONS_INIT;
+            g_autoptr(GError) error = NULL;
+            uint64_t skipped;
+            Request last;
+            uint64_t n;
+
+            for (unsigned k = 0; k < t[i].n + t[i].older; k++) {
+                g_string_append_printf(text, "0,1,512,R,%u.5\n",
+                                       k < t[i].n ? k + 5 : 1);
+            }
+            o.skip_bad = way == 1;
+            o.may_be_unsorted = way == 2;
+            n = count(text->str, o, &error, &skipped, &last);
+            if (t[i].good || way > 0) {
+                g_assert_no_error(error);
+                g_assert_cmpuint(n, ==, t[i].n + t[i].older);
+                g_assert_cmpuint(skipped, ==, 0);
+            } else {
+                g_assert_nonnull(strstr(error->message, "sort the trace"));
+                g_assert_true(g_str_has_prefix(error->message, "memory:"));
+            }
+        }
+    }
 }
 
 /* Text of 16 bits a letter is refused in one line. */
@@ -1741,7 +1824,9 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/headers", test_headers);
     g_test_add_func("/formats/many", test_many);
     g_test_add_func("/formats/known-header", test_known_header);
+    g_test_add_func("/formats/untimed", test_untimed);
     g_test_add_func("/formats/fio-actions", test_fio_actions);
+    g_test_add_func("/formats/unsorted", test_unsorted);
     g_test_add_func("/formats/utf16", test_utf16);
     g_test_add_func("/formats/damage", test_damage);
     return g_test_run();

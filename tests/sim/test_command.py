@@ -338,6 +338,34 @@ class Devices(unittest.TestCase):
             self.assertIn("needs two readings", done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_packed_in_a_pipe(self) -> None:
+        """The way to unpack it, though the file has no name."""
+        done = subprocess.run([SIM, *map(str, self.PLAY), "-"],
+                              input=b"BZh91AY&SY" + bytes(100),
+                              capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"standard input: packed by bzip2; unpack it on the way: "
+                      b"bzcat FILE | ./vssd sim replay -", done.stderr)
+
+    def test_times(self) -> None:
+        """None at all, and in no order."""
+        untimed = "op,offset,size\n" + "W,0,4096\n" * 20
+        unsorted = "time_ns,op,offset,size\n" + "".join(
+            f"{20 - i},W,0,4096\n" for i in range(20))
+        for text, says in ((untimed, f"{self.trace}: has no times; --iodepth"),
+                           (unsorted, f"{self.trace}:21: more than a tenth")):
+            self.trace.write_text(text)
+            done = run(*self.PLAY, self.trace)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+            r = result(*self.PLAY, self.trace, "--iodepth", "4")
+            self.assertEqual(r["requests"], 20)
+        self.assertEqual(run("replay", self.trace, "--describe").returncode, 1)
+        self.trace.write_text(untimed)
+        done = run("replay", self.trace, "--describe")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_too_many_for_the_binary_form(self) -> None:
         self.trace.write_text("".join(f"{n},1,512,W,0.0\n"
                                       for n in range(4097)))
