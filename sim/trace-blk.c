@@ -91,10 +91,9 @@ static bool take_head(const char **s, TraceRecord *out, Action *action)
     uint64_t ignored;
 
     if (!blk_device(s, &out->device) || !field_space(s) ||
-        !field_u64(s, &ignored) || !field_space(s) ||
-        !field_u64(s, &ignored) || !field_space(s) ||
-        !field_time(s, NS_PER_S, &out->at_ns) || !field_space(s) ||
-        !field_u64(s, &ignored) || !field_space(s)) {
+        !field_u64(s, &ignored) || !field_space(s) || !field_u64(s, &ignored) ||
+        !field_space(s) || !field_time(s, NS_PER_S, &out->at_ns) ||
+        !field_space(s) || !field_u64(s, &ignored) || !field_space(s)) {
         return false;
     }
     action->text = *s;

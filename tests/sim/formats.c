@@ -1496,8 +1496,9 @@ static void test_damage(void)
         {&trace_disksim, "1.5 0 1 1\n", "field 4"},
         {&trace_disksim, "1.5 0 1 1 1 1\n", "field 5"},
         {&trace_blkparse, "rubbish\n", "not: device cpu"},
-        {&trace_blkparse, "8,0 0 1 0.0 1 D R x + 8 [x]\n"
-                          "8,0 0 1 0.0 1 D R 1 + 8 [x]\n",
+        {&trace_blkparse,
+         "8,0 0 1 0.0 1 D R x + 8 [x]\n"
+         "8,0 0 1 0.0 1 D R 1 + 8 [x]\n",
          ":1: not: sector + sectors"},
         {&trace_blkparse, "8,0 0 1 0.0 1 D R 99999999999999999 + 8\n",
          "too large"},
@@ -1549,8 +1550,9 @@ static void test_damage(void)
          "not a number"},
         {&trace_csv, "time_ns,op,offset,size,stream\n1,W,2,3,64\n",
          ":2: the stream is not 0..63"},
-        {&trace_blktrace, "rubbish that is longer than a record, for it to be "
-                          "read as one\n",
+        {&trace_blktrace,
+         "rubbish that is longer than a record, for it to be "
+         "read as one\n",
          "magic"},
     };
 
