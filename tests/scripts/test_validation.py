@@ -16,6 +16,8 @@ from vssd.paths import PROJECT
 from vssd.sim import calibrate, validation
 from vssd.sim.run import Runner
 
+PROFILES = PROJECT / "profiles"
+
 FILE = """\
 [sources]
 s = "a source"
@@ -135,6 +137,27 @@ def test_shipped_file() -> None:
                 if drive.free else []:
             value, _ = calibrate.number_of(have[free.key])
             assert free.low <= value <= free.high, (drive.name, free.key)
+
+
+def test_drives_of_the_last_ten_years() -> None:
+    """They suspend programs and erases and read ahead; older ones, and those
+    of papers, do not."""
+    recent = set()
+    for profile in PROFILES.glob("*.ini"):
+        text = profile.read_text()
+        kind = re.search(r"^# Class: +(.*)$", text, re.M)
+        date = re.search(r"^# Date: +(\d{4})$", text, re.M)
+        assert kind, profile
+        have = calibrate.settings(text)
+        both = (have.get("nand.suspend") == "both",
+                have.get("host.read_ahead", "0") != "0")
+        is_drive = re.match(r"(\S+ )?(consumer|NVMe|SATA)", kind[1])
+        is_recent = bool(is_drive and date and int(date[1]) >= 2016)
+        assert both == (is_recent, is_recent), profile
+        if is_recent:
+            recent.add(profile.stem)
+    assert {"p4500", "pm9a3", "zn540", "980-pro", "870-qvo", "qlc",
+            "tlc-generic", "low-latency-slc"} <= recent
 
 
 def test_the_page_is_that_of_the_file() -> None:
