@@ -160,6 +160,21 @@ def test_drives_of_the_last_ten_years() -> None:
             "tlc-generic", "low-latency-slc"} <= recent
 
 
+@pytest.mark.parametrize("profile", ["pm9a3", "980-pro", "zn540"])
+def test_reads_beside_writes(profile: str) -> None:
+    """The measured reads of a mixed load stand beside ours, as predictions."""
+    figures = {f.measure: f for d in validation.chosen(validation.read(),
+                                                       [profile])
+               for f in d.figures if f.measure.startswith("read.")}
+    assert set(figures) == {"read.mean_us", "read.p99_us"}
+    assert {f.use for f in figures.values()} == {"predicted"}
+    assert len({f.point for f in figures.values()}) == 1
+    result = {"latency_ns": {"read": {"mean": 75e3, "p99": 237e3},
+                             "all": {"mean": 1, "p99": 1}}}
+    assert validation.measured("read.mean_us", result) == 75
+    assert validation.measured("read.p99_us", result) == 237
+
+
 def test_the_page_is_that_of_the_file() -> None:
     """Same drives, figures, published numbers and sources; errors and means
     are those of its numbers.  ./vssd validate --write-doc makes it again."""

@@ -30,6 +30,8 @@ MEASURES = {
     "p50_us": ("us, p50", 1),
     "p99_us": ("us, p99", 1),
     "p999_us": ("us, p99.9", 1),
+    "read.mean_us": ("us, mean of reads", 1),
+    "read.p99_us": ("us, p99 of reads", 1),
 }
 USES = ("fitted", "predicted", "not-modelled")
 DRIVE_KEYS = ("name", "profile", "set", "about", "free", "figures")
