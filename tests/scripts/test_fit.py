@@ -56,7 +56,7 @@ def job(name: str = "j", group: int = 0, **options: str) -> dict[str, Any]:
     if rw in ("rw", "randrw", "readwrite"):
         sides = {"read": True, "write": True}
     return {"jobname": name, "groupid": group,
-            "job options": {"ioengine": "libaio", **options},
+            "job options": {"ioengine": "libaio", "direct": "1", **options},
             **{s: side if on else {"total_ios": 0, "iops": 0.0}
                for s, on in sides.items()}}
 
@@ -86,7 +86,8 @@ def write(path: Path, *jobs: dict[str, Any], before: str = "",
 ])
 def test_workload(options: dict[str, str], words: set[str]) -> None:
     """A job's options as keywords of vssd-sim, which takes them."""
-    text = fiojson.workload_of("x", {"ioengine": "libaio", **options}, 500)
+    text = fiojson.workload_of(
+        "x", {"ioengine": "libaio", "direct": "1", **options}, 500)
     assert set(text.split()) == words | {"number_ios=500"}
     done = subprocess.run(
         [str(model.sim()), "run", "--profile", str(find_profile("tiny")),
@@ -139,6 +140,260 @@ def test_a_missing_percentile_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no p99; give fio --percentile_list"):
         fiojson.targets(path, HOW)
     assert len(fiojson.targets(path, fiojson.How(("iops", "p50"), "", 0))) == 2
+
+
+# ---- what fio writes ----------------------------------------------------------------
+
+
+def document(*jobs: dict[str, Any], **fields: Any) -> str:
+    """Results as fio prints them."""
+    return json.dumps({"fio version": "fio-3.36", "jobs": list(jobs),
+                       **fields}, indent=2)
+
+
+def names_of(path: Path, match: str = "iops") -> list[tuple[str, float]]:
+    """The jobs that are used, with their IOPS."""
+    how = fiojson.How((match,), "", 0)
+    return [(t.job, t.value) for t in fiojson.targets(path, how)]
+
+
+def faster(one: dict[str, Any], iops: float, ios: int = 1000) \
+        -> dict[str, Any]:
+    """The same job with other results."""
+    side = "write" if one["write"]["total_ios"] else "read"
+    return {**one, side: {**one[side], "iops": iops, "total_ios": ios}}
+
+
+A, B = job("a", 0, rw="randread"), job("b", 1, rw="randread")
+LATER = faster(A, 6000.0, 2000)
+
+
+@pytest.mark.parametrize("text, want", [
+    # Runs that were appended to one file.
+    (document(A) + document(B), [("a", 5000), ("b", 5000)]),
+    (document(A) + "\n" + document(LATER), [("a", 5000), ("a", 6000)]),
+    (document(A, timestamp=1000) + document(LATER, timestamp=1060),
+     [("a", 5000), ("a", 6000)]),
+    (document({**A, "elapsed": 61}, timestamp=1061)
+     + document({**LATER, "elapsed": 61}, timestamp=1125),
+     [("a", 5000), ("a", 6000)]),
+    # Figures so far of one run (--status-interval).
+    (document({**A, "elapsed": 11}, timestamp=1011)
+     + document({**LATER, "elapsed": 21}, timestamp=1021), [("a", 6000)]),
+    (document({**A, "job_start": 5}) + document({**LATER, "job_start": 5}),
+     [("a", 6000)]),
+    # fio's messages, wherever they come.
+    ("fio: this platform does not support {that}\nwarning: x\n" + document(A)
+     + "\nfio: terminating on signal 2\n\n" + document(B) + "note: both\n",
+     [("a", 5000), ("b", 5000)]),
+    (document(A).replace('"jobs"', '\nfio: io_u error: "x\n"jobs"', 1),
+     [("a", 5000)]),
+    ("Jobs: 1 (f=1): [r(1)][100.0%]\r" + document(A), [("a", 5000)]),
+    (document(A).replace("199000.0", "-nan"), [("a", 5000)]),
+])
+def test_documents(text: str, want: list[tuple[str, float]],
+                   tmp_path: Path) -> None:
+    """All runs of a file, each once, in its last state."""
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    assert names_of(path) == want
+
+
+@pytest.mark.parametrize("text, says", [
+    (document(A)[:-40], "the results that begin in line 1 are cut"),
+    (document(A) + "\n" + document(B)[:99], "are cut: fio had not ended"),
+    (document(A)[:-40] + "\n" + document(B), "line 1 are cut"),
+    (document(A).replace(",", ";"), "no JSON"),
+    ("", "no results; give the output of fio"),
+    ("read: IOPS=5000, BW=20MiB/s\n", "no JSON; give the output of fio"),
+    ('{"jobs": 3}', "no jobs"),
+    ('{"x": 1}', "no jobs"),
+    (document("x"), "no jobs"),  # type: ignore[arg-type]
+])
+def test_no_documents(text: str, says: str, tmp_path: Path) -> None:
+    """Cut results are no results, whatever came before them."""
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(UserError, match=says) as e:
+        names_of(path)
+    assert str(path) in str(e.value) and "\n" not in str(e.value)
+
+
+def clients(path: Path, *hosts: str) -> Path:
+    """Results of fio --client, of one job each, with fio's sum."""
+    jobs = [{**job("c", 0), "hostname": h, "port": 8765} for h in hosts]
+    total = {**faster(job("All clients"), 5000.0 * len(hosts)),
+             "job options": {}, "hostname": hosts[-1], "port": 8765}
+    shared = [{"hostname": h, "bs": "8k", "rw": "randread"} for h in hosts]
+    path.write_text(f"<{hosts[0]}> fio: note\n" + json.dumps(
+        {"fio version": "fio-3.36", "global options": shared,
+         "client_stats": [*jobs, total]}))
+    return path
+
+
+def test_clients(tmp_path: Path) -> None:
+    """The jobs of one client, with its global options, without the sum over
+    all; several are not taken for one drive, nor for several."""
+    one = clients(tmp_path / "a.json", "h1")
+    got = fiojson.targets(one, HOW)
+    assert [(t.job, t.value) for t in got] == [("c", 5000), ("c", 180),
+                                               ("c", 400)]
+    assert "rw=randread" in got[0].workload and "bs=8192" in got[0].workload
+    two = clients(tmp_path / "b.json", "h1", "h2")
+    with pytest.raises(UserError, match="clients h1, h2 ran at the same time"
+                       ".*give --client"):
+        names_of(two)
+    assert [t.value for t in fiojson.targets(
+        two, fiojson.How(("iops",), "", 0, "h2"))] == [5000]
+    for path, says in ((two, "--client h3: allowed h1, h2"),
+                       (write(tmp_path / "c.json", A), "no results of clients")):
+        with pytest.raises(UserError, match=says):
+            fiojson.targets(path, fiojson.How(("iops",), "", 0, "h3"))
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"bsrange": "4k-16k"}, "bssplit=4096/25:8192/25:12288/25:16384/25"),
+    ({"blocksize_range": "16k-32k,4k-8k", "rw": "rw"},
+     "bssplit=16384/50:32768/50,4096/50:8192/50"),
+    ({"bsrange": "4k-8k", "bs": "4k"}, "bs=4096"),  # the last one counts
+    ({"bs": "4k", "bsrange": "4k-8k"}, "bssplit=4096/50:8192/50"),
+    ({"bssplit": "4k/50:8k/:16k/"}, "bssplit=4096/50:8192/25:16384/25"),
+    ({"bssplit": "4k:8k:16k"},
+     "bssplit=4096/33.3333:8192/33.3334:16384/33.3333"),
+    ({"bssplit": "4k/100,8k/100,64k/100", "bs": "1k"},
+     "bssplit=4096/100,8192/100"),
+    ({"rw": "write", "fsync": "16"}, "fsync=16"),
+    ({"rw": "write", "fdatasync": "1", "fsync": "0"}, "fsync=1"),
+    ({"rw": "randrw", "rwmixwrite": "30"}, "rwmixread=70"),
+    ({"ioengine": "libaio", "iodepth": "8", "numjobs": "4"}, "iodepth=32"),
+    ({"rw": "randread", "random_distribution": "zipf"},
+     "random_distribution=zipf:1.1"),
+])
+def test_sizes_and_flushes(options: dict[str, str], words: str) -> None:
+    """Options of fio in other words; vssd-sim takes them."""
+    text = fiojson.workload_of("x", {"ioengine": "libaio", **options}, 500)
+    assert words in text.split()
+    done = subprocess.run(
+        [str(model.sim()), "run", "--profile", str(find_profile("tiny")),
+         "--workload", text, "--describe"], capture_output=True, text=True,
+        check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_wide_range() -> None:
+    """As many sizes as vssd-sim takes, with the same mean."""
+    text = fiojson.workload_of("x", {"bsrange": "4k-1m"}, 500)
+    parts = text.split("bssplit=")[1].split()[0].split(":")
+    sizes = [int(p.partition("/")[0]) for p in parts]
+    assert len(sizes) == 64 and all(s % 4096 == 0 for s in sizes)
+    assert sum(sizes) / 64 == pytest.approx((2**20 + 4096) / 2, rel=0.01)
+    subprocess.run(
+        [str(model.sim()), "run", "--profile", str(find_profile("tiny")),
+         "--workload", text, "--describe"], capture_output=True, check=True)
+
+
+def test_flushes_count(tmp_path: Path) -> None:
+    """fio's IOPS of writes are without the flushes, the model's with them; the
+    latency is that of the writes."""
+    path = write(tmp_path / "a.json", job(rw="randwrite", fsync="4"))
+    got = fiojson.targets(path, HOW)
+    assert [(t.measure, t.value) for t in got] == [
+        ("iops", 6250.0), ("write.p50_us", 180.0), ("write.p99_us", 400.0)]
+
+
+@pytest.mark.parametrize("options, says", [
+    ({"direct": "0"}, "buffered I/O .*page cache, not the drive"),
+    ({"direct": "1", "buffered": "1"}, "page cache"),
+    ({"ioengine": "mmap"}, "ioengine=mmap: it measures the page cache"),
+    ({"ioengine": "null"}, "ioengine=null: it measures no drive"),
+    ({"rate": "10m"}, "rate=10m: the job must run as fast"),
+    ({"rate_min": "1m"}, "rate_min=1m: the job must"),
+    ({"thinktime": "10us"}, "thinktime=10us: the job must"),
+    ({"verify": "crc32c", "rw": "write"}, "verify=crc32c: reads that check"),
+    ({"zonemode": "zbd"}, "zonemode=zbd: the requests follow zones"),
+    ({"sync": "1", "rw": "write"}, "sync: writes that wait for the medium"),
+    ({"sync": "dsync", "rw": "write"}, "sync=dsync: writes that wait"),
+    ({"fsync": "1", "fdatasync": "1"}, "fsync and fdatasync: allowed one"),
+    ({"bsrange": "64k-4k"}, "bsrange=64k-4k: the smaller size comes first"),
+    ({"bsrange": "4k"}, "bsrange=4k: allowed one size|smaller"),
+    ({"bssplit": "4k/x"}, "bssplit=4k/x: allowed SIZE/PERCENT"),
+    ({"read_iolog": "x.log"}, "read_iolog=x.log: the requests are those"),
+    ({"random_distribution": "pareto:0.2", "rw": "randread"},
+     "random_distribution=pareto:0.2: allowed random"),
+    ({"filename": "/dev/nvme0n1:/dev/nvme1n1"}, "several drives at once"),
+    ({"iodepth_batch_complete_min": "8"}, "keep its requests in flight"),
+])
+def test_left_out(options: dict[str, str], says: str, tmp_path: Path) -> None:
+    """A job that is no measurement of the drive, or that the model cannot
+    repeat, is left out with its reason; alone it is refused."""
+    bad = job("bad", **options)
+    path = write(tmp_path / "a.json", bad)
+    with pytest.raises(UserError, match="job 'bad': .*" + says):
+        fiojson.targets(path, HOW)
+    path = write(tmp_path / "b.json", bad, B)
+    told: list[str] = []
+    got = fiojson.targets(path, HOW, told.append)
+    assert {t.job for t in got} == {"b"}
+    assert len(told) == 1 and re.search(says, told[0])
+
+
+def test_options_that_are_off(tmp_path: Path) -> None:
+    """They change nothing, and direct may be written in several ways."""
+    for options in ({"direct": ""}, {"direct": "0", "buffered": "0"},
+                    {"direct": "0", "ioengine": "io_uring_cmd"},
+                    {"sync": "none", "verify": "0", "zonemode": "none",
+                     "rate_iops": "0", "thinktime": "0", "fsync": "0"}):
+        path = write(tmp_path / "a.json", job("a", **options))
+        assert names_of(path) == [("a", 5000)]
+    one = job("a")
+    del one["job options"]["direct"]
+    assert names_of(write(tmp_path / "a.json", one, direct="1")) \
+        == [("a", 5000)]
+    with pytest.raises(UserError, match="direct=0 is fio's default"):
+        names_of(write(tmp_path / "a.json", one))
+
+
+def test_groups(tmp_path: Path) -> None:
+    """The jobs of numjobs are one, reported as one or not; a group with jobs of
+    other options shows in its figures; groups of one time are refused."""
+    path = tmp_path / "a.json"
+    four = [job("a", 0, numjobs="4") for _ in range(4)]
+    write(path, *four)
+    assert names_of(path) == [("a", 20000)]
+    assert names_of(path, "mean") == [("a", 200)]
+    with pytest.raises(UserError, match="p50 of each of its numjobs jobs alone;"
+                       " give fio --group_reporting"):
+        fiojson.targets(path, HOW)
+    write(path, job("a", numjobs="4", group_reporting="", iodepth="8"))
+    assert "iodepth=32" in fiojson.targets(path, HOW)[0].workload
+    for bad, says in (
+            ([*four[:3]], "'a' and 'a' ran at the same time"),
+            ([A, job("b", 1, new_group="1")],
+             "'a' and 'b' ran at the same time"),
+            ([{**A, "write": B["read"]}], "rw=randread, but there are writes"),
+            ([{**A, "read": {**A["read"], "io_bytes": 65536000}}],
+             "reads of 65536 bytes, where its options say 4096"),
+            ([job("m", rw="randrw", rwmixread="90")],
+             "50 % reads, where its options say 90"),
+            ([{**A, "error": 5}], "fio ended it with error 5")):
+        write(path, *bad)
+        with pytest.raises(UserError, match=says):
+            fiojson.targets(path, HOW)
+
+
+def test_reads_and_writes_as_one(tmp_path: Path) -> None:
+    """unified_rw_reporting has one side; fio 2 had microseconds."""
+    one = job("m", rw="randrw", unified_rw_reporting="mixed")
+    one["mixed"] = one.pop("read")
+    del one["write"]
+    got = fiojson.targets(write(tmp_path / "a.json", one), HOW)
+    assert [(t.measure, t.value) for t in got] == [
+        ("iops", 5000), ("p50_us", 180), ("p99_us", 400)]
+    old = job("o")
+    old["read"] = {"total_ios": 9, "iops": 5, "clat": {
+        "mean": 7.0, "percentile": {"50.000000": 6, "99.000000": 9}}}
+    got = fiojson.targets(write(tmp_path / "a.json", old), HOW)
+    assert [t.value for t in got] == [5, 6, 9]
 
 
 # ---- the command ---------------------------------------------------------------------
@@ -246,7 +501,8 @@ def fio_of(path: Path, profile: Path, sets: tuple[str, ...]) -> Path:
     runner = Runner(model.sim())
     jobs = []
     for group, (name, options) in enumerate(JOBS.items()):
-        options = {"ioengine": "libaio", "iodepth": "1", **options}
+        options = {"ioengine": "libaio", "direct": "1", "iodepth": "1",
+                   **options}
         workload = fiojson.workload_of(name, options, REQUESTS)
         fill = "none" if name == "seqwrite" else "preload"
         result = runner.one(Point(profile, workload, None, sets,
@@ -324,7 +580,8 @@ def test_whole_numbers(tmp_path: Path) -> None:
     runner = Runner(model.sim())
     jobs = []
     for group, depth in enumerate(("1", "8", "32")):
-        options = {"rw": "randread", "iodepth": depth, "ioengine": "libaio"}
+        options = {"rw": "randread", "iodepth": depth, "direct": "1",
+                   "ioengine": "libaio"}
         result = runner.one(Point(
             base, fiojson.workload_of("x", options, 1000), None,
             ("nand.dies=3",), ("--fill", "preload")))

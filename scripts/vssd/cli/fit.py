@@ -33,6 +33,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     source = p.add_mutually_exclusive_group(required=True)
     source.add_argument("--fio", nargs="+", metavar="RESULTS.json",
                         help="output of fio --output-format=json")
+    p.add_argument("--client", default="", metavar="HOST",
+                   help="of results of fio's clients, use this one's")
     source.add_argument("--published", metavar="DRIVE",
                         help="figures of profiles/published.toml that are"
                         " marked as fitted")
@@ -77,13 +79,19 @@ def _of_fio(args: argparse.Namespace) -> Task:
     for name in ("profile", "free"):
         if not getattr(args, name):
             raise UserError(f"--fio: give --{name}, too")
-    how = fiojson.How(fiojson.matches(args.match), args.fill, args.requests)
+    how = fiojson.How(fiojson.matches(args.match), args.fill, args.requests,
+                      args.client)
     base = find_profile(args.profile)
     goals = [Goal(_label(t), t.measure, t.value,
                   Point(base, t.workload, args=("--fill", t.fill)))
-             for name in args.fio for t in fiojson.targets(Path(name), how)]
+             for name in args.fio
+             for t in fiojson.targets(Path(name), how, _left_out)]
     return Task(base, goals, args.free,
                 "fio: " + ", ".join(Path(n).name for n in args.fio), False)
+
+
+def _left_out(reason: str) -> None:
+    say(f"left out: {reason}")
 
 
 def _label(target: fiojson.Target) -> str:
