@@ -174,6 +174,21 @@ def check_output(option: str, name: str | Path | None) -> None:
         raise UserError(f"{option} {name}: {e.strerror}") from e
 
 
+def check_input(option: str, name: str | Path) -> None:
+    """Refuse early a file that cannot be read.  It is not opened: a pipe can be
+    read only once."""
+    path = Path(name)
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        path.stat()
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as e:
+        what = f"{option} {name}" if option else name
+        raise UserError(f"{what}: {e.strerror}") from e
+
+
 def claim(option: str, path: Path, shared: bool = False) -> int:
     """Hold a file that one run may use at a time, or several that only read
     it; until the file descriptor that this returns is closed.

@@ -20,7 +20,8 @@ from pathlib import Path
 import pytest
 
 from vssd import ending, environment, origin, ui
-from vssd.cli import completion, man, parsing
+from vssd.build import model
+from vssd.cli import completion, man, parsing, sim
 from vssd.cli.main import COMMANDS, parser
 from vssd.paths import PROJECT
 
@@ -371,6 +372,90 @@ def test_a_signal_at_any_instant() -> None:
             _, err = proc.communicate(timeout=20)
         assert proc.returncode in (143, -signal.SIGTERM, 0), err
         assert err in (b"", b"vssd: ended by SIGTERM\n")
+
+
+# ---- answers without a build ---------------------------------------------------
+
+
+def on_an_empty_cache(cache: Path, *args: str) \
+        -> subprocess.CompletedProcess[str]:
+    """The command, which leaves the cache as empty as it is; where it would
+    not, it soon fails."""
+    done = vssd(*args, VSSD_CACHE=str(cache), VSSD_SHARED_CACHE="",
+                PIP_NO_INDEX="1", LC_ALL="C.UTF-8")
+    assert not cache.exists() or not list(cache.iterdir()), args
+    return done
+
+
+def help_of_the_program(*words: str) -> str:
+    """What the vssd-sim of these sources prints."""
+    return subprocess.run(
+        [str(model.sim()), *words, "--help"], capture_output=True, text=True,
+        check=True, env=dict(os.environ, LC_ALL="C.UTF-8")).stdout
+
+
+def test_help_of_sim_is_that_of_the_program() -> None:
+    """The text that is shown where nothing is built."""
+    commands = re.findall(r"^  ([a-z]+) ", help_of_the_program(), re.M)
+    calls = [[], *([c] for c in commands),
+             *([c, "--describe"] for c in commands
+               if "--describe" in help_of_the_program(c))]
+    text = "".join(
+        f"==== {' '.join(['vssd-sim', *words])} --help ====\n"
+        + help_of_the_program(*words) for words in calls)
+    if os.environ.get("VSSD_WRITE_DOCS"):
+        sim.HELP.write_text(text, encoding="utf-8")
+    assert sim.HELP.read_text(encoding="utf-8") == text, (
+        f"{sim.HELP.name} is out of date; refresh it: VSSD_WRITE_DOCS=1"
+        " ./vssd test scripts test_help_of_sim")
+    for words in calls:
+        assert sim.help_of([*words, "--help"]) == help_of_the_program(*words)
+
+
+@pytest.mark.parametrize("args, begins", [
+    (["--help"], "Usage: vssd-sim COMMAND"),
+    (["-h"], "Usage: vssd-sim COMMAND"),
+    (["run", "--help"], "Usage:\n  vssd-sim run [OPTION"),
+    (["replay", "a.csv", "-h"], "Usage:\n  vssd-sim replay [OPTION"),
+    (["--profile", "tiny", "--help"], "Usage:\n  vssd-sim run [OPTION"),
+    (["--trace=a.csv", "--help"], "Usage:\n  vssd-sim replay [OPTION"),
+    (["run", "--describe", "--help"], "Usage:\n  vssd-sim run [OPTION"),
+])
+def test_help_of_sim_without_a_build(args: list[str], begins: str,
+                                     tmp_path: Path) -> None:
+    """On an empty cache."""
+    done = on_an_empty_cache(tmp_path / "c", "sim", *args)
+    assert done.returncode == 0 and done.stdout.startswith(begins)
+    assert ("--explain" in done.stdout) == (
+        args[0] not in ("--help", "-h") and "--describe" not in args)
+
+
+# A command line, its exit status and what is said.
+MISTAKES = [
+    ("sim nosuch", 2, "nosuch: which command? run, replay, batch"),
+    ("sim", 2, "vssd-sim: which command? run, replay, batch"),
+    ("sim replay nosuch.csv", 1, "nosuch.csv: No such file"),
+    ("sim replay --describe nosuch.csv", 1, "nosuch.csv: No such file"),
+    ("sim --trace=nosuch.csv --profile tiny", 1, "--trace nosuch.csv: No such"),
+    ("sim convert --to msr nosuch.trace", 1, "nosuch.trace: No such file"),
+    ("sim info /", 1, "/: Is a directory"),
+    ("sim run --nosuch 1", 2, "Unknown option --nosuch (vssd-sim run --help)"),
+    ("sim run --profile nosuch", 1, "no profile 'nosuch'"),
+    ("sim run --profile=nosuch.ini", 1, "no profile 'nosuch.ini'"),
+    ("sim run --job nosuch.fio", 1, "--job nosuch.fio: No such file"),
+    ("sim run --workload @nosuch", 1, "--workload nosuch: No such file"),
+    ("sim run --state=nosuch.state", 1, "--state nosuch.state: No such file"),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_arguments_come_first(mistake: tuple[str, int, str],
+                              tmp_path: Path) -> None:
+    """A mistake in them is told before anything is installed or built."""
+    line, status, says = mistake
+    done = on_an_empty_cache(tmp_path / "c", *line.split())
+    assert says in done.stderr and done.returncode == status
+    assert len(done.stderr.splitlines()) == 1
 
 
 def used_variables() -> set[str]:

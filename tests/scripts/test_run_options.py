@@ -111,7 +111,7 @@ def test_one_prefix(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(cmd_sim, "main", fail)
     monkeypatch.setattr("vssd.build.venv.enter", lambda _: None)
-    assert cli.main(["sim"]) == 1
+    assert cli.main(["sim", "options"]) == 1
     assert capsys.readouterr().err == "vssd: nand.read=x: allowed\n"
 
 

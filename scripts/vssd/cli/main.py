@@ -102,10 +102,24 @@ def _command(argv: list[str]) -> int:
         venv.enter_if_made(argv)
     args = _parsed(argv)
     ui.quiet = args.quiet
+    _check(args)
     args.need_library = functools.partial(_need, argv)
     if not (getattr(args, "dry_run", False) or args.without_libraries):
         venv.enter(argv)
     return int(args.call(args))
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Mistakes in the arguments, before anything is installed or built."""
+    from ..build import venv
+
+    check = getattr(args, "check_arguments", None)
+    try:
+        if check:
+            check(args)
+    except ModuleNotFoundError:  # a library: it is checked again in there
+        if venv.inside():
+            raise
 
 
 def _parsed(argv: list[str]) -> argparse.Namespace:
@@ -114,7 +128,7 @@ def _parsed(argv: list[str]) -> argparse.Namespace:
         # vssd-sim reads its own options.
         at = argv.index("sim")
         return argparse.Namespace(call=sim.main, rest=argv[at + 1:],
-                                  quiet=at > 0,
+                                  quiet=at > 0, check_arguments=sim.check,
                                   without_libraries=False)
     p = parser()
     args = p.parse_args(argv)
