@@ -38,7 +38,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="which units are overwritten (default: 1)")
     p.add_argument("--block", choices=("512", "4096"), default="512",
                    help="logical block size (default: 512)")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def command(sim: str, args: argparse.Namespace) -> list[str]:
@@ -51,12 +51,16 @@ def command(sim: str, args: argparse.Namespace) -> list[str]:
     return cmd
 
 
+def check(args: argparse.Namespace) -> None:
+    """Errors that need no program."""
+    paths.find_profile(args.profile)
+    paths.check_output("-o", args.output)
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd age"""
     from ..build import model
 
-    paths.find_profile(args.profile)
-    paths.check_output("-o", args.output)
     paths.claim("-o", args.output)
     cmd = command(str(model.sim()), args)
     if sys.stderr.isatty() and not ui.quiet:

@@ -53,7 +53,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--output", metavar="FILE",
                    help="of profile: the flame graph, SVG"
                    " (default: profile-ROW.svg)")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def _fio(args: argparse.Namespace) -> Iterable[Row]:
@@ -232,14 +232,12 @@ def _judge(rows: Rows, names: list[str]) -> int:
     return 0
 
 
-def main(args: argparse.Namespace) -> int:
-    """./vssd bench"""
+def check(args: argparse.Namespace) -> None:
+    """Names and options that do not go together."""
     if args.names[:1] == [PROFILE]:
         if args.runtime < 1:
             raise UserError("--runtime: 1 or more")
-        rows = _profile(args)
-        _show(rows, args.json)
-        return _judge(rows, args.names)
+        return
     if args.output:
         raise UserError("--output: only with profile")
     unknown = [n for n in args.names if n not in BENCHES]
@@ -250,13 +248,27 @@ def main(args: argparse.Namespace) -> int:
         raise UserError("--repeat and --runtime: 1 or more")
     if args.suite and "conformance" not in args.names:
         raise UserError("--suite: only with conformance")
-    names = args.names or [n for n in BENCHES if n not in (*SLOW, PEER)]
+    names = _chosen(args)
     if args.peer and (not {"fio", PEER} & set(names) or args.server):
         raise UserError("--peer: only with fio and peer, and not with --server")
     if PEER in names and not args.peer:
         raise UserError("bench peer: needs --peer PATH, FEMU's emulator")
     if args.server and not set(names) <= set(SERVED):
         raise UserError("--server: only with " + ", ".join(SERVED))
+
+
+def _chosen(args: argparse.Namespace) -> list[str]:
+    return args.names or [n for n in BENCHES if n not in (*SLOW, PEER)]
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd bench"""
+    check(args)
+    if args.names[:1] == [PROFILE]:
+        rows = _profile(args)
+        _show(rows, args.json)
+        return _judge(rows, args.names)
+    names = _chosen(args)
     if args.peer:
         from ..bench import peer
 

@@ -37,7 +37,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="with remove: every entry")
     p.add_argument("--dry-run", action="store_true",
                    help="with clean and remove: only say what would go")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def check(args: argparse.Namespace) -> None:

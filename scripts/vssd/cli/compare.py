@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import UserError, printable
+from ..paths import check_input
 from ..sim.run import flat
 from ..watch.result import load_drives
 
@@ -40,7 +41,13 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="every number, also those that are equal or zero")
     p.add_argument("--json", action="store_true",
                    help="JSON on standard output: differs, and rows")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
+
+
+def check(args: argparse.Namespace) -> None:
+    """The files."""
+    for name in (args.a, args.b):
+        check_input("", name)
 
 
 def _number(value: Any) -> bool:

@@ -38,7 +38,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     rundir.add_option(p)
     p.add_argument("--json", action="store_true",
                    help="with list: the rules as JSON")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def check(args: argparse.Namespace) -> None:

@@ -76,7 +76,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="runs at a time (default: the cores)")
     p.add_argument("--json", action="store_true",
                    help="rows as JSON on standard output")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=_check)
 
 
 def _module(name: str) -> ModuleType:

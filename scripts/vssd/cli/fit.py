@@ -15,7 +15,7 @@ from typing import Any
 
 from ..build import model, venv
 from ..errors import UserError, one_line
-from ..paths import check_output, find_profile
+from ..paths import check_input, check_output, find_profile
 from ..sim import calibrate, fiojson, validation
 from ..sim.calibrate import Free, Goal, Outcome, Parameter
 from ..sim.run import Point, Runner
@@ -61,7 +61,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="runs at a time (default: the cores)")
     p.add_argument("--json", action="store_true",
                    help="the report as JSON on standard output")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 @dataclass(frozen=True)
@@ -209,14 +209,27 @@ def _write(out: str, task: Task, found: Outcome) -> None:
     say(f"wrote {out}")
 
 
-def main(args: argparse.Namespace) -> int:
-    """./vssd fit"""
+def check(args: argparse.Namespace) -> None:
+    """Errors that need no run of the model."""
     if args.jobs < 0:
         raise UserError("--jobs: 1 or more")
     if args.requests < 0 or not 0 < args.tolerance <= 100:
         raise UserError("--requests: 1 or more" if args.requests < 0
                         else "--tolerance: allowed more than 0, up to 100")
     check_output("--out", args.out)
+    if args.profile:
+        find_profile(args.profile)
+    for name in args.fio or []:
+        check_input("--fio", name)
+    if args.fio:
+        fiojson.matches(args.match)
+    else:
+        validation.chosen(validation.read(), [args.published])
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd fit"""
+    check(args)
     task = _of_fio(args) if args.fio else _of_published(args)
     frees = _frees(task.free, task.base)
     if len(frees) > len(task.goals):

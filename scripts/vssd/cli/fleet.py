@@ -33,7 +33,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     points.add_options(p, "drives", ".parquet")
     p.add_argument("--drives", type=int, default=0, metavar="N",
                    help="the first N drives only, or more than FILE says")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def _outcome(answer: cluster.Answer) -> Result:
@@ -109,13 +109,20 @@ def _list(plan: fleet.Fleet) -> None:
         print(" ".join(f"{k}={v}" for k, v in member.about.items()))
 
 
-def main(args: argparse.Namespace) -> int:
-    """./vssd fleet"""
-    file = Path(args.file)
-    out = Path(args.out) if args.out else file.with_suffix(".parquet")
-    points.check(args, out)
+def check(args: argparse.Namespace) -> None:
+    """The plan, and the table's name."""
+    points.check_plan(args, ".parquet")
     if not 0 <= args.drives <= fleet.MAX_DRIVES:
         raise UserError(f"--drives {args.drives}: allowed 1..{fleet.MAX_DRIVES}")
+    if Path(args.file).is_file():
+        fleet.read(Path(args.file), args.drives)
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd fleet"""
+    check(args)
+    file = Path(args.file)
+    out = Path(args.out) if args.out else file.with_suffix(".parquet")
     plan = fleet.read(file, args.drives)
     if args.list:
         _list(plan)

@@ -73,7 +73,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--folder", type=Path, metavar="DIR",
                    help="new inputs and those that failed (default: in the"
                    " cache)")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def check(args: argparse.Namespace) -> None:

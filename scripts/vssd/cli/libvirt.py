@@ -58,7 +58,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     what.add_argument("--apparmor-daemon", action="store_true",
                       help="print the rule that AppArmor needs for libvirt's"
                       " daemon")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def check(args: argparse.Namespace) -> None:

@@ -43,16 +43,23 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("-o", "--out", default="plot.svg", metavar="FILE",
                    help="the picture: " + ", ".join(ENDS)
                    + " (default: %(default)s)")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
-def main(args: argparse.Namespace) -> int:
-    """./vssd plot"""
+def check(args: argparse.Namespace) -> None:
+    """The names of files."""
     out = Path(args.out)
     if out.suffix not in ENDS:
         raise UserError(f"-o {out}: allowed names that end in "
                         + ", ".join(ENDS))
     paths.check_output("-o", out)
+    for name in args.results:
+        paths.check_input("", name)
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd plot"""
+    out = Path(args.out)
     if any(Path(n).suffix == ".parquet" for n in args.results):
         venv.extra("parquet")
     venv.extra("figures")

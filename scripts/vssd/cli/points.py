@@ -13,6 +13,7 @@ from typing import Any
 
 from ..build import model, venv
 from ..errors import UserError
+from ..paths import check_input
 from ..sim import sweep
 from ..ui import say
 
@@ -35,11 +36,14 @@ def add_options(p: argparse.ArgumentParser, what: str, suffix: str) -> None:
                    help=f"print the {what}, and end")
 
 
-def check(args: argparse.Namespace, out: Path) -> None:
-    """UserError if an option's value is not allowed."""
+def check_plan(args: argparse.Namespace, suffix: str) -> None:
+    """UserError if the plan cannot be read, or an option's value is not
+    allowed."""
+    check_input("", args.file)
     if args.jobs < 0:
         raise UserError("--jobs: 1 or more")
-    if out.suffix not in (".csv", ".parquet"):
+    out = Path(args.out) if args.out else Path(args.file).with_suffix(suffix)
+    if not args.list and out.suffix not in (".csv", ".parquet"):
         raise UserError(f"--out {out}: allowed names that end in .csv or"
                         " .parquet")
 

@@ -40,7 +40,16 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--drive", metavar="ID",
                    help="of guests and of files with several drives: this one,"
                    " as ssd0 (default: a guest's only one, all of a file)")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
+
+
+def check(args: argparse.Namespace) -> None:
+    """The files, but for names of guests."""
+    paths.check_output("-o", args.out)
+    guests = [run.name for run in rundir.running()]
+    for name in args.results:
+        if name not in guests:
+            paths.check_input("", name)
 
 
 def load(name: str, drive: str | None) -> list[Result]:
@@ -71,7 +80,6 @@ def load_all(names: list[str], drive: str | None) -> list[Result]:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd report"""
-    paths.check_output("-o", args.out)
     found = load_all(args.results, args.drive)
     venv.extra("figures")
     from ..watch import report

@@ -160,7 +160,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " unless --keep is given")
     p.add_argument("qemu", nargs="*", metavar="-- QEMU-ARGUMENT",
                    help=argparse.SUPPRESS)
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def mebibytes(text: str) -> int:
@@ -701,7 +701,6 @@ async def _watch_setup(served: control.Control) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd run"""
-    check(args)
     if args.detach:
         return detach.run(lambda started: _run(args, started))
     return _run(args, lambda _name, _log: None)

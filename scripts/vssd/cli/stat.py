@@ -54,7 +54,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     form.add_argument("--csv", action="store_true",
                       help="a line of CSV for each reading")
     add_drive(p)
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def drive_of(args: argparse.Namespace) -> Drive:

@@ -25,7 +25,14 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         " (docs/sweeps.md) and writes one table.  Results are kept beside the"
         " table; a sweep that was interrupted goes on where it was.")
     points.add_options(p, "points", ".csv")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
+
+
+def check(args: argparse.Namespace) -> None:
+    """The plan, and the table's name."""
+    points.check_plan(args, ".csv")
+    if Path(args.file).is_file():
+        sweep.read(Path(args.file))
 
 
 def _label(point: Point) -> str:
@@ -64,7 +71,6 @@ def main(args: argparse.Namespace) -> int:
         for job in plan.jobs:
             print(_label(job.point))
         return 0
-    points.check(args, out)
     sim = points.simulator(args, out)
     store = Store(out.with_name(out.name + ".results"), sim.read_bytes())
     have = {} if args.again else {

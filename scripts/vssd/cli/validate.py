@@ -32,7 +32,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="write docs/validation.md; needs all drives")
     p.add_argument("--json", action="store_true",
                    help="origin and rows as JSON on standard output")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
 
 
 def _results(drives: list[Drive], jobs: int) -> dict[Point, Result]:
@@ -65,12 +65,18 @@ def _print(drives: list[Drive], rows: list[dict[str, Any]]) -> None:
         print(f"not modelled: {rest} figures")
 
 
-def main(args: argparse.Namespace) -> int:
-    """./vssd validate"""
+def check(args: argparse.Namespace) -> None:
+    """Errors that need no run of the model."""
     if args.jobs < 0:
         raise UserError("--jobs: 1 or more")
     if args.write_doc and args.drives:
         raise UserError("--write-doc: not with a DRIVE; the page has all")
+    validation.chosen(validation.read(), args.drives)
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd validate"""
+    check(args)
     published = validation.read()
     drives = validation.chosen(published, args.drives)
     if not validation.points(drives):

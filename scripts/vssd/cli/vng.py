@@ -50,7 +50,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("qemu", nargs="*", metavar="-- VNG-ARGUMENT",
                    help=argparse.SUPPRESS)
     # Options of run that further() reads.
-    p.set_defaults(call=main, keep=False, print_command=False)
+    p.set_defaults(call=main, check_arguments=check, keep=False,
+                   print_command=False)
 
 
 def check(args: argparse.Namespace) -> None:
