@@ -21,7 +21,7 @@ import pytest
 
 from vssd import ending, environment, origin, ui
 from vssd.build import model
-from vssd.cli import completion, man, parsing, sim
+from vssd.cli import completion, man, parsing, sim, testnames
 from vssd.cli.main import COMMANDS, parser
 from vssd.paths import PROJECT
 
@@ -471,6 +471,11 @@ MISTAKES = [
     ("fault remove nosuch", 1, "a rule's number must follow"),
     ("stat --count 3", 1, "--count goes with --watch only"),
     ("fuzz trace --executions 0", 1, "--executions 0: allowed from 1"),
+    ("test nosuch", 1, "NAME: nosuch: no test has such a name"),
+    ("test lint qemu test_nosuch", 1, "no test of lint, qemu has such a name"),
+    ("test gcc test_fault", 1, "no test of gcc has such a name"),
+    ("test test_fault nosuch-at-all", 1, "nosuch-at-all: no test has"),
+    ("test a/b", 1, "NAME: a group"),
     ("cache clean nosuch", 1, "cache clean: what is 'nosuch'?"),
 ]
 
@@ -483,6 +488,31 @@ def test_arguments_come_first(mistake: tuple[str, int, str],
     done = on_an_empty_cache(tmp_path / "c", *line.split())
     assert says in done.stderr and done.returncode == status
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("group, names", [
+    ("scripts", "test_names_of_tests test_command_line Names_Of mistake3 tidy"
+     " riscv64"),
+    ("qemu", "test_ zero-latency surprise-remove"), ("qemu-new", "test_"),
+    ("server", "test_"), ("guest", "test_ bookworm"),
+    ("lint", "tidy documents"), ("mutants", "ftl"),
+    ("gcc", "layers swarm-long canary-lost-trim"), ("release", "layers"),
+])
+def test_names_of_tests(group: str, names: str) -> None:
+    """Groups know their tests, also the names that pytest and meson put
+    together."""
+    assert testnames.unknown([group], names.split()) == []
+    assert testnames.unknown([group, "lint"], ["ruff", "nos" + "uch"]) \
+        == ["nos" + "uch"]
+
+
+def test_names_that_pytest_puts_together() -> None:
+    """Parameters are between "-"; numbers are not looked at."""
+    cells = frozenset(("ext4", "some-thing", "one0"))
+    for text in ("ext4", "ext4-some-th", "xt4-17-one", "thing-ext4-one0", "23"):
+        assert testnames._joined(text, cells), text
+    for text in ("ext", "some-ext4-such"):
+        assert testnames._joined(text, cells) == (text == "ext"), text
 
 
 def used_variables() -> set[str]:

@@ -51,7 +51,7 @@ from ..errors import UserError, one_line
 from ..guest import image, suite_kernel
 from ..paths import PROJECT, cache_dir
 from ..proc import log_file
-from . import lint, mutants, stop
+from . import lint, mutants, stop, testnames
 
 MESON_LINE = re.compile(
     r"^\s*\d+/\d+\s+(?P<name>.+?)\s+(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
@@ -105,7 +105,27 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="list the groups and end")
     p.add_argument("names", nargs="*", metavar="NAME",
                    help="a group, or a part of the names of tests")
-    p.set_defaults(call=main)
+    p.set_defaults(call=main, check_arguments=check)
+
+
+def check(args: argparse.Namespace) -> None:
+    """The names, before anything is installed or built."""
+    groups, parts = _chosen(args)
+    if any(not re.fullmatch(r"[\w.-]+", p) for p in parts):
+        raise UserError("NAME: a group (./vssd test --list), or a part of the"
+                        " name of a test: letters, digits, - and _")
+    none = testnames.unknown(groups, parts)
+    if none:
+        where = f" of {', '.join(groups)}" if {*groups} & {*args.names} else ""
+        raise UserError(f"NAME: {', '.join(none)}: no test{where} has such a"
+                        " name; ./vssd test --list has the groups")
+
+
+def _chosen(args: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """The groups to run, and the parts of names."""
+    groups = [n for n in args.names if n in GROUPS]
+    return (groups or [g for g in GROUPS if args.long or g not in LONG_GROUPS],
+            [n for n in args.names if n not in GROUPS])
 
 
 def _lines(args: list[str], log: Path, env: dict[str, str]) \
@@ -386,15 +406,10 @@ def main(args: argparse.Namespace) -> int:
     if args.list:
         print("\n".join(GROUPS))
         return 0
-    groups = [n for n in args.names if n in GROUPS]
-    parts = [n for n in args.names if n not in GROUPS]
-    if any(not re.fullmatch(r"[\w.-]+", p) for p in parts):
-        raise UserError("NAME: a group (./vssd test --list), or a part of the"
-                        " name of a test: letters, digits, - and _")
+    groups, parts = _chosen(args)
     packages.ensure(*packages.TEST)
     tally = Tally()
-    for name in groups or [g for g in GROUPS
-                           if args.long or g not in LONG_GROUPS]:
+    for name in groups:
         begin, used = time.monotonic(), _cpu_s()
         GROUPS[name](name, parts, tally, args.long)
         print(f"     | {name} took {time.monotonic() - begin:.0f} s, with"
