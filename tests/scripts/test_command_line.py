@@ -430,6 +430,24 @@ def test_help_of_sim_without_a_build(args: list[str], begins: str,
         args[0] not in ("--help", "-h") and "--describe" not in args)
 
 
+@pytest.mark.parametrize("args, status", [
+    (["checklog", str(PAGE)], 2), (["sim", "options"], 0),
+    (["cache", "clean", "--dry-run"], 0),
+])
+def test_no_lock_without_a_build(args: list[str], status: int,
+                                 tmp_path: Path) -> None:
+    """Nor libraries: a program that is there, and what needs none, waits for
+    nobody who makes something."""
+    made = model.oplog_check() if args[0] == "checklog" else model.sim()
+    cache, shared = tmp_path / "c", tmp_path / "shared"
+    shared.mkdir()
+    (shared / made.parent.name).symlink_to(made.parent)
+    done = vssd(*args, VSSD_CACHE=str(cache), PIP_NO_INDEX="1",
+                VSSD_SHARED_CACHE=str(shared))
+    assert done.returncode == status, done.stderr
+    assert not list(cache.rglob("*.lock")), done.stderr
+
+
 # A command line, its exit status and what is said.
 MISTAKES = [
     ("sim nosuch", 2, "nosuch: which command? run, replay, batch"),
@@ -471,6 +489,8 @@ MISTAKES = [
     ("fault remove nosuch", 1, "a rule's number must follow"),
     ("stat --count 3", 1, "--count goes with --watch only"),
     ("fuzz trace --executions 0", 1, "--executions 0: allowed from 1"),
+    ("checklog nosuch.oplog", 2, "nosuch.oplog: No such file"),
+    ("checklog /", 2, "vssd-oplog-check: /: Is a directory"),
     ("test nosuch", 1, "NAME: nosuch: no test has such a name"),
     ("test lint qemu test_nosuch", 1, "no test of lint, qemu has such a name"),
     ("test gcc test_fault", 1, "no test of gcc has such a name"),

@@ -20,6 +20,7 @@ from . import packages, programs, venv
 TUNED = "tuned"
 SAMPLED = "sampled"
 SIM = "sim/vssd-sim"
+OPLOG_CHECK = "tools/oplog-check/vssd-oplog-check"
 COMMIT = "core/about-commit.h"  # made again with each commit
 # Link-time optimisation: a tenth less CPU time for 4 s more of building.
 OPTIMISED = ("-Dbuildtype=release", "-Db_lto=true")
@@ -146,6 +147,11 @@ def sim_is_made() -> bool:
     return bool(programs.find(_program_key(SIM)) or tuned_sim())
 
 
+def oplog_check_is_made() -> bool:
+    """The same of oplog_check()."""
+    return installed.here() or bool(programs.find(_program_key(OPLOG_CHECK)))
+
+
 def _program(target: str) -> Path:
     """A program of the release build, up to date: one that is kept, else
     built.  The shipped profiles are beside it, where vssd-sim finds them."""
@@ -180,7 +186,7 @@ def choices(key: str) -> list[str]:
 
 def oplog_check() -> Path:
     """vssd-oplog-check, up to date."""
-    return _program("tools/oplog-check/vssd-oplog-check")
+    return _program(OPLOG_CHECK)
 
 
 def bench_nand() -> Path:

@@ -41,7 +41,7 @@ def ensure() -> Path:
     path = venv_dir()
     if (path / "done").exists():
         return path
-    with locked("venv"):
+    with locked(path.name):
         if (path / "done").exists():
             return path
         packages.ensure(packages.PYTHON)
@@ -87,7 +87,7 @@ def extra(name: str) -> None:
         raise UserError(f"{path} has no packages for {name} and cannot be"
                         " written: its owner has to run this once, or unset"
                         " VSSD_SHARED_CACHE")
-    with locked("venv"):
+    with locked(path.name):
         if not done.exists():
             with Stage(f"installing Python libraries for {name}") as stage:
                 stage.note("pip")

@@ -12,7 +12,7 @@ from ..guest import cache
 
 ACTIONS = ("du", "clean", "remove")
 MAKERS = ("image", "programs")
-BUILDS = ("build-", "model-", "qemu-")  # whoever makes one holds a lock of its name
+BUILDS = ("build-", "model-", "qemu-", "venv-")  # whoever makes one holds a lock of its name
 EPILOG = """\
   du             sizes on the disk; what clean would remove is marked "old"
   clean          remove what no clone needs: half-made files, builds of clones
