@@ -34,8 +34,8 @@ def environment() -> Path:
     with locked("libvssd-venv"):
         if not (folder / "done").exists():
             run(sys.executable, "-m", "venv", "--clear", folder)
-            run(folder / "bin/python", "-m", "pip", "install", "-q", "-r",
-                PROJECT / REQUIREMENTS)
+            run(folder / "bin/python", "-m", "pip", "install", "-q",
+                "--require-hashes", "-r", PROJECT / REQUIREMENTS)
             (folder / "done").touch()
     return folder
 

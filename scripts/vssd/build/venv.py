@@ -2,8 +2,10 @@
 """The Python environment of the vssd command, in the cache.
 
 QEMU's build wants a newer Meson than Debian 12 has; tables, QMP and the tests
-use libraries.  Versions are fixed in scripts/requirements.txt, and those that
-few commands use, or that are large, in scripts/requirements-NAME.txt.
+use libraries.  scripts/requirements.txt has the versions and the hashes of their
+files, and scripts/requirements-NAME.txt those that few commands use, or that are
+large.  Nothing else is installed: scripts/update-requirements.sh lists all that
+they need.
 """
 
 from __future__ import annotations
@@ -21,13 +23,14 @@ from ..ui import Stage
 from . import packages
 
 REQUIREMENTS = "scripts/requirements.txt"
+BUILD = "scripts/requirements-build.txt"  # of packages that have no wheel
 
 
 def venv_dir() -> Path:
     """Where the environment is, or will be."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     base = sys.base_prefix
-    name = "venv-" + key_of(version, base, file_bytes(REQUIREMENTS))
+    name = "venv-" + key_of(version, base, file_bytes(BUILD, REQUIREMENTS))
     return find_made(name, "done") or cache_dir() / name
 
 
@@ -59,20 +62,26 @@ def ensure() -> Path:
 def _make(path: Path) -> None:
     run_logged([sys.executable, "-m", "venv", path], "venv",
                "making a Python environment")
-    _install(path, REQUIREMENTS)
+    install(path, BUILD)
+    install(path, REQUIREMENTS)
     (path / "done").touch()
 
 
-def _install(path: Path, requirements: str) -> None:
+def install(path: Path, requirements: str) -> None:
+    """Have the packages of a file in the environment `path`, which has those of
+    BUILD; a file whose hash is not listed is refused."""
     try:
         run_logged([path / "bin/python", "-m", "pip", "install", "--quiet",
                     "--disable-pip-version-check", "--no-input",
-                    "--retries", "2",
+                    "--retries", "2", "--require-hashes",
+                    "--no-build-isolation", "--use-pep517",
                     "-r", PROJECT / requirements], "venv",
                    "installing Python libraries", append=True)
     except UserError as e:
-        raise UserError(f"{e}; is the network there, and pip configured?") \
-            from e
+        remedy = f"{requirements} has another hash: is pip's index the right one?" \
+            if "HASHES" in str(e) else \
+            "is the network there, and pip configured?"
+        raise UserError(f"{e}; {remedy}") from e
 
 
 def extra(name: str) -> None:
@@ -91,7 +100,7 @@ def extra(name: str) -> None:
         if not done.exists():
             with Stage(f"installing Python libraries for {name}") as stage:
                 stage.note("pip")
-                _install(path, requirements)
+                install(path, requirements)
             done.touch()
     importlib.invalidate_caches()
 
