@@ -94,6 +94,37 @@ def test_nonsense_is_refused() -> None:
     refused(2, "invalid choice: 'nix'", "--quiet", "nix")
 
 
+@pytest.mark.parametrize("words, wanted", [
+    (("fault", "add", "--drive", "ssd1", "ctrl -> cfs"),
+     {"action": "add", "drive": "ssd1", "what": "ctrl -> cfs"}),
+    (("fault", "--drive=ssd1", "remove", "--run", "a", "1"),
+     {"action": "remove", "drive": "ssd1", "run": "a", "what": "1"}),
+    (("plot", "a.json", "--y", "waf", "c.json"),
+     {"y": ["waf"], "results": ["a.json", "c.json"]}),
+    (("run", "--mem", "2G", "--", "--drive", "x"),
+     {"mem": "2G", "qemu": ["--drive", "x"]}),
+    (("exec", "--run", "a", "ls", "--run", "b"),
+     {"run": "a", "words": ["ls", "--run", "b"]}),
+])
+def test_options_stand_anywhere(words: tuple[str, ...],
+                                wanted: dict[str, object]) -> None:
+    """Between the arguments, too; what another program reads stays its own."""
+    found = vars(parser().parse_args(list(words)))
+    assert {key: str(found[key]) if isinstance(found[key], Path)
+            else found[key] for key in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    "p", parsing.every(parser()), ids=lambda p: p.prog)
+def test_every_parser_ends_in_words(
+        p: argparse.ArgumentParser,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """An unknown option, whatever the parser's groups and arguments are."""
+    with pytest.raises(SystemExit) as e:
+        p.parse_args(["--nix", "--nix"])
+    assert e.value.code == ending.USAGE and capsys.readouterr().err
+
+
 def on_a_terminal(*args: str, **more: str) -> str:
     """What a command prints on a terminal."""
     parent, child = pty.openpty()

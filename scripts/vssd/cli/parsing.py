@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from .. import ending
@@ -19,7 +19,26 @@ from ..errors import one_line
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's, with errors of one line and coloured help."""
+    """argparse's, with errors of one line, coloured help, and options at any
+    place: argparse alone ends the arguments of a command at an option."""
+
+    intermixes = True  # false within parse_known_intermixed_args()
+
+    def parse_known_args(  # type: ignore[override]
+            self, args: Sequence[str] | None = None,
+            namespace: argparse.Namespace | None = None) \
+            -> tuple[argparse.Namespace, list[str]]:
+        """With options between the arguments, unless what follows an argument
+        belongs to another program or to a command of this one."""
+        if not self.intermixes or "--" in (args or ()) or any(
+                a.nargs in (argparse.PARSER, argparse.REMAINDER)
+                for a in self._actions):
+            return super().parse_known_args(args, namespace)
+        self.intermixes = False
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.intermixes = True
 
     def error(self, message: str) -> NoReturn:
         """Status 2, as usual."""
