@@ -18,12 +18,13 @@ typedef struct Suffix {
     uint64_t scale;
 } Suffix;
 
-/* Largest first, so that printing finds the widest exact unit. */
+/* Largest first, so that printing finds the widest exact unit, or B. */
 static const Suffix size_suffixes[] = {
     {"TiB", 1ULL << 40}, {"GiB", 1ULL << 30}, {"MiB", 1ULL << 20},
     {"KiB", 1ULL << 10}, {"TB", 1000000000000}, {"GB", 1000000000},
     {"MB", 1000000},     {"KB", 1000},          {"B", 1},
-    {"", 1},             {NULL, 0},
+    {"", 1},             {"T", 1ULL << 40},   {"G", 1ULL << 30},
+    {"M", 1ULL << 20},   {"K", 1ULL << 10},   {NULL, 0},
 };
 
 static const Suffix time_suffixes[] = {

@@ -8,12 +8,13 @@
  *
  *   OPT_U32     uint32_t   plain number
  *   OPT_U64     uint64_t   plain number
- *   OPT_SIZE    uint64_t   bytes; suffixes B KB MB GB TB (1000), KiB.. (1024)
+ *   OPT_SIZE    uint64_t   bytes; suffixes K M G T and KiB MiB GiB TiB
+ *                          (1024), B KB MB GB TB (1000)
  *   OPT_TIME    uint64_t   picoseconds; suffixes ps ns us ms s min h, which
  *                          only 0 goes without; a fraction is fine.  Where the
  *                          key says "_ns", bare numbers are nanoseconds
  *   OPT_PPM     uint32_t   millionths; "25%", "0.25%", bare numbers percent
- *   OPT_DOUBLE  double     plain number, "0.5", "3.9e-10"; min and max are whole
+ *   OPT_DOUBLE  double     plain number, "0.5"; min and max are whole
  *   OPT_BOOL    bool       on/off, yes/no, true/false, 1/0
  *   OPT_ENUM    uint32_t   index of a name
  *   OPT_STRING  char *     owned by the struct (g_free)

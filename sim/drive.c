@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields.h"
 #include "host-rules.h"
 #include "memory.h"
 #include "precondition.h"
@@ -106,7 +105,7 @@ static bool set_block(Drive *d, GError **error)
     if (!args.block) {
         return true;
     }
-    if (!field_whole(args.block, "", 512, 4096, &bytes) ||
+    if (!workload_bytes(args.block, &bytes) ||
         (bytes != 512 && bytes != 4096)) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
                     "--block=%s: allowed 512, 4096", args.block);

@@ -54,19 +54,17 @@ bool nvme_ns_choose(NvmeCtrl *ctrl, GError **error)
                         "with zones.enabled=on it needs zones.conventional");
 }
 
-/* "8G" up to *end.  UINT64_MAX: it is too large, or no number. */
+/* "8G" up to *end, by the rules of options.h.  UINT64_MAX: it is too large, or
+ * no size. */
 static uint64_t parse_bytes(const char *text, char **end)
 {
-    static const char suffixes[] = "KMGT";
-    uint64_t v = g_ascii_strtoull(text, end, 10);
-    const char *suffix = **end ? strchr(suffixes, **end) : NULL;
-    unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+    const OptDesc size = {.key = "", .type = OPT_SIZE, .max = UINT64_MAX};
+    size_t len = strcspn(text, ":");
+    g_autofree char *word = g_strndup(text, len);
+    uint64_t v;
 
-    if (!g_ascii_isdigit(*text) || v > UINT64_MAX >> shift) {
-        return UINT64_MAX;
-    }
-    *end += suffix != NULL;
-    return v << shift;
+    *end = (char *)text + len;
+    return opt_set(&v, &size, word, NULL) ? v : UINT64_MAX;
 }
 
 /* LBA format, and how a namespace uses its metadata. */

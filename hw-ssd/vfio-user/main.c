@@ -13,6 +13,7 @@
 #include <string.h>
 #include <glib-unix.h>
 
+#include "options.h"
 #include "printable.h"
 #include "server.h"
 #include "setup.h"
@@ -24,6 +25,8 @@ static ServerOptions opt = {
     .queues = 16,
     .power_return_ms = 1000,
 };
+
+static char *block; /* --block */
 
 static const GOptionEntry entries[] = {
     {"profile", 0, 0, G_OPTION_ARG_FILENAME, &opt.profile,
@@ -46,7 +49,7 @@ static const GOptionEntry entries[] = {
      "serial number, 1 to 20 characters", "TEXT"},
     {"model", 0, 0, G_OPTION_ARG_STRING, &opt.model,
      "model number, 1 to 40 characters", "TEXT"},
-    {"block", 0, 0, G_OPTION_ARG_INT, &opt.block,
+    {"block", 0, 0, G_OPTION_ARG_STRING, &block,
      "logical block size, 512 or 4096 (default 512)", "BYTES"},
     {"queues", 0, 0, G_OPTION_ARG_INT, &opt.queues,
      "pairs of I/O queues, 1 to 64 (default 16)", "N"},
@@ -76,6 +79,21 @@ static bool has_length(const char *text, size_t most)
     return !text || (*text && strlen(text) <= most);
 }
 
+static bool read_block(GError **error)
+{
+    const OptDesc size = {.key = "", .type = OPT_SIZE, .max = UINT64_MAX};
+    uint64_t bytes = (uint64_t)opt.block;
+
+    if (block && !opt_set(&bytes, &size, block, NULL)) {
+        bytes = 0;
+    }
+    if (bytes != 512 && bytes != 4096) {
+        return refuse(error, "--block %s: allowed 512, 4096", block);
+    }
+    opt.block = (int)bytes;
+    return true;
+}
+
 static bool check(GError **error)
 {
     const struct {
@@ -88,8 +106,8 @@ static bool check(GError **error)
             return refuse(error, "--%s is missing", needed[i].name);
         }
     }
-    if (opt.block != 512 && opt.block != 4096) {
-        return refuse(error, "--block %d: allowed 512, 4096", opt.block);
+    if (!read_block(error)) {
+        return false;
     }
     if (opt.queues < 1 || opt.queues > MAX_QUEUES) {
         return refuse(error, "--queues %d: allowed 1..%d", opt.queues,

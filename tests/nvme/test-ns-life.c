@@ -87,6 +87,10 @@ static void test_option(void)
                     ==, 0);
     g_assert_cmpuint(free_bytes(h), ==, 2 << 20);
     host_free(h);
+    h = admin_host(&(HostOptions){.set = "host.namespaces=1m/1.5MiB/rest"});
+    g_assert_cmpuint(blocks_of(h, 1), ==, (1 << 20) / 512);
+    g_assert_cmpuint(blocks_of(h, 2), ==, (3 << 19) / 512);
+    host_free(h);
     h = admin_host(
         &(HostOptions){.set = "host.namespaces=3", .namespaces = "2"});
     g_assert_cmpuint(blocks_of(h, 2), >, 0);

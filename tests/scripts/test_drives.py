@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from vssd import paths
+from vssd import paths, sizes
 from vssd.build import model
 from vssd.build.qemu_build import Qemu
 from vssd.cli import main as cli
@@ -35,6 +35,17 @@ def parsed(*args: str) -> argparse.Namespace:
     return found
 
 
+@pytest.mark.parametrize("text, nbytes", [
+    ("1048576", 2**20), ("8192K", 2**23), ("512M", 2**29), ("512m", 2**29),
+    ("1.5G", 3 * 2**29), ("2T", 2**41), ("4MiB", 2**22), ("8GB", 8 * 10**9),
+])
+def test_sizes(text: str, nbytes: int) -> None:
+    """K, M, G and T are powers of 1024, as in an option of the model, and the
+    text of a size is read as that size."""
+    assert drives.parse(f"tiny,size={text}").size == nbytes
+    assert sizes.read("", sizes.text(nbytes), 0, 2**50) == nbytes
+
+
 @pytest.mark.parametrize("text, says", [
     ("", "a profile comes first"),
     ("size=1G", "a profile comes first"),
@@ -45,10 +56,11 @@ def parsed(*args: str) -> argparse.Namespace:
     ("tiny,nand.read=1us;seed=2", "is no KEY=VALUE"),
     ("tiny,size=1M,size=2M", "size is there twice"),
     ("tiny,size=", "size takes a number of bytes"),
-    ("tiny,size=1", "--drive size=1: allowed 1M..1024T"),
+    ("tiny,size=1", "--drive size=1: allowed 1M..1024T, it is below 1M"),
     ("tiny,size=1048577", "in steps of 4 KiB"),
+    ("tiny,size=1Q", "no unit is 'Q': B, K, M, G, T, KiB"),
     ("tiny,size=-1M", "--drive size=-1M: allowed 1M..1024T"),
-    ("tiny,size=1025T", "--drive size=1025T: allowed"),
+    ("tiny,size=1025T", "--drive size=1025T: allowed 1M..1024T, it is above 1024T"),
     ("tiny,image=", "image takes a file"),
     ("tiny,image=/nowhere/x", "--drive image=/nowhere/x: no such file"),
     ("tiny,image=/etc/passwd,size=1M", "image and size exclude each other"),

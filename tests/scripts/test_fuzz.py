@@ -41,7 +41,7 @@ def options(*args: str) -> argparse.Namespace:
     (["--executions", "0"], "--executions 0: allowed from 1"),
     (["--minutes", "-1"], "--minutes -1: allowed above 0"),
     (["--jobs", "0"], "--jobs 0: allowed 1..256"),
-    (["--length", "7"], "--length 7: allowed 8..1048576"),
+    (["--length", "7"], "--length 7: allowed 8..1M, it is below 8"),
 ])
 def test_refused(args: list[str], says: str) -> None:
     """In one line that names the option."""

@@ -369,7 +369,7 @@ def test_virt_install_has_no_marks() -> None:
     (["a/b"], "NAME 'a/b'"),
     (["d", "--disk", "/nowhere"], "--disk /nowhere: no such file"),
     (["d", "--smp", "0"], "--smp 0: allowed 1..255"),
-    (["d", "--mem", "1T"], "--mem 1T"),
+    (["d", "--mem", "2T"], "--mem 2T: allowed 64M..1T, it is above 1T"),
     (["d", "--set", "x"], "--set x: give KEY=VALUE"),
     (["d", "--profile", "none"], "no profile 'none'"),
     (["d", "--drive", "tiny,size=3"], "--drive size=3"),

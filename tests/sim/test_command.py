@@ -411,7 +411,7 @@ class Terminal(unittest.TestCase):
             trace.write_text("time_ns,op,offset,size\n0,R,0,4096\n")
             done = run("replay", "--profile", profile, trace)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout.count(self.SHOWN), 2)
+        self.assertEqual(done.stdout.count(self.SHOWN), 3)
         self.assertNotRegex(done.stdout, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 

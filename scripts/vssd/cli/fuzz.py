@@ -18,6 +18,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import sizes
 from ..build import model
 from ..errors import UserError
 from ..paths import PROJECT, cache_dir
@@ -66,7 +67,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="end after this time, whatever was done")
     p.add_argument("--jobs", type=int, default=1, metavar="N",
                    help="processes (default: 1)")
-    p.add_argument("--length", type=int, default=0, metavar="BYTES",
+    p.add_argument("--length", default="", metavar="BYTES",
                    help="longest input; nvme: a head and actions of 8 bytes"
                    " each (default: " + ", ".join(
                        f"{n} of {t}" for t, n in TARGETS.items()) + ")")
@@ -84,8 +85,13 @@ def check(args: argparse.Namespace) -> None:
         raise UserError(f"--minutes {args.minutes:g}: allowed above 0")
     if not 1 <= args.jobs <= 256:
         raise UserError(f"--jobs {args.jobs}: allowed 1..256")
-    if args.length and not 8 <= args.length <= 1 << 20:
-        raise UserError(f"--length {args.length}: allowed 8..{1 << 20}")
+    _length(args)
+
+
+def _length(args: argparse.Namespace) -> int:
+    """The longest input."""
+    return sizes.read("--length ", args.length, 8, 1 << 20) if args.length \
+        else TARGETS[args.target]
 
 
 @dataclass
@@ -190,7 +196,7 @@ def main(args: argparse.Namespace) -> int:
     shutil.copy2(build / "tests" / "fuzz" / name, program)
     campaign = Campaign(program, folder,
                         PROJECT / "tests" / "fuzz" / f"corpus-{args.target}",
-                        args.length or TARGETS[args.target])
+                        _length(args))
     commit = version()
     try:
         run(campaign, args)

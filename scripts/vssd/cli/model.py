@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import sizes
 from ..build import model as build
 from ..build import venv
 from ..errors import UserError
@@ -251,11 +252,11 @@ ABSENT = {"wr": 0.0, "rd": 1.0}  # wr_ratio without requests of the kind
 
 
 def _value(name: str, text: str) -> float:
-    """A number; sizes with k or m, as 4k."""
-    unit = {"k": 1024, "m": 1024**2}.get(text[-1:].lower(), 1) \
-        if name.endswith(("size", "stride")) else 1
+    """A number; a size may have a unit, as 4k."""
+    if name.endswith(("size", "stride")) and text[-1:].isalpha():
+        return sizes.read(f"--features {name}=", text, 0, 2**40)
     try:
-        value = float(text[:-1] if unit > 1 else text) * unit
+        value = float(text)
     except ValueError:
         value = -1
     high = 1 if name.endswith(("ratio", "rand")) else 2**40

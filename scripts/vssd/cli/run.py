@@ -17,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import arch, detach, ending, paths, rundir
+from .. import arch, detach, ending, paths, rundir, sizes
 from ..errors import UserError, one_line
 from ..guest import drives, foreign, image, links, served
 from ..proc import log_file
@@ -165,10 +165,10 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 def mebibytes(text: str) -> int:
     """--mem as QEMU takes it: MiB, or with a suffix."""
-    m = re.fullmatch(r"(\d+)(?:([MG])i?B?)?", text, re.I)
-    mib = int(m[1]) * (1024 if (m[2] or "M").upper() == "G" else 1) if m else 0
-    if not 64 <= mib <= 1 << 20:
-        raise UserError(f"--mem {text}: give 64M or more, as 512M or 4G")
+    mib, rest = divmod(sizes.read("--mem ", text, 64 << 20, 1 << 40, bare="M"),
+                       1 << 20)
+    if rest:
+        raise UserError(f"--mem {text}: allowed in steps of 1 MiB, as 512M")
     return mib
 
 

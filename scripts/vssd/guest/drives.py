@@ -13,14 +13,13 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .. import paths
+from .. import paths, sizes
 from ..errors import UserError
 
 MOST_FUNCTIONS = 24  # slots of the machine that are free
 LEAST_BYTES = 1 << 20
 MOST_BYTES = 1 << 50
 BLOCK = 4096
-UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 # Keys of --drive that are not options of the model.
 FILES = ("image", "state", "oplog", "trace")
 WORDS = {"size": "a number of bytes, as 512M", "serial": "1 to 20 letters,"
@@ -103,11 +102,10 @@ def _word(drive: Further, key: str, value: str) -> None:
 
 
 def _bytes(text: str) -> int:
-    m = re.fullmatch(r"(\d+)(?:([KMGT])i?B?)?", text, re.I)
-    found = int(m[1]) * UNITS[(m[2] or "").upper()] if m else 0
-    if not LEAST_BYTES <= found <= MOST_BYTES or found % BLOCK:
-        raise UserError(f"--drive size={text}: allowed 1M..1024T in steps of"
-                        " 4 KiB, as 512M")
+    found = sizes.read("--drive size=", text, LEAST_BYTES, MOST_BYTES)
+    if found % BLOCK:
+        raise UserError(f"--drive size={text}: allowed in steps of 4 KiB, as"
+                        " 512M")
     return found
 
 

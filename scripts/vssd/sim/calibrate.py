@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import sizes
 from ..errors import UserError
 from .run import Point, Result, Runner
 from .validation import measured
@@ -22,8 +23,6 @@ from .validation import measured
 # Multiples of the unit in which a parameter is searched: ps, bytes, percent.
 TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12,
          "min": 60 * 10**12, "h": 3600 * 10**12}
-SIZES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
-         "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 # Keys that a profile gives after another one, which would reset them.
 RESET_BY = {
     "nand.read": ("nand.read_2", "nand.read_3", "nand.read_4"),
@@ -131,11 +130,12 @@ def number_of(text: str) -> tuple[float, str]:
     unit = m[2] if m else ""
     if math.isnan(value):
         raise UserError(f"{text!r} is no number")
-    for table, kind in ((TIMES, "time"), (SIZES, "size")):
-        if unit in table:
-            return value * table[unit], kind
     if unit in ("", "%"):
         return value, "percent" if unit else "number"
+    if unit in TIMES:
+        return value * TIMES[unit], "time"
+    if scale := sizes.scale(unit):
+        return value * scale, "size"
     raise UserError(f"{text!r}: no unit {unit!r}")
 
 
