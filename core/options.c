@@ -20,17 +20,32 @@ typedef struct Suffix {
 
 /* Largest first, so that printing finds the widest exact unit, or B. */
 static const Suffix size_suffixes[] = {
-    {"TiB", 1ULL << 40}, {"GiB", 1ULL << 30}, {"MiB", 1ULL << 20},
-    {"KiB", 1ULL << 10}, {"TB", 1000000000000}, {"GB", 1000000000},
-    {"MB", 1000000},     {"KB", 1000},          {"B", 1},
-    {"", 1},             {"T", 1ULL << 40},   {"G", 1ULL << 30},
-    {"M", 1ULL << 20},   {"K", 1ULL << 10},   {NULL, 0},
+    {"TiB", 1ULL << 40},
+    {"GiB", 1ULL << 30},
+    {"MiB", 1ULL << 20},
+    {"KiB", 1ULL << 10},
+    {"TB", 1000000000000},
+    {"GB", 1000000000},
+    {"MB", 1000000},
+    {"KB", 1000},
+    {"B", 1},
+    {"", 1},
+    {"T", 1ULL << 40},
+    {"G", 1ULL << 30},
+    {"M", 1ULL << 20},
+    {"K", 1ULL << 10},
+    {NULL, 0},
 };
 
 static const Suffix time_suffixes[] = {
-    {"h", 3600000000000000}, {"min", 60000000000000}, {"s", 1000000000000},
-    {"ms", 1000000000},      {"us", 1000000},         {"ns", 1000},
-    {"ps", 1},               {NULL, 0},
+    {"h", 3600000000000000},
+    {"min", 60000000000000},
+    {"s", 1000000000000},
+    {"ms", 1000000000},
+    {"us", 1000000},
+    {"ns", 1000},
+    {"ps", 1},
+    {NULL, 0},
 };
 
 /* Of keys that name their unit. */
@@ -85,6 +100,16 @@ const OptDesc *opt_find(const OptDesc *table, size_t n, const char *key)
     return NULL;
 }
 
+static const Suffix *find_suffix(const Suffix *suffixes, const char *name)
+{
+    for (const Suffix *x = suffixes; x->name; x++) {
+        if (g_ascii_strcasecmp(x->name, name) == 0) {
+            return x;
+        }
+    }
+    return NULL;
+}
+
 /* "12.5us" -> 12500000 with time_suffixes; false: malformed or not exact. */
 static bool parse_scaled(const char *s, const Suffix *suffixes, uint64_t *out)
 {
@@ -92,6 +117,7 @@ static bool parse_scaled(const char *s, const Suffix *suffixes, uint64_t *out)
     unsigned __int128 divisor = 1;
     bool digits = false;
     bool fraction = false;
+    const Suffix *x;
 
     for (; g_ascii_isdigit(*s) || (*s == '.' && !fraction) || *s == '_'; s++) {
         if (*s == '.') {
@@ -117,17 +143,16 @@ static bool parse_scaled(const char *s, const Suffix *suffixes, uint64_t *out)
     if (!digits) {
         return false;
     }
-    for (const Suffix *x = suffixes; x->name; x++) {
-        if (g_ascii_strcasecmp(x->name, s) == 0) {
-            value *= x->scale;
-            if (value % divisor || value / divisor > UINT64_MAX) {
-                return false;
-            }
-            *out = (uint64_t)(value / divisor);
-            return true;
-        }
+    x = find_suffix(suffixes, s);
+    if (!x) {
+        return false;
     }
-    return false;
+    value *= x->scale;
+    if (value % divisor || value / divisor > UINT64_MAX) {
+        return false;
+    }
+    *out = (uint64_t)(value / divisor);
+    return true;
 }
 
 static char *print_scaled(OptType type, uint64_t v)
@@ -165,16 +190,54 @@ static bool bad_value(const OptDesc *d, const char *value, GError **error)
 {
     g_autofree char *range = opt_range(d);
 
-    if (d->type == OPT_TIME && is_bare(value)) {
-        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
-                    "%s=%s: allowed with a unit (ps, ns, us, ms, s, min, h), "
-                    "%s",
-                    d->key, value, range);
-        return false;
+    return opt_fail(error, OPT_ERROR_VALUE, "%s=%s: allowed %s", d->key, value,
+                    range);
+}
+
+/* A number that is below the row's range (order < 0) or above it. */
+static bool beyond(const OptDesc *d, const char *value, int order,
+                   GError **error)
+{
+    g_autofree char *range = opt_range(d);
+    g_autofree char *bound = print_scaled(d->type, order < 0 ? d->min : d->max);
+
+    return opt_fail(error, OPT_ERROR_VALUE, "%s=%s: allowed %s, it is %s %s",
+                    d->key, value, range, order < 0 ? "below" : "above", bound);
+}
+
+/* "ps, ns, us", as a message lists them. */
+static char *unit_names(OptType type)
+{
+    GString *s = g_string_new(NULL);
+
+    for (const Suffix *x = suffixes_of(type); x->name; x++) {
+        if (*x->name) {
+            g_string_prepend(s, s->len ? ", " : "");
+            g_string_prepend(s, x->name);
+        }
     }
-    g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, "%s=%s: allowed %s", d->key,
-                value, range);
-    return false;
+    return g_string_free(s, FALSE);
+}
+
+/* A text that is no number with a unit of the type. */
+static bool no_number(const OptDesc *d, const char *value, GError **error)
+{
+    const char *unit = value + strspn(value, "0123456789._ ");
+    g_autofree char *range = opt_range(d);
+    g_autofree char *units = unit_names(d->type);
+
+    if (d->type == OPT_TIME && is_bare(value)) {
+        return opt_fail(error, OPT_ERROR_VALUE,
+                        "%s=%s: allowed with a unit (%s), %s", d->key, value,
+                        units, range);
+    }
+    if (unit == value || !g_ascii_isalpha(*unit) ||
+        find_suffix(suffixes_of(d->type), unit)) {
+        return bad_value(d, value, error);
+    }
+    return opt_fail(error, OPT_ERROR_VALUE, "%s=%s: allowed %s, %s%s%s%s",
+                    d->key, value, range, *units ? "no unit is '" : "without '",
+                    unit, *units ? "': " : "'", units);
 }
 
 static bool parse_bool(const char *value, bool *out)
@@ -209,8 +272,11 @@ static bool set_number(void *field, const OptDesc *d, const char *value,
 {
     uint64_t v;
 
-    if (!parse_amount(d, value, &v) || v < d->min || v > d->max) {
-        return bad_value(d, value, error);
+    if (!parse_amount(d, value, &v)) {
+        return no_number(d, value, error);
+    }
+    if (v < d->min || v > d->max) {
+        return beyond(d, value, v < d->min ? -1 : 1, error);
     }
     if (d->type == OPT_U32 || d->type == OPT_PPM) {
         invariant(v <= UINT32_MAX);
@@ -227,9 +293,11 @@ static bool set_double(double *field, const OptDesc *d, const char *value,
     char *end;
     double v = g_ascii_strtod(value, &end);
 
-    if (end == value || *end != '\0' || !isfinite(v) || v < (double)d->min ||
-        v > (double)d->max) {
+    if (end == value || *end != '\0' || !isfinite(v)) {
         return bad_value(d, value, error);
+    }
+    if (v < (double)d->min || v > (double)d->max) {
+        return beyond(d, value, v < (double)d->min ? -1 : 1, error);
     }
     *field = v;
     return true;

@@ -144,6 +144,8 @@ static bool set_keyword(WorkloadConfig *cfg, const OptDesc *d,
 {
     g_autofree char *house = translate(d, value);
     g_autofree char *allowed = NULL;
+    const char *why;
+    uint64_t bytes;
 
     if (d->type != OPT_SIZE) {
         return opt_set(cfg, d, house, error);
@@ -151,10 +153,13 @@ static bool set_keyword(WorkloadConfig *cfg, const OptDesc *d,
     if (house && opt_set(cfg, d, house, NULL)) {
         return true;
     }
+    why = !workload_bytes(value, &bytes)
+              ? "as in 4k (4096) or 4kib (4000); units are k, m, g, t"
+          : bytes < d->min ? "it is below the range"
+                           : "it is above the range";
     allowed = g_strdup_printf("allowed %" G_GUINT64_FORMAT
-                              "..%" G_GUINT64_FORMAT " bytes, as in 4k (4096) "
-                              "or 4kib (4000)",
-                              d->min, d->max);
+                              "..%" G_GUINT64_FORMAT " bytes, %s",
+                              d->min, d->max, why);
     return bad_keyword(error, d->key, value, allowed);
 }
 

@@ -844,7 +844,7 @@ static void test_file_refused(void)
     g_autofree char *path = file_of("on=read -> uncorrectable once\n"
                                     "cmd=read sqid=77 -> drop\n");
     g_autofree char *want =
-        g_strdup_printf("%s:2: sqid=77: allowed 0..8", path);
+        g_strdup_printf("%s:2: sqid=77: allowed 0..8, it is above 8", path);
     GError *error = NULL;
 
     g_assert_false(host_try(&(HostOptions){.faults = path}, &error));

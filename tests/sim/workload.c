@@ -39,8 +39,9 @@ static bool next(RequestSource *s, Request *req)
 static void test_refused(void)
 {
     refuse("rw=randwrit", "rw=randwrit: allowed read, write, randread");
-    refuse("bs=4q", "bs=4q: allowed");
-    refuse("bs=100", "bs=100: allowed 512..1073741824");
+    refuse("bs=4q", "(4000); units are k, m, g, t");
+    refuse("bs=100", "bs=100: allowed 512..1073741824 bytes, it is below");
+    refuse("bs=2g", "bs=2g: allowed 512..1073741824 bytes, it is above");
     refuse("bs=1000", "multiple of the drive's block of 512");
     refuse("bs=128m", "is more than size=");
     refuse("iodepth=0", "iodepth=0: allowed 1..65536");
