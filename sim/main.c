@@ -45,12 +45,14 @@ static void on_signal(int number)
 }
 
 /* The first signal ends the run, the second the program.  Ignored signals, as
- * in the background of a script, stay ignored. */
+ * in the background of a script, stay ignored.  But a reader that is gone ends
+ * the program without a word, also where Python has started it. */
 static void watch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM};
     struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
 
+    signal(SIGPIPE, SIG_DFL);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
         struct sigaction before;
 

@@ -94,7 +94,11 @@ def run(command: Callable[[], int]) -> int:
 
 def _run(command: Callable[[], int]) -> int:
     try:
-        return command()
+        try:
+            return command()
+        finally:
+            # Not at the end of Python, which would tell of a closed pipe.
+            sys.stdout.flush()
     except UserError as e:
         if Ended.number:
             raise

@@ -125,6 +125,19 @@ def test_every_parser_ends_in_words(
     assert e.value.code == ending.USAGE and capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", ["--version", "--help", "help status",
+                                   "completion bash", "man --page run"])
+def test_closed_pipe_is_quiet(words: str) -> None:
+    """Whether the output is flushed by print() or at the end."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*PYTHON, *words.split()], stdout=writing,
+                          env=dict(ENV, PYTHONUNBUFFERED=""),
+                          stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (ending.BROKEN_PIPE, b"")
+
+
 def on_a_terminal(*args: str, **more: str) -> str:
     """What a command prints on a terminal."""
     parent, child = pty.openpty()

@@ -909,6 +909,19 @@ class Errors(unittest.TestCase):
                 self.assertEqual([x.name for x in out.parent.iterdir()],
                                  ["out"])
 
+    def test_closed_pipe(self) -> None:
+        """Quiet, also where SIGPIPE was ignored, as by Python."""
+        for args in (["options"], ["--help"], ["run", "--help"]):
+            for restored in (True, False):
+                reading, writing = os.pipe()
+                os.close(reading)
+                done = subprocess.run([SIM, *args], stdout=writing,
+                                      stderr=subprocess.PIPE, check=False,
+                                      restore_signals=restored)
+                os.close(writing)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (-signal.SIGPIPE, b""))
+
     def test_full_disk(self) -> None:
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([SIM, "options"], stdout=full,
