@@ -347,7 +347,7 @@ def test_console(monkeypatch: pytest.MonkeyPatch,
     with rundir.rundir() as folder:
         rundir.describe(folder, {"name": "db"})
         served = Served(folder)
-        served.keyboard.sendall(b"boots\n")
+        served.keyboard.sendall(b"\x1b[6nbo\x1b]11;?\x07ots\n")
         reading, writing = os.pipe()
         os.write(writing, b"one\ntwo")
         os.close(writing)
@@ -357,6 +357,19 @@ def test_console(monkeypatch: pytest.MonkeyPatch,
         assert served.keyboard.recv(100) in (b"one\n", b"one\ntwo")
         assert capfd.readouterr().out == "boots\n"
         served.close()
+
+
+@pytest.mark.parametrize("query", [
+    b"\x1b[6n", b"\x1b[?6n", b"\x1b[5n", b"\x1b[c", b"\x1b[0c", b"\x1b[>c",
+    b"\x1b[=c", b"\x1b[>0q", b"\x1b[?2026$p", b"\x1b[4$p", b"\x1b[1x", b"\x1b[?u",
+    b"\x1b[18t", b"\x1b[?1;1;0S", b"\x1b]10;?\x07", b"\x1b]11;?\x1b\\",
+    b"\x1b]4;1;?\x07", b"\x1b]52;c;?\x07", b"\x1bP$qm\x1b\\",
+    b"\x1bP+q544e\x1b\\", b"\x1bZ", b"\x05", b"\x1b[1;1;1;1;1;1*y",
+])
+def test_past_queries_are_not_shown(query: bytes) -> None:
+    """Their answers would be typed at the login.  Colours and titles stay."""
+    shown = b"\x1b[31;1mred\x1b[0m \x1b]0;what?title\x07\x1b[2J\x1b[8;24;80t$?"
+    assert control.QUERIES.sub(b"", shown + query + shown) == shown + shown
 
 
 # ---- detached runs ------------------------------------------------------

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import socket
 import struct
 from collections.abc import Iterator
@@ -30,6 +31,17 @@ PART_S = 10
 NOTE = "N"             # a frame of ours: why the command waits
 FAILED = "F"           # a frame of ours: why the command has no status
 COMMAND_MAX = 1 << 20  # bytes of a frame, as in the agent
+
+# What a terminal answers, as if it were typed (xterm's ctlseqs).
+QUERIES = re.compile(rb"""
+    \x1b\[ [<=>?]? [0-9;]* (?: [cnqx]                 # DA, DSR, XTVERSION
+                             | \$ [pwu] | \* y )      # DECRQM and the like
+  | \x1b\[ \? [0-9;]* [uS]                            # keyboard, graphics
+  | \x1b\[ (?: 1[1-9] | 2[01] ) (?: ; [0-9;]* )? t    # the window
+  | \x1b\] [^\x07\x1b]* \? (?: \x07 | \x1b\\ )      # OSC: colours, clipboard
+  | \x1bP [+$] q [^\x1b]* \x1b\\                      # DECRQSS, XTGETTCAP
+  | \x1bZ | \x05                                     # DECID, ENQ
+    """, re.VERBOSE)
 
 
 def frame(kind: str, payload: bytes = b"") -> bytes:
@@ -127,7 +139,8 @@ class Control:
     async def _console_client(self, reader: asyncio.StreamReader,
                               writer: asyncio.StreamWriter) -> None:
         if len(self.consoles) < CONSOLE_CLIENTS:
-            writer.write(bytes(self.machine.console_log[-BACKLOG_BYTES:]))
+            past = self.machine.console_log[-BACKLOG_BYTES:]
+            writer.write(QUERIES.sub(b"", past))
             self.consoles.append(writer)
             with contextlib.suppress(OSError):
                 while data := await reader.read(4096):
