@@ -64,6 +64,7 @@ def refused(*args: str) -> str:
     """The one line with which the command refuses this."""
     given = cli.parser().parse_args(list(args))
     with pytest.raises(UserError) as told:
+        getattr(given, "check_arguments", lambda _: None)(given)
         given.call(given)
     text = str(told.value)
     assert text and "\n" not in text

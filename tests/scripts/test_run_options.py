@@ -25,7 +25,7 @@ from vssd.cli import powercut as cmd_powercut
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
-from vssd.guest import console, domain, machine
+from vssd.guest import console, domain, image, machine
 
 
 @pytest.fixture(autouse=True)
@@ -219,6 +219,18 @@ def test_sim_claims_its_states(tmp_path: Path) -> None:
         os.close(fd)
     for fd in cmd_sim.claim_states(["--state", a, "--save-state", a]):
         os.close(fd)
+
+
+def test_printing_leaves_no_file(cache: Path, tmp_path: Path) -> None:
+    """No image of a guest that is kept, no lock of a state."""
+    guest = image.Image(tmp_path)
+    with pytest.raises(UserError, match="run once with --keep"):
+        cmd_run._kept(parsed("--print-command", "--keep"),
+                      Qemu(tmp_path), guest, guest.disk, "raw")
+    for rest in (["run", "--save-state", "s", "--help"],
+                 ["replay", "--state=s", "--describe"]):
+        assert cmd_sim.claim_states(rest) == []
+    assert not [p for p in cache.rglob("*") if p.is_file()]
 
 
 def test_powercut_of_a_run_that_ends_with_it() -> None:

@@ -478,6 +478,11 @@ def _kept(args: argparse.Namespace, qemu: qemu_build.Qemu,
             raise UserError(f"--keep: {backing} cannot be written")
         return backing.resolve(), fmt
     path = _kept_file(built_in)
+    if args.print_command:
+        if not path.exists():
+            raise UserError("--print-command makes no file, and --keep has"
+                            " none yet: run once with --keep")
+        return path, "qcow2"
     if not path.exists():
         part = path.with_suffix(".part")
         image.overlay(qemu.img, backing, part, fmt)

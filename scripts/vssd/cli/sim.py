@@ -148,6 +148,8 @@ def value_of(option: str, rest: list[str]) -> str | None:
 def claim_states(rest: list[str]) -> list[int]:
     """Nobody else may write the state that is read, or use the one that is
     written; vssd-sim keeps the file descriptors as long as it runs."""
+    if {"--help", "-h", "--describe"} & {*rest}:
+        return []  # it only prints
     held = []
     saved = value_of("--save-state", rest)
     if saved:
