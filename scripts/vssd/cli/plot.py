@@ -15,7 +15,7 @@ EPILOG = """\
   ./vssd plot a.json b.json --y waf --y iops
   ./vssd plot a.json b.json --y gc.free_blocks_over_time
   ./vssd plot a.json --y series.mean_ns --log y
-  ./vssd plot sweep.csv --x ftl.op_percent --y waf --by ftl.gc_policy
+  ./vssd plot sweep.csv --x ftl.op_percent --y waf --by ftl.gc
   ./vssd stat --watch --csv > now.csv; ./vssd plot now.csv --x time_s --y waf
 
 docs/results.md has the members, docs/watch.md the rules.
