@@ -5,7 +5,8 @@
  * C. Lee et al., "Understanding Storage Traffic Characteristics on Enterprise
  * Virtual Desktop Infrastructure", SYSTOR 2017; distributed by SNIA IOTTA.
  * Six fields: seconds, response in seconds (may be empty), R or W, logical
- * unit, offset and size in bytes.  The first line names the columns.
+ * unit, offset and size in bytes.  The first line names the columns.  Lines are
+ * in the order in which requests ended.
  */
 #include <string.h>
 
@@ -51,6 +52,7 @@ const TraceFormat trace_systor17 = {
     .help = "seconds,response,R|W,unit,offset,size",
     .parse = systor_parse,
     .headed = systor_headed,
+    .ends = true,
     .since_ns = 315532800ULL * 1000000000, /* 1980 */
     .units = {1000000000, 1, 1},
 };

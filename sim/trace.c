@@ -12,6 +12,7 @@
 #include "fields.h"
 #include "simtime.h"
 #include "trace-devices.h"
+#include "trace-order.h"
 
 G_STATIC_ASSERT(INPUT_SLACK >= FIELD_SLACK);
 
@@ -47,6 +48,7 @@ struct Trace {
     TraceOptions options;
     void *state; /* of the format */
     Input *in;
+    TraceOrder *order; /* of a format whose lines come late; or NULL */
     char *path;
     uint64_t line_number; /* or number of the record */
     TraceOrigin origin;
@@ -350,6 +352,9 @@ static bool has_times(const Trace *t, const char *head, GError **error)
     return true;
 }
 
+static InputRead read_line(void *opaque, TraceRecord *out, const char **reason,
+                           GError **error);
+
 static bool begin(Trace *t, GError **error)
 {
     size_t n;
@@ -371,6 +376,8 @@ static bool begin(Trace *t, GError **error)
         return false;
     }
     t->state = new_state(t->format, &t->options, head, n);
+    trace_order_free(t->order);
+    t->order = t->format->ends ? trace_order_new(read_line, t) : NULL;
     trace_devices_free(t->devices);
     t->devices =
         trace_devices_new(t->options.device, t->format->kernel_devices);
@@ -414,6 +421,7 @@ void trace_close(Trace *t)
     if (t) {
         input_close(t->in);
         free_state(t->format, t->state);
+        trace_order_free(t->order);
         trace_devices_free(t->devices);
         g_free(t->plain);
         g_free(t->header);
@@ -544,10 +552,11 @@ static const char *parse(Trace *t, const char *line, TraceRecord *out)
     return t->header && strcmp(line, t->header) == 0 ? trace_skip : reason;
 }
 
-/* As TraceFormat.read, for lines. */
-static InputRead read_line(Trace *t, TraceRecord *out, const char **reason,
+/* As TraceFormat.read, for lines of the Trace. */
+static InputRead read_line(void *opaque, TraceRecord *out, const char **reason,
                            GError **error)
 {
+    Trace *t = opaque;
     char *line;
     InputRead r = input_line(t->in, &line, error);
 
@@ -558,6 +567,21 @@ static InputRead read_line(Trace *t, TraceRecord *out, const char **reason,
     if (r == INPUT_OK) {
         *reason = parse(t, line, out);
     }
+    return r;
+}
+
+/* The next record, and its number. */
+static InputRead read_record(Trace *t, TraceRecord *out, const char **reason,
+                             GError **error)
+{
+    InputRead r;
+
+    if (t->order) {
+        return trace_order_next(t->order, out, &t->line_number, reason, error);
+    }
+    r = t->format->parse ? read_line(t, out, reason, error)
+                         : t->format->read(t->state, t->in, out, reason, error);
+    t->line_number += r == INPUT_OK || r == INPUT_BAD;
     return r;
 }
 
@@ -698,9 +722,7 @@ static RequestNext trace_next(void *opaque, Request *req, GError **error)
     for (;;) {
         TraceRecord rec = {0};
         const char *reason = NULL;
-        InputRead r = t->format->parse ? read_line(t, &rec, &reason, error)
-                                       : t->format->read(t->state, t->in, &rec,
-                                                         &reason, error);
+        InputRead r = read_record(t, &rec, &reason, error);
 
         if (r == INPUT_ERROR) {
             return REQUEST_ERROR;
@@ -708,7 +730,6 @@ static RequestNext trace_next(void *opaque, Request *req, GError **error)
         if (r == INPUT_END) {
             return ended(t, error);
         }
-        t->line_number++;
         if ((!reason || reason == trace_left_out) && t->options.device &&
             !trace_devices_want(t->devices, &rec)) {
             reason = trace_skip;

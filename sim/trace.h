@@ -113,6 +113,10 @@ typedef struct TraceFormat {
     /* Optional: is this a line of names of columns as only this format has it?
      * A file that begins with one is of this format, whatever follows. */
     bool (*headed)(const char *line);
+    /* Lines come when requests end, with the times at which they began: they
+     * are put in order (trace-order.h).  Only with parse, and without names of
+     * devices. */
+    bool ends;
     bool kernel_devices; /* numbers of devices are major << 20 | minor */
     /* Optional: set up the parser by the options and the first bytes.  The
      * options outlive the state. */
@@ -194,7 +198,8 @@ typedef struct Trace Trace;
  * open, or does not use an option that was given; *error names it.
  * The first request arrives at 0.  A line older than the one before it arrives
  * with that one (capture tools merge several processors' logs) and is counted;
- * more than a tenth of such lines are a fault.
+ * more than a tenth of such lines are a fault.  TraceFormat.ends: this holds of
+ * lines in the order in which they come out of trace-order.h.
  * Strings of options must outlive the trace.
  */
 Trace *trace_open(const char *path, const TraceOptions *options,

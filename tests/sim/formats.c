@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "simtime.h"
+#include "trace-order.h"
 #include "trace.h"
 
 /* Three requests that every format can say: a write, a read 1 ms later, and a
@@ -1450,6 +1451,93 @@ static void test_unsorted(void)
     }
 }
 
+/* Lines in the order in which requests end. */
+static void test_late_lines(void)
+{
+    static const char text[] =
+        SYSTOR_HEADER "100.004,0.001,R,0,512,512\n100.001,0.005,W,0,1024,512\n"
+                      "100.001,0.005,W,1,1536,512\n\n100,0.006,R,0,2048,512\n"
+                      "100.003,0.004,R,0,2560,0\n100.005,,R,0,3072,512\n";
+    static const struct {
+        uint64_t ms, offset;
+        const char *where;
+    } want[] = {
+        {0, 2048, "memory:6"}, {1, 1024, "memory:3"}, {1, 1536, "memory:4"},
+        {4, 512, "memory:2"},  {5, 3072, "memory:8"},
+    };
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    g_autoptr(GError) error = NULL;
+    uint64_t skipped;
+    RequestSource s;
+    Request req;
+    Trace *t;
+
+    g_assert_cmpuint(count(text, o, &error, &skipped, &req), ==, 3);
+    g_assert_nonnull(strstr(error->message, "memory:7: the size"));
+    g_clear_error(&error);
+    o.skip_bad = true;
+    t = open_text(text, -1, o);
+    s = trace_source(t);
+    for (size_t i = 0; i < G_N_ELEMENTS(want); i++) {
+        g_autofree char *where = NULL;
+
+        g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_OK);
+        where = s.where(s.opaque);
+        g_assert_cmpuint(req.at_ns, ==, want[i].ms * 1000000);
+        g_assert_cmpuint(req.offset, ==, want[i].offset);
+        g_assert_cmpstr(where, ==, want[i].where);
+    }
+    g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_END);
+    g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_END);
+    g_assert_cmpuint(trace_n_disordered(t), ==, 0);
+    g_assert_cmpuint(trace_n_skipped(t), ==, 1);
+    g_assert_cmpuint(trace_first_ns(t), ==, 100 * NS_PER_S);
+    g_assert_cmpuint(trace_newest_ns(t), ==, 100005000000);
+    trace_close(t);
+}
+
+/* Lines that are older than all others, behind so many of those. */
+static void test_too_late_lines(void)
+{
+    static const struct {
+        unsigned behind, n_late;
+        uint64_t disordered;
+        bool good;
+    } t[] = {{TRACE_ORDER_LINES - 1, 1, 0, true},
+             {TRACE_ORDER_LINES, 1, 1, true},
+             {TRACE_ORDER_LINES - 1, 1000, 0, true},
+             {TRACE_ORDER_LINES, 1000, 1000, false}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        g_autoptr(GString) text = g_string_new(SYSTOR_HEADER);
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GError) error = NULL;
+        RequestSource s;
+        RequestNext r;
+        Request req;
+        Trace *trace;
+
+        for (unsigned k = 0; k < 2 * TRACE_ORDER_LINES; k++) {
+            bool late = k >= t[i].behind && k < t[i].behind + t[i].n_late;
+
+            g_string_append_printf(text, "%u,0.1,R,0,0,512\n",
+                                   late ? 1 : k + 2);
+        }
+        trace = open_text(text->str, -1, o);
+        s = trace_source(trace);
+        do {
+            r = s.next(s.opaque, &req, &error);
+        } while (r == REQUEST_OK);
+        g_assert_cmpint(r, ==, t[i].good ? REQUEST_END : REQUEST_ERROR);
+        if (t[i].good) {
+            g_assert_cmpuint(trace_n_disordered(trace), ==, t[i].disordered);
+        } else {
+            g_assert_nonnull(strstr(error->message, "sort the trace"));
+        }
+        trace_close(trace);
+    }
+}
+
 /* Text of 16 bits a letter is refused in one line. */
 static void test_utf16(void)
 {
@@ -1829,6 +1917,8 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/untimed", test_untimed);
     g_test_add_func("/formats/fio-actions", test_fio_actions);
     g_test_add_func("/formats/unsorted", test_unsorted);
+    g_test_add_func("/formats/late-lines", test_late_lines);
+    g_test_add_func("/formats/too-late-lines", test_too_late_lines);
     g_test_add_func("/formats/utf16", test_utf16);
     g_test_add_func("/formats/damage", test_damage);
     return g_test_run();

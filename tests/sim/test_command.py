@@ -260,6 +260,21 @@ class Parts(unittest.TestCase):
         self.assertEqual(r["join"], "clock")
         self.assertEqual(requests, [(0, 1), (3600 * 10**6, 1)])
 
+    def test_late_lines_of_systor(self) -> None:
+        """The earliest request of all files arrives at 0."""
+        paths = []
+        for n, begin in enumerate((1456098745, 1456095145)):
+            paths.append(self.folder / f"{begin}.csv")
+            paths[-1].write_text(
+                "Timestamp,Response,IOType,LUN,Offset,Size\n"
+                f"{begin}.5,0.1,W,0,{n * 8192},4096\n"
+                f"{begin}.4,0.3,W,0,{n * 8192 + 4096},4096\n")
+        r, requests = self.played(*paths)
+        self.assertEqual(r["join"], "clock")
+        self.assertEqual(r["disordered"], 0)
+        self.assertEqual(requests, [
+            (0, 3), (10**5, 2), (3600 * 10**6, 1), (3600 * 10**6 + 10**5, 0)])
+
     def test_append(self) -> None:
         """Clocks of their own: each begins where the one before ended."""
         paths = []
