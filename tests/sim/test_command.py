@@ -952,6 +952,10 @@ class Signals(unittest.TestCase):
     ENDLESS = ("run", "--profile", TINY, "--json", "--workload",
                "rw=randwrite bs=4k iodepth=4 io_size=100t")
 
+    def setUp(self) -> None:
+        # Of a job in the background it is ignored, also in programs started.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def test_results_so_far(self) -> None:
         for number, args in ((signal.SIGINT, ()),
                              (signal.SIGTERM, ("--warm-up", "100000000")),
