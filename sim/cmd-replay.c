@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "drive.h"
-#include "fields.h"
+#include "option-number.h"
 #include "play.h"
 #include "raid-args.h"
 #include "recorded.h"
@@ -63,6 +63,7 @@ static void more(GString *out)
 static Source *open_source(char **paths, uint64_t seed, GError **error)
 {
     SourceTraces from = {.iodepth = 0};
+    const OptionNumber iodepth = {.option = "iodepth", .min = 1, .max = 65536};
     uint64_t v = 0;
     Source *s;
 
@@ -70,8 +71,7 @@ static Source *open_source(char **paths, uint64_t seed, GError **error)
         !trace_args_runtime(args.runtime, &from.runtime_ns, error)) {
         return NULL;
     }
-    if (args.iodepth && !field_whole(args.iodepth, "", 1, 65536, &v)) {
-        trace_args_refuse("iodepth", args.iodepth, "1..65536", error);
+    if (args.iodepth && !option_number(&iodepth, args.iodepth, &v, error)) {
         return NULL;
     }
     from.iodepth = (uint32_t)v;

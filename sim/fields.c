@@ -117,25 +117,12 @@ char *field_plain(const char *line)
     return strcmp(out->str, line) == 0 ? NULL : field_line(out->str);
 }
 
-bool field_whole(const char *text, const char *prefix, uint64_t min,
-                 uint64_t max, uint64_t *out)
+bool field_whole(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 {
     g_autofree char *line = field_line(text);
     const char *s = line;
-    size_t len = strlen(prefix);
 
-    if (g_ascii_strncasecmp(s, prefix, len) == 0) {
-        s += len;
-    }
     return field_u64(&s, out) && *s == '\0' && *out >= min && *out <= max;
-}
-
-bool field_whole_time(const char *text, uint64_t unit_ns, uint64_t *out_ns)
-{
-    g_autofree char *line = field_line(text);
-    const char *s = line;
-
-    return field_time(&s, unit_ns, out_ns) && *s == '\0';
 }
 
 const char *field_fraction(const char *p, uint64_t unit_ns, uint64_t *ns)

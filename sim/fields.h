@@ -101,13 +101,8 @@ char *field_line(const char *text);
  * within quotes.  g_free(). */
 char *field_plain(const char *line);
 
-/* These two take text without slack.  All of it is a decimal number min..max,
- * after a prefix that may be absent (in any case; "": none). */
-bool field_whole(const char *text, const char *prefix, uint64_t min,
-                 uint64_t max, uint64_t *out);
-
-/* All of text is a time, as field_time(). */
-bool field_whole_time(const char *text, uint64_t unit_ns, uint64_t *out_ns);
+/* Of text without slack.  All of it is a decimal number min..max. */
+bool field_whole(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
 /* A decimal number with or without a fraction, times unit_ns, a power of ten;
  * rounded down. */

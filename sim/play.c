@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "describe.h"
-#include "fields.h"
+#include "option-number.h"
 #include "player.h"
 #include "record.h"
 #include "replace.h"
@@ -103,28 +103,23 @@ static const char *const timeline_names[SSD_TIMELINE_OPTIONS] = {
 
 static bool read_series(GError **error)
 {
-    char *end;
-    double seconds;
+    const OptionNumber series = {.option = "series",
+                                 .min = NS_PER_US,
+                                 .max = 1000000 * NS_PER_S,
+                                 .scale = NS_PER_S,
+                                 .unit = "seconds"};
 
-    if (!args.series) {
-        return true;
-    }
-    seconds = g_ascii_strtod(args.series, &end);
-    if (*end || end == args.series || !(seconds >= 1e-6 && seconds <= 1e6)) {
-        return command_usage(error,
-                             "--series=%s: allowed 0.000001..1000000 seconds",
-                             args.series);
-    }
-    args.series_ns = (uint64_t)(seconds * NS_PER_S);
-    return true;
+    return !args.series ||
+           option_number(&series, args.series, &args.series_ns, error);
 }
 
 static bool read_warm_up(GError **error)
 {
+    const OptionNumber warm_up = {
+        .option = "warm-up", .max = INT64_MAX, .unit = "requests"};
+
     return !args.warm_up ||
-           field_whole(args.warm_up, "", 0, INT64_MAX, &args.n_warm_up) ||
-           command_usage(error, "--warm-up=%s: allowed 0 or more requests",
-                         args.warm_up);
+           option_number(&warm_up, args.warm_up, &args.n_warm_up, error);
 }
 
 static bool read_timeline(GError **error)
@@ -132,18 +127,16 @@ static bool read_timeline(GError **error)
     opt_set_defaults(&args.timeline_options, ssd_timeline_options,
                      SSD_TIMELINE_OPTIONS);
     for (unsigned i = 0; i < SSD_TIMELINE_OPTIONS; i++) {
+        g_autofree char *key = g_strconcat("--", timeline_names[i], NULL);
         const char *value = args.timeline_option[i];
+        OptDesc d = ssd_timeline_options[i];
 
+        d.key = key;
         if (value && !args.timeline) {
-            return command_usage(error, "--%s needs --timeline",
-                                 timeline_names[i]);
+            return command_usage(error, "%s needs --timeline", key);
         }
-        if (value && !opt_set(&args.timeline_options, &ssd_timeline_options[i],
-                              value, NULL)) {
-            g_autofree char *range = opt_range(&ssd_timeline_options[i]);
-
-            return command_usage(error, "--%s=%s: allowed %s",
-                                 timeline_names[i], value, range);
+        if (value && !opt_set(&args.timeline_options, &d, value, error)) {
+            return false;
         }
     }
     return true;

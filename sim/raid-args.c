@@ -5,12 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fields.h"
+#include "option-number.h"
 #include "request.h"
 #include "simtime.h"
 #include "workload.h"
 
 #define DEFAULT_STRIPE_BYTES  65536
+#define STRIPE_UNIT           4096U
 #define DEFAULT_REBUILD_DEPTH 4
 #define MAX_RATE              (1ULL << 50) /* bytes a second */
 
@@ -61,13 +62,9 @@ void raid_args_help(GString *out)
 static bool number(const char *option, const char *text, uint64_t least,
                    uint64_t most, uint64_t *out, GError **error)
 {
-    if (!text || field_whole(text, "", least, most, out)) {
-        return true;
-    }
-    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                "%s=%s: allowed %" PRIu64 "..%" PRIu64, option, text, least,
-                most);
-    return false;
+    const OptionNumber d = {.option = option, .min = least, .max = most};
+
+    return !text || option_number(&d, text, out, error);
 }
 
 /* Options that need another one. */
@@ -101,7 +98,7 @@ static RaidLayout *layout_of(uint64_t n, uint64_t blocks, uint32_t chunk,
 {
     uint64_t spares = 0;
 
-    if (!number("--spares", args.spares, 0, ARRAY_MAX_DRIVES - 1, &spares,
+    if (!number("spares", args.spares, 0, ARRAY_MAX_DRIVES - 1, &spares,
                 error)) {
         return NULL;
     }
@@ -112,7 +109,7 @@ static RaidLayout *layout_of(uint64_t n, uint64_t blocks, uint32_t chunk,
 static bool given_drives(uint64_t *n, GError **error)
 {
     *n = 1;
-    return number("--drives", args.drives, 1, ARRAY_MAX_DRIVES, n, error);
+    return number("drives", args.drives, 1, ARRAY_MAX_DRIVES, n, error);
 }
 
 unsigned raid_args_drives(GError **error)
@@ -137,14 +134,16 @@ static bool chunk_bytes(const SsdInfo *info, uint64_t *out, GError **error)
     uint64_t most = info->nblocks * info->block_bytes;
 
     *out = DEFAULT_STRIPE_BYTES;
-    if (!args.stripe || (workload_bytes(args.stripe, out) && *out > 0 &&
-                         *out <= most && *out % 4096 == 0)) {
+    if (args.stripe && !workload_size("--stripe", args.stripe, STRIPE_UNIT,
+                                      most, out, error)) {
+        return false;
+    }
+    if (*out % STRIPE_UNIT == 0) {
         return true;
     }
     g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                "--stripe=%s: allowed multiples of 4096, up to a drive's "
-                "%" PRIu64 " bytes",
-                args.stripe, most);
+                "--stripe=%s: allowed multiples of %u bytes", args.stripe,
+                STRIPE_UNIT);
     return false;
 }
 
@@ -152,18 +151,21 @@ static bool chunk_bytes(const SsdInfo *info, uint64_t *out, GError **error)
 static bool fault_from(const char *text, unsigned n, RaidFault *out,
                        GError **error)
 {
-    const char *at = strchr(text, '@');
-    g_autofree char *drive = at ? g_strndup(text, (gsize)(at - text)) : NULL;
+    const OptionNumber which = {.option = "fail",
+                                .value = text,
+                                .max = n - 1,
+                                .unit = "for DRIVE of DRIVE@SECONDS"};
+    const OptionNumber when = {.option = "fail",
+                               .value = text,
+                               .max = REQUEST_MOST_NS,
+                               .scale = NS_PER_S,
+                               .unit = "for SECONDS of DRIVE@SECONDS"};
+    g_auto(GStrv) part = g_strsplit(text, "@", 2);
     uint64_t number_of;
 
-    if (!at++ || !field_whole(drive, "", 0, n - 1, &number_of) ||
-        !field_whole_time(at, NS_PER_S, &out->at_ns) ||
-        out->at_ns > REQUEST_MOST_NS) {
-        g_set_error(
-            error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-            "--fail=%s: allowed DRIVE@SECONDS with a drive of 0..%u and "
-            "0..315360000 seconds",
-            text, n - 1);
+    if (!option_number(&which, part[0] ? part[0] : "", &number_of, error) ||
+        !option_number(&when, part[0] && part[1] ? part[1] : "", &out->at_ns,
+                       error)) {
         return false;
     }
     out->drive = (uint32_t)number_of;
@@ -205,15 +207,12 @@ static Array *redundant(Ssd *const *drive, uint64_t n, uint64_t chunk,
     if (!layout) {
         return NULL;
     }
-    if (!number("--rebuild-depth", args.depth, 1, RAID_MAX_REBUILD_DEPTH,
-                &depth, error)) {
+    if (!number("rebuild-depth", args.depth, 1, RAID_MAX_REBUILD_DEPTH, &depth,
+                error)) {
         return NULL;
     }
-    if (args.rate &&
-        (!workload_bytes(args.rate, &rate) || rate == 0 || rate > MAX_RATE)) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                    "--rebuild-rate=%s: allowed 1..%" PRIu64 " bytes a second",
-                    args.rate, (uint64_t)MAX_RATE);
+    if (args.rate && !workload_size("--rebuild-rate", args.rate, 1, MAX_RATE,
+                                    &rate, error)) {
         return NULL;
     }
     fault = faults(layout->n_drives, error);

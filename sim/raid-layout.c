@@ -76,8 +76,8 @@ static bool declustered(RaidLayout *l, const char *text, GError **error)
     uint64_t data, parity;
 
     if (g_strv_length(parts) != 2 ||
-        !field_whole(parts[0], "", 1, RAID_MAX_DRIVES - 1, &data) ||
-        !field_whole(parts[1], "", 1, 2, &parity)) {
+        !field_whole(parts[0], 1, RAID_MAX_DRIVES - 1, &data) ||
+        !field_whole(parts[1], 1, 2, &parity)) {
         return refuse(error,
                       "--raid=%s: allowed declustered:D+P with D of 1..%d and "
                       "P of 1 or 2",

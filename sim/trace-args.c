@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields.h"
+#include "option-number.h"
 #include "printable.h"
 #include "simtime.h"
 
@@ -78,8 +78,9 @@ void trace_args_help(GString *out)
     help_names(out, "Ways of --remap", traces_remap_name, traces_remap_help);
 }
 
-bool trace_args_refuse(const char *option, const char *value,
-                       const char *allowed, GError **error)
+/* "--option=value: allowed ..."; always false. */
+static bool refuse(const char *option, const char *value, const char *allowed,
+                   GError **error)
 {
     g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "--%s=%s: allowed %s",
                 option, value, allowed);
@@ -104,7 +105,7 @@ static bool set_format(TraceOptions *o, GError **error)
     if (args.action) {
         o->action = g_ascii_toupper(args.action[0]);
         if (strlen(args.action) != 1 || !strchr("DQC", o->action)) {
-            return trace_args_refuse("action", args.action, "D, Q, C", error);
+            return refuse("action", args.action, "D, Q, C", error);
         }
     }
     return true;
@@ -115,32 +116,36 @@ static bool set_streams(TraceOptions *o, GError **error)
 {
     g_auto(GStrv) part =
         args.stream_map ? g_strsplit(args.stream_map, ",", -1) : NULL;
+    const OptionNumber number = {.option = "stream-map",
+                                 .value = args.stream_map,
+                                 .max = TRACE_MAX_STREAMS - 1,
+                                 .unit = "with commas between"};
     unsigned n = part ? g_strv_length(part) : 0;
     bool ok = !part || (n > 0 && n <= TRACE_MAX_STREAMS);
     uint64_t v;
 
     for (unsigned i = 0; ok && i < n; i++) {
-        ok = field_whole(part[i], "", 0, TRACE_MAX_STREAMS - 1, &v);
+        if (!option_number(&number, part[i], &v, error)) {
+            return false;
+        }
         o->stream[i] = (uint16_t)v;
     }
     o->n_streams = n;
-    return ok || trace_args_refuse("stream-map", args.stream_map,
-                                   "1 to 64 numbers 0..63 with commas between",
-                                   error);
+    return ok || refuse("stream-map", args.stream_map,
+                        "1 to 64 numbers 0..63 with commas between", error);
 }
 
 static bool set_options(TraceOptions *o, GError **error)
 {
-    uint64_t v;
+    const OptionNumber scale = {.option = "time-scale",
+                                .min = 1,
+                                .max = 1000000ULL * 1000000,
+                                .scale = 1000000};
 
     o->device = args.device;
-    if (args.time_scale) {
-        if (!field_whole_time(args.time_scale, 1000000, &v) || v == 0 ||
-            v > 1000000ULL * 1000000) {
-            return trace_args_refuse("time-scale", args.time_scale,
-                                     "0.000001..1000000", error);
-        }
-        o->scale_ppm = v;
+    if (args.time_scale &&
+        !option_number(&scale, args.time_scale, &o->scale_ppm, error)) {
+        return false;
     }
     o->skip_bad = args.skip_bad;
     return set_streams(o, error) && set_format(o, error);
@@ -160,7 +165,7 @@ static bool find_name(const char *option, const char *value,
         }
         g_string_append_printf(all, "%s%s", i ? ", " : "", name(i));
     }
-    return trace_args_refuse(option, value, all->str, error);
+    return refuse(option, value, all->str, error);
 }
 
 static bool set_layout(TracesConfig *cfg, GError **error)
@@ -180,30 +185,25 @@ static bool set_layout(TracesConfig *cfg, GError **error)
 /* The window, the passes and the sample. */
 static bool set_reading(ReadingConfig *r, GError **error)
 {
-    g_autofree char *part = NULL;
-    uint64_t v = 0;
+    const OptionNumber from = {.option = "from",
+                               .max = REQUEST_MOST_NS,
+                               .scale = NS_PER_S,
+                               .unit = "seconds"};
+    const OptionNumber repeat = {.option = "repeat", .min = 1, .max = 1000000};
+    const OptionNumber sample = {.option = "sample",
+                                 .min = 1,
+                                 .max = 1000000,
+                                 .scale = 10000,
+                                 .suffix = "%"};
+    uint64_t n = 0, ppm = r->sample_ppm;
 
-    if (args.from && (!field_whole_time(args.from, NS_PER_S, &r->from_ns) ||
-                      r->from_ns > REQUEST_MOST_NS)) {
-        return trace_args_refuse("from", args.from, "0..315360000 seconds",
-                                 error);
+    if ((args.from && !option_number(&from, args.from, &r->from_ns, error)) ||
+        (args.repeat && !option_number(&repeat, args.repeat, &n, error)) ||
+        (args.sample && !option_number(&sample, args.sample, &ppm, error))) {
+        return false;
     }
-    if (args.repeat && !field_whole(args.repeat, "", 1, 1000000, &v)) {
-        return trace_args_refuse("repeat", args.repeat, "1..1000000", error);
-    }
-    r->repeat = (uint32_t)v;
-    if (!args.sample) {
-        return true;
-    }
-    part = g_strdup(args.sample);
-    if (!g_str_has_suffix(part, "%")) {
-        return trace_args_refuse("sample", args.sample, "0.0001%..100%", error);
-    }
-    part[strlen(part) - 1] = '\0';
-    if (!field_whole_time(part, 10000, &v) || v < 1 || v > 1000000) {
-        return trace_args_refuse("sample", args.sample, "0.0001%..100%", error);
-    }
-    r->sample_ppm = (uint32_t)v;
+    r->repeat = (uint32_t)n;
+    r->sample_ppm = (uint32_t)ppm;
     return true;
 }
 
@@ -218,13 +218,14 @@ void trace_args_note(const char *note)
 
 bool trace_args_runtime(const char *text, uint64_t *ns, GError **error)
 {
+    const OptionNumber runtime = {.option = "runtime",
+                                  .min = NS_PER_US,
+                                  .max = REQUEST_MOST_NS,
+                                  .scale = NS_PER_S,
+                                  .unit = "seconds"};
+
     *ns = 0;
-    if (text && (!field_whole_time(text, NS_PER_S, ns) || *ns < NS_PER_US ||
-                 *ns > REQUEST_MOST_NS)) {
-        return trace_args_refuse("runtime", text, "0.000001..315360000 seconds",
-                                 error);
-    }
-    return true;
+    return !text || option_number(&runtime, text, ns, error);
 }
 
 bool trace_args_paths(char **paths, GError **error)
@@ -241,6 +242,8 @@ bool trace_args_paths(char **paths, GError **error)
 
 bool trace_args(char **paths, uint64_t seed, SourceTraces *from, GError **error)
 {
+    const OptionNumber retime = {
+        .option = "retime", .min = 1, .max = 1000000, .prefix = "D"};
     uint64_t v = 0;
 
     from->cfg = (TracesConfig){
@@ -254,8 +257,8 @@ bool trace_args(char **paths, uint64_t seed, SourceTraces *from, GError **error)
         !set_reading(&from->cfg.reading, error)) {
         return false;
     }
-    if (args.retime && !field_whole(args.retime, "D", 1, 1000000, &v)) {
-        return trace_args_refuse("retime", args.retime, "D1..D1000000", error);
+    if (args.retime && !option_number(&retime, args.retime, &v, error)) {
+        return false;
     }
     from->cfg.retime = (uint32_t)v;
     return true;

@@ -14,10 +14,6 @@ extern const OptionTable trace_options;
 /* Formats, and ways of --join and --remap, for --help. */
 void trace_args_help(GString *out);
 
-/* "--option=value: allowed ..."; always false. */
-bool trace_args_refuse(const char *option, const char *value,
-                       const char *allowed, GError **error);
-
 /* A part for the whole is no error, but nobody would expect it: say so.  NULL:
  * all is there. */
 void trace_args_note(const char *note);

@@ -44,8 +44,8 @@ static bool from_pair(const char *text, uint64_t *number)
     uint64_t major, minor;
 
     if (g_strv_length(part) != 2 ||
-        !field_whole(part[0], "", 0, (1 << 12) - 1, &major) ||
-        !field_whole(part[1], "", 0, (1 << KERNEL_MINOR_BITS) - 1, &minor)) {
+        !field_whole(part[0], 0, (1 << 12) - 1, &major) ||
+        !field_whole(part[1], 0, (1 << KERNEL_MINOR_BITS) - 1, &minor)) {
         return false;
     }
     *number = major << KERNEL_MINOR_BITS | minor;
@@ -67,7 +67,7 @@ static bool from_sd(const char *text, uint64_t *number)
         disk = disk * 26 + (uint64_t)(*s - 'a') + 1;
     }
     disk--;
-    if (disk >= 256 || (*s && !field_whole(s, "", 1, 15, &part))) {
+    if (disk >= 256 || (*s && !field_whole(s, 1, 15, &part))) {
         return false;
     }
     major = disk < 16 ? 8 : disk < 128 ? 64 + disk / 16 : 120 + disk / 16;
@@ -117,7 +117,7 @@ TraceDevices *trace_devices_new(const char *wanted, bool kernel)
         const char *name = without_dev(wanted);
         unsigned n = 0;
 
-        n += field_whole(name, "", 0, UINT64_MAX, &number[n]);
+        n += field_whole(name, 0, UINT64_MAX, &number[n]);
         n += from_pair(name, &number[n]) || from_sd(name, &number[n]);
         d->n_wanted_numbers = n;
     }

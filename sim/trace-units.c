@@ -43,7 +43,7 @@ static bool read_unit(const char *part, TraceUnits *units)
         bytes = &units->size_bytes;
     }
     return bytes && !*bytes &&
-           field_whole(value + 1, "", 1, TRACE_UNITS_MAX_BYTES, bytes);
+           field_whole(value + 1, 1, TRACE_UNITS_MAX_BYTES, bytes);
 }
 
 bool trace_units_read(const char *text, TraceUnits *units, GError **error)

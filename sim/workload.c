@@ -142,25 +142,14 @@ static bool bad_keyword(GError **error, const char *key, const char *value,
 static bool set_keyword(WorkloadConfig *cfg, const OptDesc *d,
                         const char *value, GError **error)
 {
-    g_autofree char *house = translate(d, value);
-    g_autofree char *allowed = NULL;
-    const char *why;
-    uint64_t bytes;
+    g_autofree char *house = NULL;
 
-    if (d->type != OPT_SIZE) {
-        return opt_set(cfg, d, house, error);
+    if (d->type == OPT_SIZE) {
+        return workload_size(d->key, value, d->min, d->max,
+                             (void *)((char *)cfg + d->offset), error);
     }
-    if (house && opt_set(cfg, d, house, NULL)) {
-        return true;
-    }
-    why = !workload_bytes(value, &bytes)
-              ? "as in 4k (4096) or 4kib (4000); units are k, m, g, t"
-          : bytes < d->min ? "it is below the range"
-                           : "it is above the range";
-    allowed = g_strdup_printf("allowed %" G_GUINT64_FORMAT
-                              "..%" G_GUINT64_FORMAT " bytes, %s",
-                              d->min, d->max, why);
-    return bad_keyword(error, d->key, value, allowed);
+    house = translate(d, value);
+    return opt_set(cfg, d, house, error);
 }
 
 bool workload_bytes(const char *text, uint64_t *out)
@@ -171,24 +160,66 @@ bool workload_bytes(const char *text, uint64_t *out)
     return house && opt_set(out, &d, house, NULL);
 }
 
+/* Why is it no size? */
+static char *no_size(const char *value)
+{
+    const char *unit = value + strspn(value, "0123456789");
+    bool known = unit == value || !g_ascii_isalpha(*unit);
+
+    for (const struct FioUnit *u = fio_sizes; u->fio && !known; u++) {
+        known = g_ascii_strcasecmp(unit, u->fio) == 0;
+    }
+    return known ? g_strdup("as in 4k (4096) or 4kib (4000); units are k, m, "
+                            "g, t")
+                 : g_strdup_printf("as in 4k (4096) or 4kib (4000); units are "
+                                   "k, m, g, t, not '%s'",
+                                   unit);
+}
+
+bool workload_size(const char *key, const char *value, uint64_t least,
+                   uint64_t most, uint64_t *out, GError **error)
+{
+    g_autofree char *why = NULL;
+    g_autofree char *allowed = NULL;
+    uint64_t bytes;
+
+    if (!workload_bytes(value, &bytes)) {
+        why = no_size(value);
+    } else if (bytes < least || bytes > most) {
+        why = g_strdup_printf("it is %s %" G_GUINT64_FORMAT,
+                              bytes < least ? "below" : "above",
+                              bytes < least ? least : most);
+    } else {
+        *out = bytes;
+        return true;
+    }
+    allowed = g_strdup_printf("allowed %" G_GUINT64_FORMAT
+                              "..%" G_GUINT64_FORMAT " bytes, %s",
+                              least, most, why);
+    return bad_keyword(error, key, value, allowed);
+}
+
 /* Bytes, or a percentage of the capacity rounded down to a block. */
 static bool parse_extent(const char *key, const char *text, uint64_t capacity,
                          uint32_t block_bytes, uint64_t *out, GError **error)
 {
-    const OptDesc percent = {.key = "", .type = OPT_PPM, .max = 1000000};
+    const OptDesc percent = {.key = key, .type = OPT_PPM, .max = 1000000};
     uint32_t ppm;
 
     if (g_str_has_suffix(text, "%")) {
-        if (!opt_set(&ppm, &percent, text, NULL)) {
-            return bad_keyword(error, key, text, "allowed 0%..100%");
+        if (!opt_set(&ppm, &percent, text, error)) {
+            return false;
         }
         *out = (uint64_t)((unsigned __int128)capacity * ppm / 1000000);
         *out -= *out % block_bytes;
         return true;
     }
     if (!workload_bytes(text, out)) {
-        return bad_keyword(error, key, text,
-                           "allowed bytes, as in 64m, or 0%..100%");
+        g_autofree char *why = no_size(text);
+        g_autofree char *allowed =
+            g_strdup_printf("allowed bytes, %s, or 0%%..100%%", why);
+
+        return bad_keyword(error, key, text, allowed);
     }
     return true;
 }

@@ -84,6 +84,11 @@ typedef struct Workload Workload;
  * 1000; false: it is none. */
 bool workload_bytes(const char *text, uint64_t *out);
 
+/* The same of an option or keyword, in a range; false: *error names the bound
+ * that was broken or the unit that there is not. */
+bool workload_size(const char *key, const char *value, uint64_t least,
+                   uint64_t most, uint64_t *out, GError **error);
+
 /*
  * The keywords of a text: itself, or the contents of FILE if it is "@FILE"
  * (lines; # begins a comment).  NULL: *error names the file.

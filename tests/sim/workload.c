@@ -39,9 +39,9 @@ static bool next(RequestSource *s, Request *req)
 static void test_refused(void)
 {
     refuse("rw=randwrit", "rw=randwrit: allowed read, write, randread");
-    refuse("bs=4q", "(4000); units are k, m, g, t");
-    refuse("bs=100", "bs=100: allowed 512..1073741824 bytes, it is below");
-    refuse("bs=2g", "bs=2g: allowed 512..1073741824 bytes, it is above");
+    refuse("bs=4q", "(4000); units are k, m, g, t, not 'q'");
+    refuse("bs=100", "bs=100: allowed 512..1073741824 bytes, it is below 512");
+    refuse("bs=2g", "bs=2g: allowed 512..1073741824 bytes, it is above 10737");
     refuse("bs=1000", "multiple of the drive's block of 512");
     refuse("bs=128m", "is more than size=");
     refuse("iodepth=0", "iodepth=0: allowed 1..65536");
@@ -49,8 +49,8 @@ static void test_refused(void)
     refuse("rwmixread=101", "rwmixread=101: allowed 0%..100%");
     refuse("size=65m", "size=65m: allowed multiples of 512 bytes up to");
     refuse("size=0", "size=0");
-    refuse("size=101%", "size=101%: allowed 0%..100%");
-    refuse("size=1x", "size=1x: allowed bytes");
+    refuse("size=101%", "size=101%: allowed 0%..100%, it is above 100%");
+    refuse("size=1x", "k, m, g, t, not 'x', or 0%..100%");
     refuse("offset=64m", "offset=64m: must be a whole block");
     refuse("offset=100", "offset=100: must be a whole block");
     refuse("offset=32m size=33m", "size=33m: allowed multiples");
