@@ -23,6 +23,7 @@ from vssd import ending, environment, origin, ui
 from vssd.build import model
 from vssd.cli import completion, man, parsing, sim, testnames
 from vssd.cli.main import COMMANDS, parser
+from vssd.errors import UserError
 from vssd.paths import PROJECT
 
 PAGE = PROJECT / "docs/command-line.md"
@@ -532,7 +533,7 @@ MISTAKES = [
     ("bench nosuch", 1, "no benchmark 'nosuch'"),
     ("fault remove nosuch", 1, "a rule's number must follow"),
     ("stat --count 3", 1, "--count goes with --watch only"),
-    ("fuzz trace --executions 0", 1, "--executions 0: allowed from 1"),
+    ("fuzz trace --executions 0", 1, "--executions 0: allowed 1 or more"),
     ("checklog nosuch.oplog", 2, "nosuch.oplog: No such file"),
     ("checklog /", 2, "vssd-oplog-check: /: Is a directory"),
     ("test nosuch", 1, "NAME: nosuch: no test has such a name"),
@@ -552,6 +553,45 @@ def test_arguments_come_first(mistake: tuple[str, int, str],
     done = on_an_empty_cache(tmp_path / "c", *line.split())
     assert says in done.stderr and done.returncode == status
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("line, says", [
+    ("run --smp 256", "--smp 256: allowed 1..255, it is above 255"),
+    ("libvirt a --smp 0", "--smp 0: allowed 1..255, it is below 1"),
+    ("run --seed -1", "0..9223372036854775807, it is below 0"),
+    ("vng --seed 9223372036854775808 -- -r a", "it is above 9223372036854775807"),
+    ("age tiny -o a.state --seed -1", "--seed -1: allowed 0..92233"),
+    ("run --controllers 25", "allowed 1..24, it is above 24"),
+    ("run --exec x --timeout 1e10", "--timeout 10000000000: allowed above 0 to"
+     " 1000000000 seconds, it is above 1000000000"),
+    ("run --exec x --timeout nan", "--timeout nan: allowed above 0 to"
+     " 1000000000 seconds, it is no number"),
+    ("exec --timeout 0 true", "it is not above 0"),
+    ("stop --timeout inf", "it is above 1000000000"),
+    ("run --ssh 65536", "--ssh 65536: allowed 1..65535, it is above 65535"),
+    ("run --forward 0:22", "--forward 0:22: port 0: allowed 1..65535, it is"
+     " below 1"),
+    ("metrics --port 65536", "allowed 0..65535, it is above 65535"),
+    ("stat --watch 0", "allowed 0.01..86400 seconds, it is below 0.01"),
+    ("stat --watch 1 --count 0", "--count 0: allowed 1 or more, it is below 1"),
+    ("top --interval 4000", "allowed 0.1..3600 seconds, it is above 3600"),
+    ("kernel build --jobs 1025", "allowed 0..1024, it is above 1024"),
+    ("validate --jobs -1", "--jobs -1: allowed 0..1024, it is below 0"),
+    ("figures all --jobs 1025", "it is above 1024"),
+    ("figures all --scale 0", "--scale 0: allowed 0.001..1000, it is below"),
+    ("fit --published tiny --tolerance 101", "it is above 100"),
+    ("bench sim --repeat 0", "--repeat 0: allowed 1 or more, it is below 1"),
+    ("policy test a.so --runs 0", "--runs 0: allowed 1 or more"),
+    ("powercut campaign --write a --check b --cuts 0", "it is below 1"),
+    ("powercut campaign --write a --check b --seconds 3601",
+     "--seconds 3601: allowed 0.1..3600, it is above 3600"),
+])
+def test_numbers_name_the_bound(line: str, says: str) -> None:
+    """The one that was broken."""
+    args = parser().parse_args(line.split())
+    with pytest.raises(UserError) as e:
+        getattr(args, "check_arguments", args.call)(args)
+    assert says in str(e.value) and "\n" not in str(e.value)
 
 
 @pytest.mark.parametrize("group, names", [

@@ -665,8 +665,8 @@ def test_a_drive_that_qemu_has_deleted(
     ([x for i in range(9) for x in ("--share", f"/etc:/{i}")],
      "--share: given 9 times, allowed 0..8"),
     (["--forward", "80"], "--forward 80: give PORT:GUEST-PORT"),
-    (["--forward", "0:80"], "--forward 0:80: give PORT"),
-    (["--forward", "65536:80"], "--forward 65536:80: give PORT"),
+    (["--forward", "0:80"], "--forward 0:80: port 0: allowed 1..65535"),
+    (["--forward", "65536:80"], "--forward 65536:80: port 65536: allowed"),
     (["--ssh", "70000"], "--ssh 70000: allowed 1..65535"),
     (["--ssh", "-1"], "--ssh -1: allowed 1..65535"),
     (["--ssh", "4022", "--forward", "4022:80"], "port 4022 of the host is given"

@@ -38,9 +38,9 @@ def options(*args: str) -> argparse.Namespace:
 
 
 @pytest.mark.parametrize("args, says", [
-    (["--executions", "0"], "--executions 0: allowed from 1"),
-    (["--minutes", "-1"], "--minutes -1: allowed above 0"),
-    (["--jobs", "0"], "--jobs 0: allowed 1..256"),
+    (["--executions", "0"], "--executions 0: allowed 1 or more, it is below 1"),
+    (["--minutes", "-1"], "--minutes -1: allowed 0 or more, it is below 0"),
+    (["--jobs", "0"], "--jobs 0: allowed 1..256, it is below 1"),
     (["--length", "7"], "--length 7: allowed 8..1M, it is below 8"),
 ])
 def test_refused(args: list[str], says: str) -> None:

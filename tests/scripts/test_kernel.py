@@ -89,7 +89,7 @@ def test_arguments_that_are_refused(tmp_path: Path) -> None:
             (["--source", str(text)], "no tar archive"),
             (["--config", str(tmp_path / "none")], "--config"),
             (["--name", "../x"], "--name"),
-            (["--jobs", "-3"], "--jobs -3: allowed 1..1024")]:
+            (["--jobs", "-3"], "--jobs -3: allowed 0..1024, it is below 0")]:
         assert word in refused("kernel", "build", *args), args
     assert "kernel list" in refused("kernel", "remove", "nothing")
     assert "kernel list" in refused("kernel", "remove", "..")

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomllib
 
 from vssd import paths, tomlfile
 from vssd.build import model

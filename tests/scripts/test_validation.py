@@ -228,7 +228,7 @@ def test_command() -> None:
     """Refusals of one line, and a drive by its name."""
     for args, says in ((["x"], "no drive 'x': there are Intel P4500 2 TB"),
                        (["--write-doc", "p4500"], "--write-doc: not with"),
-                       (["--jobs", "-1"], "--jobs: 1 or more")):
+                       (["--jobs", "-1"], "--jobs -1: allowed 0..1024, it is below 0")):
         done = vssd("validate", *args)
         assert done.returncode == 1 and says in done.stderr
         assert len(done.stderr.splitlines()) == 1

@@ -11,6 +11,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import ranges
 from ..errors import UserError
 from .durable import Log, flush_instants
 
@@ -53,11 +54,11 @@ class Plan:
         for name in ("write", "check"):
             if not getattr(self, name).strip():
                 raise UserError(f"--{name}: give a command")
-        _range("--cuts", self.cuts, 1, MOST_CUTS)
-        _range("--jobs", self.jobs, 1, MOST_JOBS)
-        _range("--seed", self.seed, 0, 2**32 - 1)
-        _range("--seconds", self.seconds, 0.1, 3600)
-        _range("--check-seconds", self.check_seconds, 1, 3600)
+        ranges.check("--cuts", self.cuts, 1, MOST_CUTS)
+        ranges.check("--jobs", self.jobs, 1, MOST_JOBS)
+        ranges.check("--seed", self.seed, 0, 2**32 - 1)
+        ranges.check("--seconds", self.seconds, 0.1, 3600)
+        ranges.check("--check-seconds", self.check_seconds, 1, 3600)
         instants(self.at)
         for path in self.files:
             if not path.exists():
@@ -87,11 +88,6 @@ class Plan:
         if self.recorded:
             words += ["--recorded", str(self.recorded)]
         return shlex.join([*words, "--at", f"{at_ns}ns"])
-
-
-def _range(option: str, value: float, least: float, most: float) -> None:
-    if not least <= value <= most:
-        raise UserError(f"{option} {value:g}: allowed {least:g}..{most:g}")
 
 
 def instants(words: list[str]) -> list[int] | None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .. import ending, paths, ui
+from .. import ending, paths, ranges, ui
 from ..errors import UserError, one_line
 
 EPILOG = """\
@@ -53,6 +53,7 @@ def command(sim: str, args: argparse.Namespace) -> list[str]:
 
 def check(args: argparse.Namespace) -> None:
     """Errors that need no program."""
+    ranges.check("--seed", args.seed, 0, ranges.MOST_SEED)
     paths.find_profile(args.profile)
     paths.check_output("-o", args.output)
 

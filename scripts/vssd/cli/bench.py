@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from .. import origin, paths
+from .. import origin, paths, ranges
 from ..errors import UserError
 from ..ui import table
 
@@ -235,8 +235,7 @@ def _judge(rows: Rows, names: list[str]) -> int:
 def check(args: argparse.Namespace) -> None:
     """Names and options that do not go together."""
     if args.names[:1] == [PROFILE]:
-        if args.runtime < 1:
-            raise UserError("--runtime: 1 or more")
+        ranges.check("--runtime", args.runtime, 1)
         return
     if args.output:
         raise UserError("--output: only with profile")
@@ -244,8 +243,8 @@ def check(args: argparse.Namespace) -> None:
     if unknown:
         raise UserError(f"no benchmark {unknown[0]!r}: one of "
                         + ", ".join(BENCHES))
-    if args.repeat < 1 or args.runtime < 1:
-        raise UserError("--repeat and --runtime: 1 or more")
+    ranges.check("--repeat", args.repeat, 1)
+    ranges.check("--runtime", args.runtime, 1)
     if args.suite and "conformance" not in args.names:
         raise UserError("--suite: only with conformance")
     names = _chosen(args)

@@ -7,7 +7,7 @@ import argparse
 import shlex
 import sys
 
-from .. import rundir
+from .. import ranges, rundir
 from ..errors import UserError
 from ..ui import say
 
@@ -43,8 +43,8 @@ def command_of(args: argparse.Namespace) -> str:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words or not words[0].strip():
         raise UserError("exec: a command must follow, as 'nvme list'")
-    if args.timeout is not None and not 0 < args.timeout <= 1e9:
-        raise UserError(f"--timeout {args.timeout:g}: allowed above 0 seconds")
+    if args.timeout is not None:
+        ranges.check_seconds("--timeout", args.timeout)
     return words[0] if len(words) == 1 else shlex.join(words)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .. import ranges
 from ..build import model, venv
 from ..errors import UserError
 from ..figures.figure import QUICK_SCALE, SEEDS
@@ -95,14 +96,11 @@ def _check(args: argparse.Namespace) -> list[str]:
         raise UserError(f"--traces {args.traces}: no such folder")
     if args.scale is None:
         args.scale = QUICK_SCALE if args.quick else 1.0
-    if not 0.001 <= args.scale <= 1000:
-        raise UserError("--scale: allowed 0.001 to 1000")
+    ranges.check("--scale", args.scale, 0.001, 1000)
     if args.seeds is None:
         args.seeds = 1 if args.quick else SEEDS
-    if not 1 <= args.seeds <= 100:
-        raise UserError("--seeds: allowed 1 to 100")
-    if args.jobs < 0:
-        raise UserError("--jobs: 1 or more")
+    ranges.check("--seeds", args.seeds, 1, 100)
+    ranges.check_jobs(args.jobs)
     return list(dict.fromkeys(names))
 
 

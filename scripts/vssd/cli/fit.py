@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import ranges
 from ..build import model, venv
 from ..errors import UserError, one_line
 from ..paths import check_input, check_output, find_profile
@@ -211,11 +212,9 @@ def _write(out: str, task: Task, found: Outcome) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Errors that need no run of the model."""
-    if args.jobs < 0:
-        raise UserError("--jobs: 1 or more")
-    if args.requests < 0 or not 0 < args.tolerance <= 100:
-        raise UserError("--requests: 1 or more" if args.requests < 0
-                        else "--tolerance: allowed more than 0, up to 100")
+    ranges.check_jobs(args.jobs)
+    ranges.check("--requests", args.requests, 0)
+    ranges.check("--tolerance", args.tolerance, 0, 100, above=True)
     check_output("--out", args.out)
     if args.profile:
         find_profile(args.profile)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .. import ending
+from .. import ending, ranges
 from ..errors import UserError, one_line
 from ..sim import cluster, fleet
 from ..sim.run import Point, Result, Runner, flat
@@ -112,8 +112,7 @@ def _list(plan: fleet.Fleet) -> None:
 def check(args: argparse.Namespace) -> None:
     """The plan, and the table's name."""
     points.check_plan(args, ".parquet")
-    if not 0 <= args.drives <= fleet.MAX_DRIVES:
-        raise UserError(f"--drives {args.drives}: allowed 1..{fleet.MAX_DRIVES}")
+    ranges.check("--drives", args.drives, 0, fleet.MAX_DRIVES)
     if Path(args.file).is_file():
         fleet.read(Path(args.file), args.drives)
 

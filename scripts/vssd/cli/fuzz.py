@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .. import sizes
+from .. import ranges, sizes
 from ..build import model
 from ..errors import UserError
 from ..paths import PROJECT, cache_dir
@@ -79,12 +79,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 def check(args: argparse.Namespace) -> None:
     """UserError for contradictory options."""
-    if args.executions < 1:
-        raise UserError(f"--executions {args.executions}: allowed from 1")
-    if args.minutes < 0:
-        raise UserError(f"--minutes {args.minutes:g}: allowed above 0")
-    if not 1 <= args.jobs <= 256:
-        raise UserError(f"--jobs {args.jobs}: allowed 1..256")
+    ranges.check("--executions", args.executions, 1)
+    ranges.check("--minutes", args.minutes, 0)
+    ranges.check("--jobs", args.jobs, 1, 256)
     _length(args)
 
 

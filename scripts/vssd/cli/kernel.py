@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from .. import ranges
 from ..build import kernel_build
 from ..build.kernel_source import Wanted
-from ..errors import UserError
 from ..ui import say, table
 
 EPILOG = """\
@@ -66,8 +66,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 def build(args: argparse.Namespace) -> int:
     """./vssd kernel build"""
-    if not 0 <= args.jobs <= 1024:
-        raise UserError(f"--jobs {args.jobs}: allowed 1..1024")
+    ranges.check_jobs(args.jobs)
     wanted = Wanted(args.source, args.patches, args.no_patches, args.mirror)
     kernel = kernel_build.ensure(wanted, args.name, args.config, args.jobs)
     say(f"{kernel.facts()['release']} is ready: ./vssd run --kernel"

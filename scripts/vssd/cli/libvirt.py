@@ -10,11 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .. import paths
+from .. import paths, ranges
 from ..errors import UserError, one_line
 from ..guest import domain, drives
 from ..ui import say
-from .run import DEFAULT_PROFILE, image_format, mebibytes
+from .run import DEFAULT_PROFILE, MOST_CPUS, image_format, mebibytes
 
 EPILOG = """\
 The drive's statistics of a running domain:
@@ -67,8 +67,7 @@ def check(args: argparse.Namespace) -> None:
         raise UserError(f"NAME {args.name!r}: letters, digits and . _ + - only")
     if args.disk and not args.disk.is_file():
         raise UserError(f"--disk {args.disk}: no such file")
-    if not 1 <= args.smp <= 255:
-        raise UserError(f"--smp {args.smp}: allowed 1..255")
+    ranges.check("--smp", args.smp, 1, MOST_CPUS)
     for one in args.set:
         if "=" not in one or ";" in one:
             raise UserError(f"--set {one}: give KEY=VALUE")

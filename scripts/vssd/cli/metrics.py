@@ -8,7 +8,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from .. import rundir
+from .. import ranges, rundir
 from ..build import venv
 from ..errors import UserError
 from ..ui import say
@@ -66,8 +66,7 @@ def main(args: argparse.Namespace) -> int:
     """./vssd metrics"""
     from ..watch import metrics
 
-    if not 0 <= args.port <= 65535:
-        raise UserError(f"--port {args.port}: allowed 0 to 65535")
+    ranges.check("--port", args.port, 0, ranges.MOST_PORT)
     for name in args.run or []:
         rundir.find(name)  # a name that is wrong is an error now, not later
     venv.extra("metrics")

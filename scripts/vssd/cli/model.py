@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import sizes
+from .. import ranges, sizes
 from ..build import model as build
 from ..build import venv
 from ..errors import UserError
@@ -123,22 +123,16 @@ def _evaluate_parser(sub: Any) -> None:
 # ---- checks ----------------------------------------------------------------------
 
 
-def _number(option: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise UserError(f"{option} {value:.12g}: allowed {low:.12g} to"
-                        f" {high:.12g}")
-
-
 def _check_train(args: argparse.Namespace) -> None:
     if args.mixed is None:
         args.mixed = args.runs // 4
-    _number("--runs", args.runs, LEAST_RUNS, 10**6)
-    _number("--mixed", args.mixed, 0, 10**6)
-    _number("--full", args.full, 0.01, 1)
-    _number("--seconds", args.seconds, 1e-3, 3600)
-    _number("--drives", args.drives, 1, 64)
-    _number("--seed", args.seed, 0, 2**62)
-    _number("--jobs", args.jobs, 0, 1024)
+    ranges.check("--runs", args.runs, LEAST_RUNS, 10**6)
+    ranges.check("--mixed", args.mixed, 0, 10**6)
+    ranges.check("--full", args.full, 0.01, 1)
+    ranges.check("--seconds", args.seconds, 1e-3, 3600)
+    ranges.check("--drives", args.drives, 1, 64)
+    ranges.check("--seed", args.seed, 0, 2**62)
+    ranges.check_jobs(args.jobs)
     if args.stripe and args.drives == 1:
         raise UserError("--stripe: only with --drives of 2 or more")
     if args.profile == DISK and args.drives > 1:
@@ -159,8 +153,8 @@ def _check_trace(args: argparse.Namespace) -> None:
                         " how many requests are in flight")
     if not Path(args.trace).is_file():
         raise UserError(f"--trace {args.trace}: no such file")
-    _number("--iodepth", args.iodepth, 1, 65536)
-    _number("--window", args.window, 10, 10**9)
+    ranges.check("--iodepth", args.iodepth, 1, 65536)
+    ranges.check("--window", args.window, 10, 10**9)
 
 
 # ---- drives ----------------------------------------------------------------------
@@ -258,11 +252,10 @@ def _value(name: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        value = -1
+        raise UserError(f"--features {name}={text}: give a number") from None
     high = 1 if name.endswith(("ratio", "rand")) else 2**40
     low = 1 if name == "q_dep" else 0
-    if not low <= value <= high:
-        raise UserError(f"--features {name}={text}: allowed {low} to {high}")
+    ranges.check(f"--features {name}=", value, low, high)
     return value
 
 
@@ -361,8 +354,8 @@ def _print_predictions(model: ModelFile, rows: list[dict[str, Any]]) -> None:
 def evaluate(args: argparse.Namespace) -> int:
     """./vssd model evaluate"""
     _check_trace(args)
-    _number("--runs", args.runs, 2, 10**6)
-    _number("--jobs", args.jobs, 0, 1024)
+    ranges.check("--runs", args.runs, 2, 10**6)
+    ranges.check_jobs(args.jobs)
     venv.extra("figures")
     from ..figures import blackbox_file as bf
     from ..figures import blackbox_model as bb

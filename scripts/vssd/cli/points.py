@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from .. import ranges
 from ..build import model, venv
 from ..errors import UserError
 from ..paths import check_input
@@ -40,8 +41,7 @@ def check_plan(args: argparse.Namespace, suffix: str) -> None:
     """UserError if the plan cannot be read, or an option's value is not
     allowed."""
     check_input("", args.file)
-    if args.jobs < 0:
-        raise UserError("--jobs: 1 or more")
+    ranges.check_jobs(args.jobs)
     out = Path(args.out) if args.out else Path(args.file).with_suffix(suffix)
     if not args.list and out.suffix not in (".csv", ".parquet"):
         raise UserError(f"--out {out}: allowed names that end in .csv or"

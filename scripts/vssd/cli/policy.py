@@ -7,7 +7,7 @@ import argparse
 import re
 from pathlib import Path
 
-from .. import installed
+from .. import installed, ranges
 from ..errors import UserError
 from ..paths import PROJECT
 
@@ -68,8 +68,7 @@ def check(args: argparse.Namespace) -> int:
     from ..sim import policytest
 
     installed.needs_sources("policy test")
-    if args.runs < 1:
-        raise UserError(f"--runs={args.runs}: at least 1")
+    ranges.check("--runs", args.runs, 1)
     failed = 0
     for name, found in policytest.run(args.file, args.runs):
         failed += found.why is not None

@@ -17,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import arch, detach, ending, paths, rundir, sizes
+from .. import arch, detach, ending, paths, ranges, rundir, sizes
 from ..errors import UserError, one_line
 from ..guest import drives, foreign, image, links, served
 from ..proc import log_file
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PROFILE = "tlc-generic"
 MOST_VFS = 31
+MOST_CPUS = 255
 MOST_CONTROLLERS = drives.MOST_FUNCTIONS
 OUTPUTS = ("stats", "oplog", "timeline", "trace", "state", "console", "qemu_log")
 EPILOG = """\
@@ -203,13 +204,10 @@ def check(args: argparse.Namespace) -> None:
     for key in _timeline_options(args):
         if not args.timeline:
             raise UserError(f"--timeline-{key} needs --timeline")
-    if not 1 <= args.controllers <= MOST_CONTROLLERS:
-        raise UserError(f"--controllers {args.controllers}: allowed"
-                        f" 1..{MOST_CONTROLLERS}")
+    ranges.check("--controllers", args.controllers, 1, MOST_CONTROLLERS)
     if args.controllers > 1 and args.device != "vssd":
         raise UserError("--controllers: only with --device vssd")
-    if not 0 <= args.sriov_vfs <= MOST_VFS:
-        raise UserError(f"--sriov-vfs {args.sriov_vfs}: allowed 0..{MOST_VFS}")
+    ranges.check("--sriov-vfs", args.sriov_vfs, 0, MOST_VFS)
     if args.sriov_vfs and args.device != "vssd":
         raise UserError("--sriov-vfs: only with --device vssd")
     if args.name is not None:
@@ -220,13 +218,11 @@ def check(args: argparse.Namespace) -> None:
     _check_ends(args)
     if args.smp is None:
         args.smp = 1 if args.icount else 2
-    if not 1 <= args.smp <= 255:
-        raise UserError(f"--smp {args.smp}: allowed 1..255")
+    ranges.check("--smp", args.smp, 1, MOST_CPUS)
     if args.icount and args.smp != 1:
         raise UserError(f"--smp {args.smp}: with --icount only 1, since virtual"
                         " time has one CPU")
-    if not 0 <= args.seed < 1 << 63:
-        raise UserError(f"--seed {args.seed}: allowed 0..2^63-1")
+    ranges.check("--seed", args.seed, 0, ranges.MOST_SEED)
     if args.trace and args.device != "vssd":
         raise UserError("--trace: only with --device vssd")
     for one in args.set:
@@ -269,8 +265,8 @@ def _check_ends(args: argparse.Namespace) -> None:
         raise UserError("--exec: give a command")
     if args.timeout is not None and args.command is None:
         raise UserError("--timeout: only with --exec")
-    if args.timeout is not None and not 0 < args.timeout <= 1e9:
-        raise UserError(f"--timeout {args.timeout:g}: allowed above 0 seconds")
+    if args.timeout is not None:
+        ranges.check_seconds("--timeout", args.timeout)
     if args.detach:
         for option, given in (("--exec", args.command is not None),
                               ("--print-command", args.print_command),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from .. import rundir
+from .. import ranges, rundir
 from ..errors import UserError
 from .fault import only_drive
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..watch.source import Drive
 
 SHORTEST_S = 0.01
+LONGEST_S = 86400
 EPILOG = """\
   ./vssd stat                             the main statistics
   ./vssd stat gc nand.by_cause.*.erases   these
@@ -69,13 +70,12 @@ def drive_of(args: argparse.Namespace) -> Drive:
 def check(args: argparse.Namespace) -> None:
     """Errors that need no guest."""
     # A pattern that follows --watch looks like its SECONDS to argparse.
-    if args.watch is not None and not SHORTEST_S <= args.watch <= 86400:
-        raise UserError(f"--watch {args.watch:g}: allowed {SHORTEST_S:g} to"
-                        " 86400 seconds")
+    if args.watch is not None:
+        ranges.check("--watch", args.watch, SHORTEST_S, LONGEST_S, " seconds")
     if args.count is not None and args.watch is None:
         raise UserError("--count goes with --watch only")
-    if args.count is not None and args.count < 1:
-        raise UserError(f"--count {args.count}: allowed 1 or more")
+    if args.count is not None:
+        ranges.check("--count", args.count, 1)
     if args.all and args.patterns:
         raise UserError(f"--all and {args.patterns[0]!r}: give one of them")
 

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from .. import arch, rundir
+from .. import arch, ranges, rundir
 from ..errors import UserError
 from ..ui import say
 
@@ -44,8 +44,7 @@ def wanted(args: argparse.Namespace) -> list[rundir.Run]:
     """The guests that are meant."""
     if sum(map(bool, (args.name, args.run, args.all))) > 1:
         raise UserError("stop: give one of NAME, --run NAME and --all")
-    if not 0 < args.timeout <= 1e9:
-        raise UserError(f"--timeout {args.timeout:g}: allowed above 0 seconds")
+    ranges.check_seconds("--timeout", args.timeout)
     if not args.all:
         return [rundir.find_to_destroy(args.name or args.run)]
     found = rundir.running()

@@ -13,6 +13,7 @@ import tty
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from .. import ranges
 from ..errors import UserError
 from .stat import add_drive, drive_of
 
@@ -95,9 +96,7 @@ def _live(drive: Drive, interval_s: float) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd top"""
-    if not SHORTEST_S <= args.interval <= LONGEST_S:
-        raise UserError(f"--interval {args.interval:g}: allowed {SHORTEST_S:g}"
-                        f" to {LONGEST_S:g} seconds")
+    ranges.check("--interval", args.interval, SHORTEST_S, LONGEST_S, " seconds")
     if not args.once and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError("top needs a terminal; --once prints one frame, and"
                         " ./vssd stat --watch a table")

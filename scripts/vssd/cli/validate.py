@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .. import origin
+from .. import origin, ranges
 from ..build import model
 from ..errors import UserError
 from ..sim import run as simrun
@@ -67,8 +67,7 @@ def _print(drives: list[Drive], rows: list[dict[str, Any]]) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Errors that need no run of the model."""
-    if args.jobs < 0:
-        raise UserError("--jobs: 1 or more")
+    ranges.check_jobs(args.jobs)
     if args.write_doc and args.drives:
         raise UserError("--write-doc: not with a DRIVE; the page has all")
     validation.chosen(validation.read(), args.drives)

@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from .. import paths, rundir
+from .. import paths, ranges, rundir
 from ..errors import UserError
 from ..guest import drives, vng
 from ..ui import say
@@ -62,8 +62,7 @@ def check(args: argparse.Namespace) -> None:
     for one in args.set:
         if "=" not in one or ";" in one:
             raise UserError(f"--set {one}: give KEY=VALUE")
-    if not 0 <= args.seed < 1 << 63:
-        raise UserError(f"--seed {args.seed}: allowed 0..2^63-1")
+    ranges.check("--seed", args.seed, 0, ranges.MOST_SEED)
     first = drives.Further(f"{args.profile}", paths.find_profile(args.profile),
                            serial="VSSD0000", sets=args.set)
     args.further = [first, *drives.check_all(args.drive, 1)]

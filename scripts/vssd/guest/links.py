@@ -15,7 +15,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import paths
+from .. import paths, ranges
 from ..errors import UserError
 from ..ui import say
 
@@ -69,8 +69,8 @@ def check(args: argparse.Namespace) -> None:
     _check_raw(args.shares)
     args.ports = [parse_forward(text) for text in args.forward]
     if args.ssh is not None:
-        if args.ssh != ANY_PORT and not 1 <= args.ssh <= 65535:
-            raise UserError(f"--ssh {args.ssh}: allowed 1..65535")
+        if args.ssh != ANY_PORT:
+            ranges.check("--ssh", args.ssh, 1, ranges.MOST_PORT)
         args.ports.append((args.ssh, SSH_PORT))
     used = [port for port, _ in args.ports if port != ANY_PORT]
     for port in used:
@@ -125,11 +125,12 @@ def parse_share(text: str) -> Share:
 
 def parse_forward(text: str) -> tuple[int, int]:
     """PORT:GUEST-PORT"""
-    m = re.fullmatch(r"(\d{1,5}):(\d{1,5})", text)
-    ports = (int(m[1]), int(m[2])) if m else (0, 0)
-    if not all(1 <= port <= 65535 for port in ports):
-        raise UserError(f"--forward {text}: give PORT:GUEST-PORT, each"
-                        " 1..65535")
+    m = re.fullmatch(r"([0-9]{1,18}):([0-9]{1,18})", text)
+    if not m:
+        raise UserError(f"--forward {text}: give PORT:GUEST-PORT, as 8080:80")
+    ports = int(m[1]), int(m[2])
+    for port in ports:
+        ranges.check(f"--forward {text}: port", port, 1, ranges.MOST_PORT)
     return ports
 
 
