@@ -6,7 +6,7 @@ the process, so the next run removes it.
 
 The directory of a guest that runs also tells other commands about it: its name
 and facts, and its sockets.  find() is the one way to a run: by --run NAME, or
-the only one; commands that destroy take find_to_destroy().
+the only one; commands that destroy or change take find_to_destroy().
 
 The directories are in the cache, or where VSSD_RUNS says: ./vssd test keeps its
 guests apart from the user's.
@@ -135,8 +135,8 @@ def find(name: str | None = None) -> Run:
 
 
 def find_to_destroy(name: str | None = None) -> Run:
-    """As find(), for commands that harm a guest: one of another checkout or
-    user has to be named."""
+    """As find(), for commands that end or change a guest: one of another
+    checkout or user has to be named."""
     run = find(name)
     if name or run.ours:
         return run

@@ -11,6 +11,7 @@ import getpass
 import io
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -470,6 +471,9 @@ def test_ps(capsys: pytest.CaptureFixture[str]) -> None:
 
 FOREIGN: list[dict[str, object] | None] = [
     {"checkout": "/another/clone"}, {"uid": os.getuid() + 1}, None]
+FILE = str(Path(__file__))
+CHANGE = (["exec", "true"], ["console"], ["ssh"], ["ssh", "--print-command"],
+          ["cp", FILE, ":"])
 DESTROY = (["powercut"], ["powercut", "--mode", "running"],
            ["stop"], ["stop", "--force"],
            ["fault", "add", "ctrl -> cfs"], ["fault", "remove", "1"])
@@ -556,6 +560,28 @@ def test_a_guest_of_another_must_be_named(
         if words == ["stop"]:
             assert come(["stop", name], monitor)
         assert come(["fault", "list"], monitor)
+
+
+@pytest.mark.parametrize("facts", FOREIGN)
+@pytest.mark.parametrize("words", CHANGE, ids=lambda words: words[0])
+def test_a_guest_of_another_is_not_changed(
+        words: list[str], facts: dict[str, object] | None,
+        tmp_path: Path) -> None:
+    """Unless it is named; files may come out of it without a name."""
+    with guest_of("db", facts):
+        name = rundir.find().name
+        refused = f"the guest {name} .*--run {name}"
+        with pytest.raises(UserError, match=refused):
+            command(*words)
+        named = [["cp", FILE, f"{name}:"]] if words[0] == "cp" else []
+        for way in [[words[0], "--run", name, *words[1:]], *named,
+                    ["cp", ":/etc/hostname", str(tmp_path)]]:
+            with pytest.raises(UserError) as e:
+                command(*way)
+            assert not re.search(refused, str(e.value))
+    with guest_of("db", {}), pytest.raises(UserError) as e:
+        command(*words)
+    assert "if you mean it" not in str(e.value)
 
 
 @pytest.mark.usefixtures("no_answer")
