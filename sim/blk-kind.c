@@ -17,20 +17,22 @@ const char *blk_leave(TraceRecord *out, TraceLeft left)
     return trace_left_out;
 }
 
+static const SsdOp ops[] = {
+    [BLK_READS] = SSD_OP_READ,
+    [BLK_WRITES] = SSD_OP_WRITE,
+    [BLK_TRIM] = SSD_OP_TRIM,
+    [BLK_FLUSHES] = SSD_OP_FLUSH,
+};
+
+static const TraceLeft left[] = {
+    [BLK_LEFT_ZONES] = TRACE_LEFT_ZONES,
+    [BLK_LEFT_COMMANDS] = TRACE_LEFT_COMMANDS,
+    [BLK_LEFT_UNKNOWN] = TRACE_LEFT_UNKNOWN,
+};
+
 const char *blk_to_record(const BlkRequest *is, uint64_t sector,
                           uint64_t nbytes, TraceRecord *out)
 {
-    static const SsdOp ops[] = {
-        [BLK_READS] = SSD_OP_READ,
-        [BLK_WRITES] = SSD_OP_WRITE,
-        [BLK_TRIM] = SSD_OP_TRIM,
-    };
-    static const TraceLeft left[] = {
-        [BLK_LEFT_ZONES] = TRACE_LEFT_ZONES,
-        [BLK_LEFT_COMMANDS] = TRACE_LEFT_COMMANDS,
-        [BLK_LEFT_UNKNOWN] = TRACE_LEFT_UNKNOWN,
-    };
-
     if (is->kind >= BLK_LEFT_ZONES) {
         return blk_leave(out, left[is->kind]);
     }
@@ -166,4 +168,29 @@ BlkRequest blk_kind(const char **s)
         *s = end;
     }
     return is;
+}
+
+const char *blk_word(const char *text, size_t len, const char *fault,
+                     TraceRecord *out)
+{
+    g_autofree char *letters = NULL;
+    const char *s;
+    BlkRequest is;
+
+    if (G_LIKELY(op_from_text(text, len, &out->op))) {
+        return NULL;
+    }
+    letters = g_ascii_strup(text, (gssize)len);
+    s = letters;
+    is = blk_kind(&s);
+    if (is.kind == BLK_LEFT_UNKNOWN || *s) {
+        return fault;
+    }
+    if (is.kind > BLK_FLUSHES) {
+        return blk_leave(out, left[is.kind]);
+    }
+    out->op = ops[is.kind];
+    out->flush_before = is.flush && is.kind != BLK_FLUSHES;
+    out->fua = is.fua;
+    return NULL;
 }

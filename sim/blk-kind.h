@@ -49,6 +49,21 @@ const char *blk_to_record(const BlkRequest *is, uint64_t sector,
 /* The letters RWBS, which *s is moved behind. */
 BlkRequest blk_kind(const char **s);
 
+/* A field of a line that is an operation, in any case: a word of op_from_text()
+ * or the letters RWBS.  NULL, trace_left_out, or the fault, which is given. */
+const char *blk_word(const char *text, size_t len, const char *fault,
+                     TraceRecord *out);
+
+/* For records of blk_word(), when all is known: a flush before nothing is a
+ * flush alone. */
+static inline void blk_complete(TraceRecord *out)
+{
+    if (out->flush_before && out->nbytes == 0) {
+        out->flush_before = false;
+        out->op = SSD_OP_FLUSH;
+    }
+}
+
 /* "8,16" as one number, spaces before it allowed. */
 bool blk_device(const char **s, uint64_t *device);
 

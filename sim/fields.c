@@ -193,25 +193,6 @@ static bool op_from_opcode(const char *text, size_t len, SsdOp *op)
     return false;
 }
 
-/* Words that few traces use. */
-static bool op_from_other(const char *text, size_t len, SsdOp *op)
-{
-    char letter = len ? g_ascii_toupper(text[0]) : '\0';
-
-    if (op_from_opcode(text, len, op)) {
-        return true;
-    }
-    for (size_t i = 1; i < len; i++) {
-        if (!strchr("ASMU", g_ascii_toupper(text[i])) || text[i] == '\0') {
-            return false;
-        }
-    }
-    *op = letter == 'R'   ? SSD_OP_READ
-          : letter == 'W' ? SSD_OP_WRITE
-                          : SSD_OP_TRIM;
-    return letter == 'R' || letter == 'W' || letter == 'D';
-}
-
 /* Without a branch for each word: one on read or write would be mispredicted
  * half of the time. */
 bool op_from_text(const char *text, size_t len, SsdOp *op)
@@ -241,7 +222,7 @@ bool op_from_text(const char *text, size_t len, SsdOp *op)
         found = word == key ? words[i].op : found;
     }
     if (found == SSD_N_OPS) {
-        return op_from_other(text, len, op);
+        return op_from_opcode(text, len, op);
     }
     *op = (SsdOp)found;
     return true;

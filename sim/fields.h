@@ -194,9 +194,8 @@ static inline uint64_t field_hash(const char *name, size_t len)
 }
 
 /* Of a line: read or write in the words that traces use, in any case: R, W,
- * read, write; D, trim, discard; F, flush, sync; R, W or D with the kernel's
- * letters for what a drive does not see (RA, WS); SCSI's opcodes in
- * hexadecimal (28, 2a, 0x88). */
+ * read, write; D, trim, discard; F, flush, sync; SCSI's opcodes in hexadecimal
+ * (28, 2a, 0x88).  blk_word() knows the kernel's letters, too. */
 bool op_from_text(const char *text, size_t len, SsdOp *op);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "blk-kind.h"
 #include "fields.h"
 #include "simtime.h"
 #include "trace.h"
@@ -240,17 +241,16 @@ static bool csv_untimed(const TraceOptions *o, const char *head)
 }
 
 static const char *take_op(unsigned role, const char *text, size_t len,
-                           SsdOp *op)
+                           TraceRecord *out)
 {
     bool one = len == 1 && *text == '1';
     bool zero = len == 1 && *text == '0';
 
     if (role == CSV_OP) {
-        return op_from_text(text, len, op) ? NULL
-                                           : "the kind is not read, write, "
-                                             "trim or flush";
+        return blk_word(text, len, "the kind is not read, write, trim or flush",
+                        out);
     }
-    *op = one == (role == CSV_READ) ? SSD_OP_READ : SSD_OP_WRITE;
+    out->op = one == (role == CSV_READ) ? SSD_OP_READ : SSD_OP_WRITE;
     return one || zero ? NULL : "is_read or is_write is not 0 or 1";
 }
 
@@ -301,8 +301,7 @@ static const char *take_column(const CsvState *state, unsigned i,
     case CSV_READ:
     case CSV_WRITE:
         *s = end_of(text);
-        return take_op(state->column[i].role, text, (size_t)(*s - text),
-                       &out->op);
+        return take_op(state->column[i].role, text, (size_t)(*s - text), out);
     case CSV_OFFSET:
         return take_number(state, i, s, &out->offset);
     case CSV_SIZE:
@@ -345,6 +344,7 @@ static const char *csv_parse(void *opaque, const char *line, TraceRecord *out)
         }
         s = after(s);
     }
+    blk_complete(out);
     return NULL;
 }
 

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "blk-kind.h"
 #include "fields.h"
 #include "trace.h"
 
@@ -48,6 +49,7 @@ static const char *msr_parse(void *state, const char *line, TraceRecord *out)
     const char *s = line;
     const char *host;
     const char *text;
+    const char *reason;
     size_t len;
     uint64_t ignored;
 
@@ -61,20 +63,25 @@ static const char *msr_parse(void *state, const char *line, TraceRecord *out)
         return "field 3 is not a disk number";
     }
     take_disk(state, host, len, s++, out);
-    if (!field_text(&s, ',', &text, &len) ||
-        !op_from_text(text, len, &out->op)) {
+    if (!field_text(&s, ',', &text, &len)) {
         return "field 4 is not Read or Write";
+    }
+    reason = blk_word(text, len, "field 4 is not Read or Write", out);
+    if (reason) {
+        return reason;
     }
     if (!field_u64(&s, &out->offset) || !field_char(&s, ',')) {
         return "field 5 is not an offset in bytes";
     }
     if (!field_u64(&s, &out->nbytes) || !field_char(&s, ',') ||
-        out->nbytes == 0 || out->nbytes > UINT32_MAX) {
+        out->nbytes > UINT32_MAX ||
+        (out->nbytes == 0 && out->op != SSD_OP_FLUSH && !out->flush_before)) {
         return "field 6 is not a size, 1..4294967295 bytes";
     }
     if (!field_u64(&s, &ignored) || !field_char(&s, '\0')) {
         return "field 7 is not a response time, or is not the last";
     }
+    blk_complete(out);
     return NULL;
 }
 

@@ -6,6 +6,7 @@
  * 1.0.1: application storage unit, address in blocks of 512 bytes, size in
  * bytes, R or W, seconds since the start; more fields may follow.
  */
+#include "blk-kind.h"
 #include "fields.h"
 #include "trace.h"
 
@@ -13,6 +14,7 @@ static const char *spc_parse(void *state, const char *line, TraceRecord *out)
 {
     const char *s = line;
     const char *text;
+    const char *reason;
     size_t len;
     uint64_t sector;
 
@@ -26,15 +28,19 @@ static const char *spc_parse(void *state, const char *line, TraceRecord *out)
     if (!field_u64(&s, &out->nbytes) || !field_char(&s, ',')) {
         return "field 3 is not a size in bytes";
     }
-    if (!field_text(&s, ',', &text, &len) ||
-        !op_from_text(text, len, &out->op)) {
+    if (!field_text(&s, ',', &text, &len)) {
         return "field 4 is not R or W";
+    }
+    reason = blk_word(text, len, "field 4 is not R or W", out);
+    if (reason) {
+        return reason;
     }
     if (!field_time(&s, 1000000000, &out->at_ns) ||
         (*s != ',' && !field_char(&s, '\0'))) {
         return "field 5 is not a time in seconds";
     }
     out->offset = sector * TRACE_SECTOR_BYTES;
+    blk_complete(out);
     return NULL;
 }
 

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "blk-kind.h"
 #include "fields.h"
 #include "trace.h"
 
@@ -22,6 +23,7 @@ static const char *systor_parse(void *state, const char *line, TraceRecord *out)
 {
     const char *s = line;
     const char *text;
+    const char *reason;
     size_t len;
 
     if (!field_time(&s, 1000000000, &out->at_ns) || !field_char(&s, ',')) {
@@ -31,9 +33,12 @@ static const char *systor_parse(void *state, const char *line, TraceRecord *out)
     if (!field_text(&s, ',', &text, &len)) {
         return "fewer than 6 fields";
     }
-    if (!field_text(&s, ',', &text, &len) ||
-        !op_from_text(text, len, &out->op)) {
+    if (!field_text(&s, ',', &text, &len)) {
         return "field 3 is not R or W";
+    }
+    reason = blk_word(text, len, "field 3 is not R or W", out);
+    if (reason) {
+        return reason;
     }
     if (!field_u64(&s, &out->device) || !field_char(&s, ',')) {
         return "field 4 is not the number of a logical unit";
@@ -44,6 +49,7 @@ static const char *systor_parse(void *state, const char *line, TraceRecord *out)
     if (!field_u64(&s, &out->nbytes) || !field_char(&s, '\0')) {
         return "field 6 is not a size in bytes, or is not the last";
     }
+    blk_complete(out);
     return NULL;
 }
 

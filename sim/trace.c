@@ -529,6 +529,12 @@ static const char *parse_plain(Trace *t, const char *line, const char *reason,
     return again && !is_no_request(again) ? reason : again;
 }
 
+/* Is it a header as the first line was, but not the same one? */
+static bool is_other_header(const Trace *t, const char *line)
+{
+    return t->header && t->format->headed && t->format->headed(line);
+}
+
 /* What the format makes of a line.  The header of a file comes again where
  * several were put together. */
 static const char *parse(Trace *t, const char *line, TraceRecord *out)
@@ -549,7 +555,14 @@ static const char *parse(Trace *t, const char *line, TraceRecord *out)
     if (!t->n_requests && !t->header && reason == trace_skip) {
         t->header = g_strdup(line);
     }
-    return t->header && strcmp(line, t->header) == 0 ? trace_skip : reason;
+    if (t->header && strcmp(line, t->header) == 0) {
+        return trace_skip;
+    }
+    if (!is_no_request(reason) && is_other_header(t, line)) {
+        return "another header than in the first line: files with other "
+               "columns were put together; give them one by one";
+    }
+    return reason;
 }
 
 /* As TraceFormat.read, for lines of the Trace. */

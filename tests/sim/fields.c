@@ -144,15 +144,13 @@ static void test_words(void)
         {"d", SSD_OP_TRIM},       {"trim", SSD_OP_TRIM},
         {"discard", SSD_OP_TRIM}, {"f", SSD_OP_FLUSH},
         {"flush", SSD_OP_FLUSH},  {"sync", SSD_OP_FLUSH},
-        {"ra", SSD_OP_READ},      {"rasm", SSD_OP_READ},
-        {"ws", SSD_OP_WRITE},     {"wsm", SSD_OP_WRITE},
-        {"ds", SSD_OP_TRIM},      {"28", SSD_OP_READ},
-        {"2a", SSD_OP_WRITE},     {"0x2a", SSD_OP_WRITE},
-        {"88", SSD_OP_READ},      {"42", SSD_OP_TRIM},
+        {"28", SSD_OP_READ},      {"2a", SSD_OP_WRITE},
+        {"0x2a", SSD_OP_WRITE},   {"88", SSD_OP_READ},
+        {"42", SSD_OP_TRIM},
     };
     static const char *const others[] = {
         "",           "x",           "reads", "rea", "writ", "discards",
-        "discarding", "syn",         "wf",    "fws", "29",   "0x28f",
+        "discarding", "syn",         "ws",    "fws", "29",   "0x28f",
         "rw",         "rasmasmasm2", "2",     "2a8"};
     SsdOp op;
 

@@ -385,6 +385,67 @@ static void test_letters(void)
     }
 }
 
+/* The same letters in the column of the operation, also in lower case. */
+static void test_letters_in_columns(void)
+{
+    static const struct {
+        const char *word, *size, *played;
+        TraceLeft left;
+    } t[] = {
+        {"RA", "4096", "R", PLAYED},
+        {"RF", "4096", "R", PLAYED},
+        {"WSM", "4096", "W", PLAYED},
+        {"WFS", "4096", "W!", PLAYED},
+        {"wfsm", "4096", "W!", PLAYED},
+        {"FW", "4096", "FW", PLAYED},
+        {"FWS", "4096", "FW", PLAYED},
+        {"FWFS", "4096", "FW!", PLAYED},
+        {"FWFSM", "4096", "FW!", PLAYED},
+        {"FWS", "0", "F", PLAYED},
+        {"FF", "0", "F", PLAYED},
+        {"FN", "0", "F", PLAYED},
+        {"F", "0", "F", PLAYED},
+        {"D", "4096", "T", PLAYED},
+        {"DS", "4096", "T", PLAYED},
+        {"DE", "4096", "T", PLAYED},
+        {"FDS", "4096", "FT", PLAYED},
+        {"WZS", "4096", "T", PLAYED},
+        {"ZF", "4096", "", TRACE_LEFT_ZONES},
+        {"N", "4096", "", TRACE_LEFT_COMMANDS},
+    };
+    static const struct {
+        const char *format, *first, *begin, *between, *end;
+        bool size_first;
+    } f[] = {
+        {"csv", "time_ns,op,offset,size\n0,R,0,4096\n", "1,", ",0,", "\n",
+         false},
+        {"csv", "time_ns,size,op,offset\n0,4096,R,0\n", "1,", ",", ",0\n",
+         true},
+        {"msr", "1,h,0,R,0,4096,1\n", "2,h,0,", ",0,", ",1\n", false},
+        {"spc", "0,0,4096,R,0\n", "0,0,", ",", ",1\n", true},
+        {"systor17", "1.5,,R,0,0,4096\n", "2.5,,", ",0,0,", "\n", false},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t) * G_N_ELEMENTS(f); i++) {
+        const size_t k = i / G_N_ELEMENTS(f), n = i % G_N_ELEMENTS(f);
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GString) text = g_string_new(f[n].first);
+        g_autofree char *want = g_strconcat("R", t[k].played, NULL);
+        g_autofree char *got = NULL;
+        uint64_t left[TRACE_N_LEFT];
+
+        g_string_append_printf(
+            text, "%s%s%s%s%s", f[n].begin,
+            f[n].size_first ? t[k].size : t[k].word, f[n].between,
+            f[n].size_first ? t[k].word : t[k].size, f[n].end);
+        g_test_message("%s", text->str);
+        o.format = trace_format_find(f[n].format);
+        got = played(open_text(text->str, -1, o), left);
+        g_assert_cmpstr(got, ==, want);
+        check_left(left, t[k].left, 1);
+    }
+}
+
 /* Each action, of blkparse and of the binary. */
 static const struct {
     const char *text;
@@ -1340,6 +1401,12 @@ static void test_known_header(void)
         {"time_ns,op,size\n1,R,512\n", "memory:1: no header that names"},
         {"time_ns,op,offset,size\nx\ny\nz\n", "memory:2: the time"},
         {"fio version 9 iolog\n", "memory:1: the first line"},
+        {"time_ns,op,offset,size\n1,R,0,512\ntime_ns,op,size,offset\n",
+         "memory:3: another header than in the first line"},
+        {"time_ns,op,offset,size\n1,R,0,512\ntime_ns,op,offset,size,device\n",
+         "memory:3: another header than in the first line"},
+        {"time_ns,op,offset,size\n1,R,0,512\ntime_us,is_read,page,pages\n",
+         "memory:3: another header than in the first line"},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
@@ -1889,6 +1956,7 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/actions", test_actions);
     g_test_add_func("/formats/events", test_events);
     g_test_add_func("/formats/events-again", test_events_again);
+    g_test_add_func("/formats/letters-in-columns", test_letters_in_columns);
     g_test_add_func("/formats/bpftrace", test_bpftrace);
     g_test_add_func("/formats/recordings", test_recordings);
     g_test_add_func("/formats/oracle", test_oracle);
