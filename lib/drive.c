@@ -8,6 +8,7 @@
 #include "about.h"
 #include "filelock.h"
 #include "options.h"
+#include "setup-memory.h"
 #include "setup.h"
 #include "ssd-report.h"
 #include "ssd-save.h"
@@ -313,16 +314,26 @@ LIB_EXPORT int vssd_get_info(const VssdDrive *d, VssdInfo *info)
 
 LIB_EXPORT int vssd_preload(VssdDrive *d, uint64_t lba, uint64_t nblocks)
 {
+    const SsdInfo *info = ssd_info(d->ssd);
+    GError *error = NULL;
+
     if (d->used) {
         return lib_fail(d, -EBUSY, "preload: the drive is not new any more");
+    }
+    if (lba < info->nblocks && nblocks <= info->nblocks - lba &&
+        !setup_memory_suffices(info, nblocks, "preload",
+                               "give fewer blocks, or a smaller drive with "
+                               "fewer nand.blocks",
+                               &error)) {
+        return lib_fail_error(d, -ENOMEM, &error);
     }
     if (ssd_preload(d->ssd, lba, nblocks) < 0) {
         return lib_fail(d, -EINVAL,
                         "preload: blocks %" PRIu64 " + %" PRIu64
                         ": allowed 1 or more of 0..%" PRIu64,
-                        lba, nblocks, ssd_info(d->ssd)->nblocks - 1);
+                        lba, nblocks, info->nblocks - 1);
     }
-    if (nblocks > ssd_info(d->ssd)->nblocks / 2) {
+    if (nblocks > info->nblocks / 2) {
         ssd_expect_full(d->ssd);
     }
     return 0;

@@ -194,7 +194,7 @@ int64_t vssd_play(VssdDrive *drive, const void *requests, size_t request_bytes,
 /* ---- the state of a drive ------------------------------------------------ */
 
 /* Without modelled time, of a new drive (else -EBUSY): the blocks hold old
- * data. */
+ * data.  -ENOMEM: the tables of so much data do not fit into the memory. */
 int vssd_preload(VssdDrive *drive, uint64_t lba, uint64_t nblocks);
 
 /* Without modelled time, at rest: write n mapping units in this order, with

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "host-rules.h"
-#include "memory.h"
 #include "precondition.h"
 #include "raid-args.h"
 #include "replay.h"
+#include "setup-memory.h"
 #include "setup.h"
 #include "simtime.h"
 #include "ssd-report.h"
@@ -249,7 +249,6 @@ static bool check_rules(const Drive *d, const DriveUse *use, GError **error)
     return !refused;
 }
 
-/* A fill touches all tables: it would end hours later, without memory. */
 static bool check_memory(const Drive *d, const DriveUse *use, GError **error)
 {
     bool fills = d->fill == PLAYER_FILL_PRELOAD || d->fill == PLAYER_FILL_SEQ ||
@@ -262,8 +261,9 @@ static bool check_memory(const Drive *d, const DriveUse *use, GError **error)
     what = args.precondition
                ? g_strdup("--precondition")
                : g_strdup_printf("--fill=%s", player_fill_name(d->fill));
-    return memory_suffices(array_info(d->array), memory_available(), what,
-                           error);
+    return setup_memory_suffices(
+        array_info(d->array), array_info(d->array)->nblocks, what,
+        "give --fill=none, or a smaller drive with fewer nand.blocks", error);
 }
 
 static Drive *shared; /* see drive_share(); or NULL */

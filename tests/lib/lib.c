@@ -144,6 +144,7 @@ static void test_bad_calls(void)
     g_assert_cmpint(vssd_version_of(d, 0, &version), ==, -ENOTSUP);
     g_assert_cmpint(vssd_mapped(d, capacity(d)), ==, -EINVAL);
     g_assert_cmpint(vssd_preload(d, capacity(d), 1), ==, -EINVAL);
+    g_assert_cmpint(vssd_preload(d, 0, UINT64_MAX), ==, -EINVAL);
     g_assert_cmpint(vssd_preload(d, 0, 8), ==, 0);
     g_assert_cmpint(vssd_mapped(d, 0), ==, 1);
     g_assert_cmpint(vssd_mapped(d, 8), ==, 0);
@@ -157,6 +158,31 @@ static void test_bad_calls(void)
     g_assert_cmpint(vssd_rest(d, SECOND), ==, 0);
     g_assert_cmpint(vssd_save_file(d, "/nonexistent/x"), ==, -EIO);
     g_assert_cmpint(vssd_play(d, &r, 8, 1, 0, NULL, 0), ==, -EINVAL);
+    vssd_destroy(d);
+}
+
+/* 381 TiB of old data, for which no machine of these tests has the memory. */
+static void test_beyond_the_memory(void)
+{
+    VssdDrive *d =
+        open_with("nand.channels=8;nand.chips=2;nand.dies=16;nand.planes=4;"
+                  "nand.pages=4096;nand.blocks=7620;ftl.op_percent=25%",
+                  0);
+    uint64_t all = capacity(d);
+
+    g_assert_cmpint(vssd_preload(d, 0, all), ==, -ENOMEM);
+    g_assert_true(g_str_has_prefix(vssd_message(d),
+                                   "preload: a full drive of 381 TiB needs 1"));
+    g_assert_true(g_str_has_suffix(
+        vssd_message(d),
+        " GiB are free: give fewer blocks, or a smaller drive with fewer "
+        "nand.blocks"));
+    g_assert_cmpint(vssd_preload(d, 8, all - 8), ==, -ENOMEM);
+    g_assert_true(g_str_has_prefix(vssd_message(d), "preload: data of 381 "));
+    g_assert_null(strchr(vssd_message(d), '\n'));
+    g_assert_cmpint(vssd_preload(d, 1, all), ==, -EINVAL);
+    g_assert_cmpint(vssd_preload(d, all - 8, 8), ==, 0);
+    g_assert_cmpint(vssd_mapped(d, all - 1), ==, 1);
     vssd_destroy(d);
 }
 
@@ -413,6 +439,7 @@ int main(int argc, char **argv)
     g_test_add_func("/lib/versions", test_versions);
     g_test_add_func("/lib/refusals", test_refusals);
     g_test_add_func("/lib/bad-calls", test_bad_calls);
+    g_test_add_func("/lib/beyond-the-memory", test_beyond_the_memory);
     g_test_add_func("/lib/queue-full", test_queue_full);
     g_test_add_func("/lib/play", test_play);
     g_test_add_func("/lib/times", test_times);
