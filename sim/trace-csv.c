@@ -73,6 +73,8 @@ static const struct {
     {"nblocks", "units of 512 or 4096 bytes", "size=512|4096"},
 };
 
+#define RENAME ": give the one that does not count another name"
+
 /* More do not fit a line. */
 #define CSV_FIELDS (INPUT_LINE_BYTES / 2)
 
@@ -176,8 +178,9 @@ static void set_column(CsvState *state, unsigned i, const char *name,
     }
 }
 
-/* Which roles do the names of columns have? */
-static void read_names(CsvState *state, const char *line, bool has[CSV_N_ROLES])
+/* How many columns have each role? */
+static void read_names(CsvState *state, const char *line,
+                       unsigned has[CSV_N_ROLES])
 {
     const char *end;
 
@@ -186,29 +189,57 @@ static void read_names(CsvState *state, const char *line, bool has[CSV_N_ROLES])
         s += strspn(s, " ");
         end = end_of(s);
         set_column(state, state->n_columns, s, (size_t)(end - s));
-        has[state->column[state->n_columns].role] = true;
+        has[state->column[state->n_columns].role]++;
         state->n_columns++;
     }
 }
 
-static bool has_op(const bool has[CSV_N_ROLES])
+static bool has_op(const unsigned has[CSV_N_ROLES])
 {
     return has[CSV_OP] || has[CSV_READ] || has[CSV_WRITE];
+}
+
+/* Of columns that say the same, which counts?  NULL: there are none. */
+static const char *find_twice(const unsigned has[CSV_N_ROLES])
+{
+    static const char *const faults[CSV_N_ROLES] = {
+        [CSV_TIME] = "two columns are times" RENAME,
+        [CSV_OP] = "two columns are operations" RENAME,
+        [CSV_READ] = "two columns are operations" RENAME,
+        [CSV_WRITE] = "two columns are operations" RENAME,
+        [CSV_OFFSET] = "two columns are addresses" RENAME,
+        [CSV_SIZE] = "two columns are sizes" RENAME,
+        [CSV_DEVICE] = "two columns are devices" RENAME,
+        [CSV_STREAM] = "two columns are streams" RENAME,
+    };
+
+    for (unsigned role = 0; role < CSV_N_ROLES; role++) {
+        if (has[role] > 1 && faults[role]) {
+            return faults[role];
+        }
+    }
+    return has[CSV_OP] + has[CSV_READ] + has[CSV_WRITE] > 1 ? faults[CSV_OP]
+                                                            : NULL;
 }
 
 /* NULL: the columns are known, and all that is needed is there.  Times are not:
  * csv_untimed(). */
 static const char *read_columns(CsvState *state, const char *line)
 {
-    bool has[CSV_N_ROLES] = {false};
+    unsigned has[CSV_N_ROLES] = {0};
+    const char *fault;
 
     read_names(state, line, has);
+    fault = find_twice(has);
     if (!has[CSV_OFFSET] || !has[CSV_SIZE] || !has_op(has)) {
+        fault = "no header that names op (or is_read, is_write), offset (or "
+                "sector, page), size (or sectors, pages) and, but for "
+                "--iodepth, time_ns (_us, _ms, _s)";
+    }
+    if (fault) {
         state->n_columns = 0;
         state->units = (TraceUnits){0};
-        return "no header that names op (or is_read, is_write), offset (or "
-               "sector, page), size (or sectors, pages) and, but for "
-               "--iodepth, time_ns (_us, _ms, _s)";
+        return fault;
     }
     state->headed = true;
     return NULL;
@@ -219,10 +250,12 @@ static const char *read_columns(CsvState *state, const char *line)
 static bool csv_headed(const char *line)
 {
     g_autofree CsvState *state = g_new0(CsvState, 1);
-    bool has[CSV_N_ROLES] = {false};
+    unsigned has[CSV_N_ROLES] = {0};
 
     read_names(state, line, has);
-    return has[CSV_TIME] + has[CSV_OFFSET] + has[CSV_SIZE] + has_op(has) >= 2;
+    return !!has[CSV_TIME] + !!has[CSV_OFFSET] + !!has[CSV_SIZE] +
+               has_op(has) >=
+           2;
 }
 
 /* Are the columns complete but for times? */
@@ -232,7 +265,7 @@ static bool csv_untimed(const TraceOptions *o, const char *head)
     g_autofree char *first = trace_first_line(head);
     const char *line = o->columns ? o->columns : first;
 
-    bool has[CSV_N_ROLES] = {false};
+    unsigned has[CSV_N_ROLES] = {0};
 
     if (line) {
         read_names(state, line, has);

@@ -499,17 +499,24 @@ uint64_t trace_n_left(const Trace *t, TraceLeft left)
 
 /* ---- records ------------------------------------------------------------- */
 
+/* Lines that follow it would be taken for others. */
+static const char other_header[] =
+    "another header than in the first line: files with other columns were put "
+    "together; give them one by one";
+
 /* REQUEST_OK: counted, go on. */
 static RequestNext damaged(Trace *t, const char *reason, GError **error)
 {
-    if (t->options.skip_bad) {
+    bool skips = reason != other_header;
+
+    if (t->options.skip_bad && skips) {
         t->n_skipped++;
         return REQUEST_OK;
     }
     g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
-                "%s:%" G_GUINT64_FORMAT ": %s (%s: %s; --skip-bad goes on)",
-                t->path, t->line_number, reason, t->format->name,
-                t->format->help);
+                "%s:%" G_GUINT64_FORMAT ": %s (%s: %s%s)", t->path,
+                t->line_number, reason, t->format->name, t->format->help,
+                skips ? "; --skip-bad goes on" : "");
     return REQUEST_ERROR;
 }
 
@@ -555,12 +562,11 @@ static const char *parse(Trace *t, const char *line, TraceRecord *out)
     if (!t->n_requests && !t->header && reason == trace_skip) {
         t->header = g_strdup(line);
     }
-    if (t->header && strcmp(line, t->header) == 0) {
+    if (t->header && g_ascii_strcasecmp(line, t->header) == 0) {
         return trace_skip;
     }
     if (!is_no_request(reason) && is_other_header(t, line)) {
-        return "another header than in the first line: files with other "
-               "columns were put together; give them one by one";
+        return other_header;
     }
     return reason;
 }
