@@ -246,19 +246,26 @@ static void begin(Run *r, const char *stage)
     progress_begin(&r->progress, stage, "requests");
 }
 
-/* Results of nothing but the warm-up would be zeros. */
-static bool warmed_up(const Run *r, GError **error)
+/* Results of nothing, or of nothing but the warm-up, would be zeros. */
+static bool has_results(const Run *r, GError **error)
 {
     const PlayerResult *result = result_of(r);
+    bool warm = result->n_warm_up >= r->cfg.warm_up;
 
-    if (!r->stopped && result->n_warm_up < r->cfg.warm_up) {
+    if (r->stopped || (warm && result->n_requests > 0)) {
+        return true;
+    }
+    if (r->cfg.warm_up > 0) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
                     "--warm-up=%" G_GUINT64_FORMAT
                     ": the run ended after %" G_GUINT64_FORMAT " requests",
-                    r->cfg.warm_up, result->n_requests);
-        return false;
+                    r->cfg.warm_up, result->n_warm_up + result->n_requests);
+    } else {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "no request was played: the runtime ends before the first "
+                    "one");
     }
-    return true;
+    return false;
 }
 
 /* option: the one whose file the drive has opened, or not. */
@@ -344,7 +351,7 @@ static bool run_player(Run *r, GError **error)
     ok = player_run(r->player, source_requests(r->play->source), error);
     r->stopped = stop_taken();
     progress_end(&r->progress);
-    return ok && warmed_up(r, error);
+    return ok && has_results(r, error);
 }
 
 static bool run_all(Run *r, GError **error)

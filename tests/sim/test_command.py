@@ -572,10 +572,25 @@ class Results(unittest.TestCase):
                                      r["requests"])):
             self.assertAlmostEqual(part(whole), part(first) + part(rest),
                                    delta=2)
-        done = run("run", "--profile", TINY, "--workload", text.format(100),
-                   "--warm-up", 101)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("--warm-up=101", done.stderr)
+        for warm_up in (100, 101):
+            done = run("run", "--profile", TINY, "--workload",
+                       text.format(100), "--warm-up", warm_up)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertEqual(done.stderr, f"vssd-sim: --warm-up={warm_up}: the "
+                             "run ended after 100 requests\n")
+
+    def test_no_request_at_all(self) -> None:
+        """No result of zeros: the first request comes after the end."""
+        with tempfile.TemporaryDirectory() as tmp:
+            trace = pathlib.Path(tmp, "t.csv")
+            trace.write_text("time_s,op,offset,size\n0,R,0,512\n1,R,0,512\n"
+                             "3,R,0,512\n")
+            play = ("replay", "--profile", TINY, trace, "--from", "1.5")
+            self.assertEqual(result(*play, "--runtime", "2")["requests"], 1)
+            done = run(*play, "--runtime", "1")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(done.stderr, "vssd-sim: no request was played: the "
+                         "runtime ends before the first one\n")
 
     def test_members(self) -> None:
         r = result("run", "--profile", TINY, "--workload",
