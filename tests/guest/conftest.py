@@ -42,7 +42,7 @@ def _group(item: pytest.Function) -> str:
     module = item.module.__name__
     if module in OF_RUN:
         return "run"
-    if module == "test_boot":  # "]" ends a name in what pytest-xdist says
+    if module in ("test_boot", "test_pages"):  # "]" ends a name in what pytest-xdist says
         return re.sub(r"\W", "-", item.name)
     params = item.callspec.params if hasattr(item, "callspec") else {}
     for name in GUESTS:

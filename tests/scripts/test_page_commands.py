@@ -1,86 +1,57 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each command of vssd on each page: its arguments are those that the command
-has, and it is run as it is printed, or ELSEWHERE says why not."""
+"""Each command line of each page has its place (tests/page_places.py); the
+arguments of vssd's commands are those that they have; what needs no guest is
+run as it is printed."""
 
 from __future__ import annotations
 
-import gzip
-import shutil
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from page_commands import Command, Line, lines
+from page_places import ELSEWHERE, IN_WORKS, LINES, WORKS, in_scripts, make_files, reason, works
 
-from page_commands import Command, commands
 from vssd.build import model
 from vssd.cli.main import parser
 from vssd.cli.run import mebibytes
 from vssd.guest import drives
-from vssd.paths import PROJECT, find_profile
+from vssd.paths import cache_dir, find_profile
 
-PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md",
-         *sorted((PROJECT / "docs").rglob("*.md"))]
-ALL = list(dict.fromkeys(c for page in PAGES for c in commands(page, PROJECT)))
-
-GUEST = "needs a guest; group guest runs such guests (docs/testing.md)"
-BUILDS = "builds or installs for minutes; the groups of ./vssd test do it"
-HOURS = "takes half a minute of CPU time to hours"
-INPUT = "the page stands for files of the reader"
-# How the commands begin that are not run here, with the reason.
-ELSEWHERE = {
-    "run": GUEST, "exec": GUEST, "cp": GUEST, "ssh": GUEST, "console": GUEST,
-    "stop": GUEST, "powercut": GUEST, "fault": GUEST, "stat": GUEST,
-    "top": GUEST, "metrics": GUEST, "vng": GUEST,
-    "libvirt": "needs libvirt; test_libvirt.py has it",
-    "setup": BUILDS, "kernel build": BUILDS,
-    "kernel remove": "there is no such kernel to remove",
-    "cache": "reads and removes what others use; test_cache.py has it",
-    "figures": HOURS, "bench": HOURS, "fuzz": HOURS, "validate": HOURS,
-    "fit": HOURS, "model": HOURS, "fleet": HOURS, "sweep": HOURS,
-    "test": "it is what runs this",
-    "profiles": "a command that the page adds; test_adding.py runs it",
-    "policy": "compiles a policy; test_policy.py has it",
-    "age tlc-generic": "fills a drive; test_command.py has --save-state",
-    "checklog": "reads the log of a guest's run; test_oplog.py has it",
-    "report NAME": GUEST, "plot sweep.csv": INPUT, "plot now.csv": INPUT,
-    "sim run --profile tiny --set ftl.gc=so:mine.so":
-        "needs a compiled policy; test_policy.py has it",
-    "sim run --profile tlc-generic --job": INPUT,
-    "sim run ...": INPUT,
-    "sim run --profile tlc-generic --state": INPUT,
-    "sim batch": "reads runs from a pipe; test_command.py has it",
-    "sim replay guest.trace": "needs a guest's recording; test_trace.py has it",
-    "sim convert guest.trace": "needs a guest's recording; test_trace.py has it",
-    "sim replay t.csv --profile datacentre-tlc": "in a loop over $n",
-    "sim run --profile tlc-generic --fill seq": "in a loop over $a",
-    "sim run --profile datacentre-tlc --fill random": HOURS,
-    "sim run --profile tlc-generic --drives 5": HOURS,
-}
-# Commands that are run, beside those of sim.
-RUN = ("help", "--help", "--version", "man", "completion", "kernel list",
-       "compare", "plot", "report")
+ALL = list(dict.fromkeys(c for line in LINES for c in line.commands))
 
 
-def key_of(command: Command) -> str:
-    """The entry of ELSEWHERE; empty: there is none."""
-    text = " ".join(command.words) + " "
-    return max((key for key in ELSEWHERE if text.startswith(key + " ")),
-               key=len, default="")
-
-
-def is_run(command: Command) -> bool:
-    """Does test_it_runs() have it?"""
-    text = " ".join(command.words) + " "
-    return not key_of(command) and (
-        text.startswith("sim ") or any(text.startswith(f"{start} ")
-                                       for start in RUN))
-
-
-def test_each_command_has_its_place() -> None:
+def test_each_line_has_its_place() -> None:
     """It is run, or stands in the list; the list has no more than that."""
-    assert len(ALL) > 150
-    assert [str(c) for c in ALL if not is_run(c) and not key_of(c)] == []
-    assert set(ELSEWHERE) - {key_of(c) for c in ALL} == set()
+    assert len(ALL) > 150 and len(WORKS) > 30
+    assert [str(line) for line in LINES
+            if not reason(line) and line not in IN_WORKS
+            and not in_scripts(line)] == []
+    assert set(ELSEWHERE) - {reason(line) for line in LINES} == set()
+
+
+def test_what_is_typed_belongs_to_the_run_before_it() -> None:
+    """Blocks of a guest follow its ./vssd run; without one they have no
+    place."""
+    run = Line("p", "./vssd run --drive tiny\n")
+    other = Line("p", "./vssd run\n")
+    stat = Line("p", "./vssd stat\n")
+    typed = Line("p", "nvme list\n")
+    found, taken = works([[run, other], [stat], [typed]])
+    assert [(w.start, w.steps) for w in found] == [
+        (run.text, [(False, stat.text), (True, typed.text)]), (other.text, [])]
+    assert taken == {run, other, stat, typed}
+    assert works([[typed]]) == ([], set())
+    once = Line("p", "./vssd run --exec 'nvme list'\n")
+    assert [w.start for w in works([[once]])[0]] == [""]
+
+
+def test_lines_as_a_shell_takes_them() -> None:
+    """Loops, documents, quotes and what needs a variable are not divided."""
+    kept = ["a \\\n b\n", "for i in 1; do\nx\ndone\n", "c <<E\nit's\nE\n",
+            "d 'e\nf' |\ng\n", "v=1\nh $v\n"]
+    assert list(lines("# a comment\n".join(kept))) == kept
 
 
 def options_of(words: tuple[str, ...], name: str) -> list[str]:
@@ -121,33 +92,18 @@ def test_its_arguments_exist(command: Command, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that the pages name, small."""
+    """The files that the pages name."""
     path = tmp_path_factory.mktemp("pages")
-    shutil.copy(PROJECT / "profiles/tlc-generic.ini", path / "mine.ini")
-    trace = (PROJECT / "tests/sim/small-msr.csv").read_bytes()
-    (path / "hm_0.csv").write_bytes(trace)
-    (path / "hm_0.csv.gz").write_bytes(gzip.compress(trace))
-    (path / "faults.txt").write_text("cmd=read nth=100 -> status 2/81\n")
-    (path / "t.csv").write_text("time_us,op,offset,size,stream\n"
-                                "0,write,0,65536,1\n10,write,1048576,65536,2\n"
-                                "20,trim,0,65536,0\n")
-    play = ["run", "--profile", "tiny", "--series", "0.1", "--json",
-            "--workload", "rw=randrw iodepth=16 number_ios=3000"]
-    for name, words in (
-            ("hm_0.bin", ["convert", "hm_0.csv", "--to", "binary"]),
-            ("a.json", play), ("b.json", [*play, "--set", "nand.read=90us"])):
-        with open(path / name, "wb") as out:
-            subprocess.run([model.sim(), *words], stdout=out, check=True,
-                           cwd=path)
-    for name in ("a.json", "b.json"):
-        shutil.copy(path / name, path / name.capitalize())
+    make_files(path)
     return path
 
 
-@pytest.mark.parametrize("command", [c for c in ALL if is_run(c)], ids=str)
-def test_it_runs(command: Command, folder: Path) -> None:
+@pytest.mark.parametrize("line", [x for x in LINES if in_scripts(x)], ids=str)
+def test_it_runs(line: Line, folder: Path) -> None:
     """As it is printed, but for the place of files in /tmp."""
-    words = [w.replace("/tmp/", f"{folder}/") for w in command.words]
-    done = subprocess.run([PROJECT / "vssd", *words], capture_output=True,
-                          check=False, cwd=folder, timeout=300)
+    text = line.text.replace("/tmp/", f"{folder}/")
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-ec", text], capture_output=True,
+        check=False, cwd=folder, timeout=300, stdin=subprocess.DEVNULL,
+        env=os.environ | {"HOME": str(folder), "VSSD_CACHE": str(cache_dir())})
     assert done.returncode == 0, done.stderr[-500:]
