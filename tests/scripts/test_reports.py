@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomllib
 
 from vssd import paths, tomlfile
 from vssd.build import model
