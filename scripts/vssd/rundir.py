@@ -6,7 +6,7 @@ the process, so the next run removes it.
 
 The directory of a guest that runs also tells other commands about it: its name
 and facts, and its sockets.  find() is the one way to a run: by --run NAME, or
-the only one; commands that destroy or change take find_to_destroy().
+the only one; commands that destroy or change take find_to_change().
 
 The directories are in the cache, or where VSSD_RUNS says: ./vssd test keeps its
 guests apart from the user's.
@@ -134,7 +134,7 @@ def find(name: str | None = None) -> Run:
     return next(iter(found.values()))
 
 
-def find_to_destroy(name: str | None = None) -> Run:
+def find_to_change(name: str | None = None) -> Run:
     """As find(), for commands that end or change a guest: one of another
     checkout or user has to be named."""
     run = find(name)

@@ -27,7 +27,7 @@ def main(args: argparse.Namespace) -> int:
     """./vssd console"""
     from ..guest import attach, console
 
-    run = rundir.find_to_destroy(args.run)
+    run = rundir.find_to_change(args.run)
     if os.isatty(console.STDIN):
         say(f"the console of {run.name} follows; Ctrl-A d leaves it")
     attach.show_console(run)

@@ -74,7 +74,7 @@ def main(args: argparse.Namespace) -> int:
     from ..guest import copying
 
     name, sources, to, into_guest = plan(args)
-    find = rundir.find_to_destroy if into_guest else rundir.find
+    find = rundir.find_to_change if into_guest else rundir.find
     run = find(name)
     if into_guest:
         copying.to_guest(run, [Path(s) for s in sources], to)

@@ -60,7 +60,7 @@ def main(args: argparse.Namespace) -> int:
             stream.buffer.flush()      # type: ignore[attr-defined]
         return write
 
-    run = rundir.find_to_destroy(args.run)
+    run = rundir.find_to_change(args.run)
     return attach.execute(
         run, command,
         attach.Streams(put(sys.stdout), put(sys.stderr),  # type: ignore[arg-type]

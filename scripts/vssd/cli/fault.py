@@ -107,7 +107,7 @@ def main(args: argparse.Namespace) -> int:
     from qemu.qmp.legacy import QEMUMonitorProtocol
 
     check(args)
-    find = rundir.find if args.action == "list" else rundir.find_to_destroy
+    find = rundir.find if args.action == "list" else rundir.find_to_change
     run = find(args.run)
     qmp = QEMUMonitorProtocol(str(run.monitor))
     try:

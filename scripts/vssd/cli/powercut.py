@@ -116,7 +116,7 @@ def main(args: argparse.Namespace) -> int:
     if args.drive and args.mode != "running":
         raise UserError("--drive goes with --mode running only: the machine"
                         " loses the power of all its drives")
-    run = rundir.find_to_destroy(args.run)
+    run = rundir.find_to_change(args.run)
     qmp = QEMUMonitorProtocol(str(run.monitor))
     try:
         qmp.connect()

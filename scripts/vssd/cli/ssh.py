@@ -31,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
     """./vssd ssh"""
     from ..guest import links
 
-    run = rundir.find_to_destroy(args.run)
+    run = rundir.find_to_change(args.run)
     port = run.facts.get("ssh_port")
     if not port:
         raise UserError(f"the guest {run.name} has no sshd: start it with"

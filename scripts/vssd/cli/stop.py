@@ -46,7 +46,7 @@ def wanted(args: argparse.Namespace) -> list[rundir.Run]:
         raise UserError("stop: give one of NAME, --run NAME and --all")
     ranges.check_seconds("--timeout", args.timeout)
     if not args.all:
-        return [rundir.find_to_destroy(args.name or args.run)]
+        return [rundir.find_to_change(args.name or args.run)]
     found = rundir.running()
     if others := [run for run in found if not run.ours]:
         say("not of this checkout and user, left running: "
