@@ -149,7 +149,8 @@ def typed(block: list[Line]) -> bool:
 def stays(line: Line) -> bool:
     """A guest that waits for what is done with it."""
     return bool(BOOTS.match(line.flat)) and not any(
-        word in line.flat for word in ("--exec", "| ./vssd", "./vssd kernel"))
+        word in line.flat for word in (
+            "--exec", "| ./vssd", "--print-command", "./vssd kernel"))
 
 
 def works(blocks: list[list[Line]]) -> tuple[list[Work], set[Line]]:

@@ -43,8 +43,9 @@ def test_what_is_typed_belongs_to_the_run_before_it() -> None:
         (run.text, [(False, stat.text), (True, typed.text)]), (other.text, [])]
     assert taken == {run, other, stat, typed}
     assert works([[typed]]) == ([], set())
-    once = Line("p", "./vssd run --exec 'nvme list'\n")
-    assert [w.start for w in works([[once]])[0]] == [""]
+    for words in ("--exec 'nvme list'", "--print-command"):
+        once = Line("p", f"./vssd run {words}\n")
+        assert [w.start for w in works([[once]])[0]] == [""]
 
 
 def test_lines_as_a_shell_takes_them() -> None:
