@@ -6,6 +6,7 @@ run as it is printed."""
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -46,6 +47,17 @@ def test_what_is_typed_belongs_to_the_run_before_it() -> None:
     for words in ("--exec 'nvme list'", "--print-command"):
         once = Line("p", f"./vssd run {words}\n")
         assert [w.start for w in works([[once]])[0]] == [""]
+
+
+def test_what_is_typed_names_drives_by_serial() -> None:
+    """With several controllers the numbers follow from the order in which
+    Linux's probes end."""
+    typed = [text for work in WORKS
+             if re.search(r"--(drive|controllers)\b", work.start)
+             for in_guest, text in work.steps if in_guest]
+    assert len(typed) > 10
+    assert [text for text in typed
+            if re.search(r"/dev/n(vme|g)\d+n|nvme-subsys\d", text)] == []
 
 
 def test_lines_as_a_shell_takes_them() -> None:
