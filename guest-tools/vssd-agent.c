@@ -18,6 +18,12 @@
  * then the next may come, so that a command that reads nothing can still be
  * killed.  The port is used rather than virtio because a vCPU drives it
  * synchronously: under -icount two runs then are equal to the instruction.
+ *
+ * The port may hold the rest of a request that the guest before a kexec had
+ * begun to read, and a snapshot may be loaded at any instant.  So the agent
+ * greets, and takes nothing before SYNC.  It greets again, and kills its
+ * command, when it is out of step: what comes is no request, stops within one,
+ * or has another mark than the last one.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,11 +43,17 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define PORT "/dev/ttyS1"
-#define HELLO "\0\0vssd-agent 1\n"
+#define PORT        "/dev/ttyS1"
+#define HELLO_EXEC  "\0\0vssd-agent 1\n"
+#define HELLO_SERVE "\0\0vssd-agent 2\n"
+
+/* A request that does nothing, unless the agent has greeted. */
+#define SYNC "\0\0H\14\0\0\0vssd-host 1\n"
 
 enum {
     COMMAND_MAX = 1 << 20,
+    MARK_BYTES = 8,
+    STALL_MS = 5000, /* the host does not pause so long within a request */
     NETWORK_WAIT_MS = 10000,
     NETWORK_STEP_MS = 100,
 };
@@ -51,14 +63,19 @@ enum {
     FRAME_ERR = 'E',
     FRAME_TAKEN = 'A', /* the last frame of input; no payload */
     FRAME_EXIT = 'X',
+    FRAME_SAME = 'S', /* the mark is the one expected; payload: the new one */
 };
 enum {
+    REQUEST_NONE = 0,     /* a byte without a length */
+    REQUEST_HOST = 'H',   /* of SYNC */
+    REQUEST_MARK = 'M',   /* the mark that is expected, and a new one */
     REQUEST_RUN = 'R',    /* a command whose input is empty */
     REQUEST_RUN_IN = 'T', /* a command that reads frames of input */
     REQUEST_IN = 'I',     /* input; no bytes: its end */
     REQUEST_KILL = 'K',   /* end the command */
     REQUEST_OFF = 'P',
 };
+#define REQUESTS "HIKMPRT"
 
 /* ---- fw_cfg ------------------------------------------------------------- */
 
@@ -190,15 +207,22 @@ static void port_write(int fd, const void *buf, size_t len)
     }
 }
 
+/* False: nothing more came for STALL_MS. */
 static bool port_read(int fd, void *buf, size_t len)
 {
+    struct pollfd more = {.fd = fd, .events = POLLIN};
     char *p = buf;
 
     while (len > 0) {
-        ssize_t n = read(fd, p, len);
+        int ready = poll(&more, 1, STALL_MS);
+        ssize_t n = ready > 0 ? read(fd, p, len) : ready;
 
-        if (n == 0 || (n < 0 && errno != EINTR)) {
+        if (ready == 0) {
             return false;
+        }
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            perror("serial port");
+            exit(1);
         }
         if (n > 0) {
             p += n;
@@ -309,48 +333,108 @@ static void input_write(Job *job, int port)
     }
 }
 
-/* The payload of a request as a string; free() it. */
-static char *request_read(int port, uint32_t len)
-{
-    char *text = len <= COMMAND_MAX ? calloc(1, (size_t)len + 1) : NULL;
+/* ---- requests ----------------------------------------------------------- */
 
-    if (!text || !port_read(port, text, len)) {
-        fprintf(stderr, "vssd-agent: no request of %u bytes\n", len);
-        exit(1);
+typedef struct Request {
+    char type;
+    char *payload; /* with a zero after it; free() it */
+    uint32_t len;
+} Request;
+
+static char mark[MARK_BYTES];
+
+static bool payload_fits(const Request *request)
+{
+    switch (request->type) {
+    case REQUEST_RUN:
+    case REQUEST_RUN_IN: /* a part of SYNC has zeros */
+        return !memchr(request->payload, 0, request->len);
+    case REQUEST_MARK:
+        return request->len == 2 * MARK_BYTES &&
+               memcmp(request->payload, mark, MARK_BYTES) == 0;
+    default:
+        return true;
     }
-    return text;
+}
+
+/* Read a request of which a byte is there; false: out of step. */
+static bool request_read(int port, Request *request)
+{
+    uint8_t len[4];
+
+    *request = (Request){0};
+    while (request->type == REQUEST_NONE) {
+        if (!port_read(port, &request->type, 1)) {
+            return false;
+        }
+    }
+    if (!strchr(REQUESTS, request->type) ||
+        !port_read(port, len, sizeof(len))) {
+        return false;
+    }
+    request->len = get_le32(len);
+    if (request->len <= COMMAND_MAX) {
+        request->payload = calloc(1, (size_t)request->len + 1);
+    }
+    if (request->payload && port_read(port, request->payload, request->len) &&
+        payload_fits(request)) {
+        return true;
+    }
+    free(request->payload);
+    return false;
+}
+
+static void mark_take(int port, const Request *request)
+{
+    memcpy(mark, request->payload + MARK_BYTES, MARK_BYTES);
+    send_frame(port, FRAME_SAME, mark, MARK_BYTES);
+}
+
+/* Greet, and drop what comes before SYNC. */
+static void greet(int port)
+{
+    char last[sizeof(SYNC) - 1] = "";
+
+    memset(mark, '0', sizeof(mark));
+    tcflush(port, TCIFLUSH);
+    port_write(port, HELLO_SERVE, sizeof(HELLO_SERVE) - 1);
+    while (memcmp(last, SYNC, sizeof(last)) != 0) {
+        memmove(last, last + 1, sizeof(last) - 1);
+        while (!port_read(port, last + sizeof(last) - 1, 1)) {
+        }
+    }
 }
 
 /* A request that comes while the command runs; late ones are dropped. */
-static void job_request(Job *job, int port)
+static bool job_request(Job *job, int port)
 {
-    uint8_t head[5];
-    uint32_t len;
-    char *payload;
+    Request request;
 
-    if (!port_read(port, head, sizeof(head))) {
-        exit(1);
+    if (!request_read(port, &request)) {
+        return false;
     }
-    len = get_le32(head + 1);
-    payload = request_read(port, len);
-    if (head[0] == REQUEST_KILL && job->pid > 0) {
+    if (request.type == REQUEST_KILL && job->pid > 0) {
         kill(-job->pid, SIGKILL);
-    } else if (head[0] == REQUEST_IN && len > 0 && job->in >= 0 &&
+    } else if (request.type == REQUEST_MARK) {
+        mark_take(port, &request);
+    } else if (request.type == REQUEST_IN && request.len > 0 && job->in >= 0 &&
                job->input_len == 0) {
-        job->input = payload;
-        job->input_len = len;
+        job->input = request.payload;
+        job->input_len = request.len;
         job->input_at = 0;
-        return;
-    } else if (head[0] == REQUEST_IN) {
-        if (len == 0) {
+        return true;
+    } else if (request.type == REQUEST_IN) {
+        if (request.len == 0) {
             input_close(job);
         }
         send_frame(port, FRAME_TAKEN, NULL, 0);
     }
-    free(payload);
+    free(request.payload);
+    return true;
 }
 
-static void relay_all(int port, Job *job, bool requests)
+/* False: out of step. */
+static bool relay_all(int port, Job *job, bool requests)
 {
     enum { OUT, ERR, IN, PORT_IN, FDS };
     struct pollfd fds[FDS] = {
@@ -366,7 +450,7 @@ static void relay_all(int port, Job *job, bool requests)
         fds[PORT_IN].fd = requests ? port : -1;
         if (poll(fds, FDS, -1) < 0) {
             if (errno != EINTR) {
-                return;
+                return true;
             }
             continue;
         }
@@ -379,17 +463,20 @@ static void relay_all(int port, Job *job, bool requests)
         if (fds[IN].fd >= 0 && fds[IN].revents) {
             input_write(job, port);
         }
-        if (fds[PORT_IN].fd >= 0 && fds[PORT_IN].revents) {
-            job_request(job, port);
+        if (fds[PORT_IN].fd >= 0 && fds[PORT_IN].revents &&
+            !job_request(job, port)) {
+            return false;
         }
     }
+    return true;
 }
 
-/* The command's exit status, as a shell shows it. */
-static uint32_t run(int port, const char *command, char type)
+/* The command's exit status, as a shell shows it; -1: out of step. */
+static int run(int port, const char *command, char type)
 {
     int in[2] = {-1, -1}, out[2], err[2], status = 0;
     Job job = {.in = -1};
+    bool in_step;
 
     if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ||
         (type == REQUEST_RUN_IN && pipe2(in, O_CLOEXEC) < 0)) {
@@ -405,26 +492,36 @@ static uint32_t run(int port, const char *command, char type)
         fcntl(in[1], F_SETFL, O_NONBLOCK);
         job.in = in[1];
     }
-    relay_all(port, &job, type != 0);
+    in_step = relay_all(port, &job, type != 0);
+    if (!in_step && job.pid > 0) {
+        kill(-job.pid, SIGKILL);
+    }
     input_close(&job);
     close(out[0]);
     close(err[0]);
     if (job.pid < 0 || waitpid(job.pid, &status, 0) < 0) {
-        return 126;
+        status = 126 << 8;
     }
-    return WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status)
-                             : 128u + (uint32_t)WTERMSIG(status);
+    if (!in_step) {
+        return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* type: of the request; 0, the command is fw_cfg's and nobody sends requests.
- */
-static void run_and_report(int port, const char *command, char type)
+ * False: out of step. */
+static bool run_and_report(int port, const char *command, char type)
 {
     uint8_t status[4];
+    int ended = run(port, command, type);
 
-    put_le32(status, run(port, command, type));
+    if (ended < 0) {
+        return false;
+    }
+    put_le32(status, (uint32_t)ended);
     send_frame(port, FRAME_EXIT, status, sizeof(status));
     tcdrain(port);
+    return true;
 }
 
 static void power_off(void)
@@ -436,30 +533,35 @@ static void power_off(void)
     exit(1);
 }
 
-static void serve(int port)
+/* Serve one request; false: out of step. */
+static bool serve(int port)
 {
-    uint8_t head[5];
+    struct pollfd more = {.fd = port, .events = POLLIN};
+    Request request;
+    bool in_step = true;
 
-    while (port_read(port, head, sizeof(head))) {
-        char *payload = request_read(port, get_le32(head + 1));
-
-        switch (head[0]) {
-        case REQUEST_OFF:
-            power_off();
-            break;
-        case REQUEST_RUN:
-        case REQUEST_RUN_IN:
-            run_and_report(port, payload, (char)head[0]);
-            break;
-        case REQUEST_IN: /* for a command that has ended */
-        case REQUEST_KILL:
-            break;
-        default:
-            fprintf(stderr, "vssd-agent: request 0x%02x\n", head[0]);
-            exit(1);
-        }
-        free(payload);
+    if (poll(&more, 1, -1) < 0) {
+        return errno == EINTR;
     }
+    if (!request_read(port, &request)) {
+        return false;
+    }
+    switch (request.type) {
+    case REQUEST_OFF:
+        power_off();
+        break;
+    case REQUEST_RUN:
+    case REQUEST_RUN_IN:
+        in_step = run_and_report(port, request.payload, request.type);
+        break;
+    case REQUEST_MARK:
+        mark_take(port, &request);
+        break;
+    default: /* for a command that has ended */
+        break;
+    }
+    free(request.payload);
+    return in_step;
 }
 
 /* ---- the network -------------------------------------------------------- */
@@ -529,11 +631,14 @@ int main(int argc, char **argv)
     if (fw_cfg_file("opt/vssd/network")) {
         wait_for_network();
     }
-    port_write(port, HELLO, sizeof(HELLO) - 1);
     if (command) {
+        port_write(port, HELLO_EXEC, sizeof(HELLO_EXEC) - 1);
         run_and_report(port, command, 0);
         power_off();
     }
-    serve(port);
-    return 0;
+    while (true) {
+        greet(port);
+        while (serve(port)) {
+        }
+    }
 }

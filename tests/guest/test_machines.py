@@ -114,6 +114,18 @@ def test_input_kill_and_time(run: Detached) -> None:
     assert run.exec("pgrep -f [5]4321").returncode == 1
 
 
+def test_agent_that_starts_again(run: Detached) -> None:
+    """In the middle of a request, as by a kexec, of which QEMU tells nothing:
+    what it finds of that on its port is no command."""
+    done = run.exec("systemctl --no-block restart vssd-agent; exec cat >/dev/null",
+                    given=b"P\0\0\0\0R\1\0\0\0x" * 100_000)
+    assert done.returncode == 1
+    assert done.stderr.decode() == \
+        f"vssd: {NAME}: the guest restarted before the command ended\n"
+    done = vssd("exec", "--run", NAME, "--timeout", "120", "echo next")
+    assert (done.returncode, done.stdout) == (0, "next\n")
+
+
 def test_copies(run: Detached, tmp_path: Path) -> None:
     """A directory there and back, by ssh."""
     tree = tmp_path / "tree"

@@ -36,7 +36,15 @@ from vssd.cli import run as cmd_run
 from vssd.cli import stat as cmd_stat
 from vssd.cli import stop as cmd_stop
 from vssd.errors import UserError
-from vssd.guest import attach, console, control, copying, links, machine
+from vssd.guest import (
+    attach,
+    console,
+    control,
+    copying,
+    frames,
+    links,
+    machine,
+)
 from vssd.watch import source
 
 
@@ -305,6 +313,65 @@ def test_a_guest_that_restarts(monkeypatch: pytest.MonkeyPatch, cut: int,
                 execute(run, f"restart {cut}", given, 20)
             assert execute(run, "echo 2", timeout_s=20) == (0, b"2\n")
         served.close()
+
+
+def test_agent_after_a_pause() -> None:
+    """It says whether it is the one of before; a status counts only then."""
+    async def talk() -> None:
+        m = machine.Machine(machine.Spec(Path("/q"), "tcg", []))
+        m.agent, theirs = socket.socketpair()
+        m.agent.setblocking(False)
+
+        async def asked(before: bytes) -> None:
+            await asyncio.sleep(0.05)
+            assert theirs.recv(4096) == frames.ask(before, m.mark)
+            assert not m.greeted.is_set()
+
+        m._ask_for_mark()  # an agent that has no mark is not asked
+        for _ in range(2):
+            m._agent_data(frames.HELLO_MARKS)
+            await asked(frames.NO_MARK)
+            m._agent_data(control.frame("S", m.mark))
+            status = m.new_command()
+            for changed in (False, True):
+                before = m.mark
+                m._ask_for_mark()
+                await asked(before)
+                m._agent_data(control.frame("X", bytes([7, 0, 0, 0])))
+                assert not status.done() and not m.restarted.is_set()
+                if not changed:
+                    m._agent_data(control.frame("S", before))
+                    assert not m.greeted.is_set()
+                    m._agent_data(control.frame("S", m.mark))
+                    assert m.greeted.is_set() and status.result() == 7
+                    status = m.new_command()
+            m._agent_data(frames.HELLO_MARKS)
+            assert m.restarted.is_set() and not status.done()
+            await asked(frames.NO_MARK)
+        for sock in (m.agent, theirs):
+            sock.close()
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize("hello", [frames.HELLO, frames.HELLO_MARKS])
+def test_the_first_greeting_is_no_restart(hello: bytes) -> None:
+    """The command of --exec runs already."""
+    async def talk() -> None:
+        m = machine.Machine(machine.Spec(Path("/q"), "tcg", [], command="x"))
+        for again in (False, True):
+            m._agent_data(hello)
+            assert m.restarted.is_set() == again
+
+    asyncio.run(talk())
+
+
+def test_guests_that_have_booted_elsewhere() -> None:
+    """They are asked without a greeting."""
+    for extra, asks in (["-loadvm", "x"], True), (["--incoming", "defer"], True), \
+            (["-S"], False):
+        spec = machine.Spec(Path("/q"), "tcg", [], extra=extra)
+        assert machine.Machine(spec).has_mark == asks
 
 
 def test_a_request_that_the_restart_cuts() -> None:

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import tarfile
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree
 
 import pytest
@@ -24,7 +25,8 @@ from vssd.cli import libvirt as cmd_libvirt
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
-from vssd.guest import disk, domain, machine
+from vssd.guest import control, disk, domain, machine
+from vssd.guest.frames import HELLO_MARKS, NO_MARK, ask, new_mark
 from vssd.paths import PROJECT
 
 
@@ -373,11 +375,33 @@ def fed(reader: machine.FrameReader, *chunks: bytes) -> list[tuple[str, bytes]]:
 def test_frames_after_a_second_greeting(step: int) -> None:
     """The guest has started again, with noise of its firmware or without."""
     for noise in (b"", b"BdsDxe: noise \0", b"\0\0\0", b"\xff"):
-        data = SAYS + noise + machine.HELLO + SAYS
-        reader = greeted()
-        pieces = [data[i:i + step] for i in range(0, len(data), step)]
-        assert fed(reader, *pieces) == 2 * SAID
-        assert reader.greetings == 2
+        for hello in (machine.HELLO, HELLO_MARKS):
+            data = SAYS + noise + hello + SAYS
+            reader = greeted()
+            pieces = [data[i:i + step] for i in range(0, len(data), step)]
+            assert fed(reader, *pieces) == 2 * SAID
+            assert reader.greetings == 2
+            assert reader.marks == (hello == HELLO_MARKS)
+
+
+def test_question_within_a_request() -> None:
+    """Wherever a request ends in it, the agent finds no other in its rest."""
+    question = ask(NO_MARK, new_mark())
+    for at in range(1, len(question)):
+        rest = question[at:].lstrip(b"\0")
+        assert rest[:1] not in (b"R", b"T", b"I", b"K", b"P"), at
+        # A length that the question completes is too large, or zeros follow.
+        for begun in (b"", b"\1", b"\1\1", b"\1\1\0"):
+            size = int.from_bytes((begun + question)[:4], "little")
+            text = question[4 - len(begun):][:max(size, 3)]
+            assert size > control.COMMAND_MAX or b"\0" in text
+
+
+def test_answer_with_a_mark() -> None:
+    """A frame of its size."""
+    assert fed(greeted(), frames((b"S", new_mark()), (b"A", b""))) \
+        == [("S", mock.ANY), ("A", b"")]
+    assert fed(greeted(), frames((b"S", b"short")), machine.HELLO, SAYS) == SAID
 
 
 def test_frames_cut_by_a_new_start() -> None:

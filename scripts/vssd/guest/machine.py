@@ -31,7 +31,7 @@ from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError, one_line
 from ..proc import log_file
 from . import confined, uring
-from .frames import EXIT
+from .frames import EXIT, NO_MARK, SAME, ask, new_mark
 from .frames import HELLO as HELLO
 from .frames import FrameReader as FrameReader
 
@@ -223,6 +223,11 @@ def _first_file(names: tuple[str, ...]) -> str:
     raise UserError(f"no OVMF firmware ({names[0]}): run ./vssd setup")
 
 
+def goes_on(spec: Spec, how: str) -> bool:
+    """Has QEMU this argument for a guest that has booted elsewhere?"""
+    return any(arg.lstrip("-") == how for arg in spec.extra)
+
+
 def find_ovmf_vars() -> str:
     """The template of OVMF's variables."""
     return _first_file(OVMF_VARS)
@@ -311,7 +316,7 @@ class Machine:
         self.qmp = QMPClient("vssd")
         self.proc: subprocess.Popen[bytes] | None = None
         self.ended = asyncio.Event()      # the guest, or QEMU itself
-        self.greeted = asyncio.Event()    # the agent
+        self.greeted = asyncio.Event()    # the agent, which takes commands
         self.restarted = asyncio.Event()  # the guest, since the last request
         self.prompt = asyncio.Event()     # a login prompt was seen
         self.end_reason = ""
@@ -323,6 +328,11 @@ class Machine:
         self.frames = FrameReader(guess=False)
         self.greeted_at = 0.0  # by the clock of QEMU's events
         self.stopped = False   # the guest's CPUs, for now
+        # After each pause the agent may be another: that of a snapshot.
+        self.has_mark = goes_on(spec, "loadvm") or goes_on(spec, "incoming")
+        self.mark = new_mark()
+        self.asking: asyncio.Task[None] | None = None
+        self.status_held: int | None = None  # until it is known
         self.quiet: asyncio.TimerHandle | None = None
         self.exit_status: asyncio.Future[int] | None = None
         self.console: socket.socket | None = None
@@ -387,6 +397,8 @@ class Machine:
             self.console, self.agent = mine[1:]
             self._watch(self.console, self._console_data)
             self._watch(self.agent, self._agent_data)
+            if goes_on(self.spec, "loadvm"):
+                self._ask_for_mark()
         self.tasks.append(asyncio.create_task(self._events()))
 
     def show_stderr(self, take: Callable[[bytes], None]) -> None:
@@ -526,6 +538,7 @@ class Machine:
             elif event["event"] == "RESUME":
                 self.stopped = False
                 self._await_quiet()
+                self._ask_for_mark()
             elif event["event"] == "RESET":
                 stamp = event["timestamp"]
                 assert isinstance(stamp, dict)
@@ -644,27 +657,53 @@ class Machine:
         before = self.frames.greetings
         for kind, payload in self.frames.feed(data):
             if kind == EXIT:
-                assert self.exit_status
-                if not self.exit_status.done():
-                    self.exit_status.set_result(
-                        struct.unpack("<I", payload)[0])
+                self.status_held = int.from_bytes(payload, "little")
+                self._pass_status()
+            elif kind == SAME:
+                if payload == self.mark:
+                    self.greeted.set()
+                    self._pass_status()
             elif self.on_output:
                 self.on_output(kind, payload)
         self._see_greeting(before)
         self._await_quiet()
 
+    def _pass_status(self) -> None:
+        """That of the command, when the agent is known to be the same."""
+        if self.status_held is None or not self.greeted.is_set():
+            return
+        assert self.exit_status
+        if not self.exit_status.done():
+            self.exit_status.set_result(self.status_held)
+        self.status_held = None
+
     def _see_greeting(self, before: int) -> None:
-        """Each greeting but the first is that of a guest that has started
-        again."""
+        """Each greeting but the first ends the command: the guest has started
+        again, or the agent is out of step."""
         if self.frames.greetings > before:
             self.greeted_at = time.time()
-            if self.greeted.is_set() or self.frames.greetings > before + 1:
+            if self.frames.greetings > 1:
                 self.restarted.set()
-        if self.frames.greeted:
-            self.greeted.set()
-        elif self.greeted.is_set():  # what comes is none of the agent's frames
+            self.status_held = None
+            if self.frames.marks:
+                self.has_mark, self.mark = True, NO_MARK
+                self._forget_requests()
+                self._ask_for_mark()
+            else:
+                self.greeted.set()
+        elif not self.frames.greeted and self.greeted.is_set():
+            # What comes is none of the agent's frames.
             self.greeted.clear()
             self.restarted.set()
+
+    def _ask_for_mark(self) -> None:
+        """Give the agent another mark; it takes commands when it says that its
+        old one is ours.  A snapshot's is not."""
+        if self.has_mark:
+            self.greeted.clear()
+            before, self.mark = self.mark, new_mark()
+            request = ask(before, self.mark)
+            self.asking = asyncio.create_task(self.send(request))
 
     def _await_quiet(self) -> None:
         if self.quiet:
@@ -684,13 +723,13 @@ class Machine:
     def _was_reset(self, at: float) -> None:
         """The machine has started again; its agent is to greet, if it has not
         done so meanwhile."""
-        if not self.greeted.is_set() or at < self.greeted_at:
+        if not self.frames.greeted or at < self.greeted_at:
             return
+        before = self.frames.greetings
         self._forget_requests()
         self.frames.restarted()
-        if not self.frames.greeted:
-            self.greeted.clear()
         self.restarted.set()
+        self._see_greeting(before)
 
     def _forget_requests(self) -> None:
         """What the guest had not read must not reach its next agent: that would
