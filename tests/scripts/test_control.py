@@ -879,6 +879,29 @@ def test_cp(run: rundir.Run, tmp_path: Path) -> None:
         copying.to_guest(run, [tree], f"{guest}/none/x")
 
 
+def test_cp_by_ssh_notices_a_restart(tmp_path: Path,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection is kept alive; its end is told in one line."""
+    tool = tmp_path / "bin/ssh"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\ncase $* in *' true') exit 0 ;;\n"
+                    "*ServerAliveInterval=*) exit 255 ;; esac\nexec sleep 60\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(links, "key", lambda: tmp_path / "key")
+    (tmp_path / "f").write_text("x")
+    with rundir.rundir() as folder:
+        rundir.describe(folder, {"name": "db", "pid": os.getpid(),
+                                 "ssh_port": 1})
+        served = Served(folder)
+        run = rundir.find("db")
+        with pytest.raises(UserError, match="the guest restarted"):
+            copying.from_guest(run, ["/root/f"], tmp_path / "to")
+        with pytest.raises(UserError, match="the guest restarted"):
+            copying.to_guest(run, [tmp_path / "f"], "/tmp")
+        served.close()
+
+
 def stream_of(*members: tuple[str, bytes, str]) -> io.BytesIO:
     """A tar: name, kind, and contents or target."""
     out = io.BytesIO()

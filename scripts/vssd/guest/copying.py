@@ -30,6 +30,9 @@ from ..ui import say
 from . import attach, links
 
 PIECE = 1 << 16
+# A guest that has restarted answers these, and so ends the connection.
+ALIVE = ("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=60")
+SSH_FAILED = 255
 HEADER_MAX = 1 << 20  # of a long name or of attributes, which are read at once
 DIRECTORY = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not block
@@ -80,7 +83,7 @@ def _command(run: rundir.Run, command: str, out: Callable[[bytes], object],
                               attach.Streams(out, err, _note(run), stdin))
     with tempfile.TemporaryFile() as said:
         with subprocess.Popen(
-                links.ssh_command(int(port), command), stderr=said,
+                links.ssh_command(int(port), *ALIVE, command), stderr=said,
                 stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
                 if stdin is None else stdin) as ssh:
             assert ssh.stdout
@@ -88,6 +91,8 @@ def _command(run: rundir.Run, command: str, out: Callable[[bytes], object],
                 out(data)
         said.seek(0)
         err(said.read(PIECE))
+    if ssh.returncode == SSH_FAILED:
+        err(b" (ssh: the guest restarted, or its network failed)")
     return ssh.returncode
 
 
