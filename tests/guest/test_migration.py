@@ -133,6 +133,7 @@ def test_commands_and_snapshots(source: Guest) -> None:
         if name not in source.qmp("human-monitor-command",
                                   **{"command-line": "info snapshots"}):
             monitor(source, f"savevm {name}")
+            source.wait_agent()  # it has the next mark
             assert not running.done()
         monitor(source, f"loadvm {name}")
         with pytest.raises(UserError, match="the guest restarted"):

@@ -104,7 +104,8 @@ class Guest:
     def _wait_for(self, event: asyncio.Event, timeout_s: float) -> None:
         async def wait() -> None:
             m = self.live
-            await m.first(event, m.ended)
+            while not (event.is_set() or m.ended.is_set()):
+                await m.first(event, m.ended)
             if not event.is_set():
                 raise UserError(f"the guest ended ({m.end_reason}):"
                                 f" {m.last_console_lines(5)} {m.complaint()}")

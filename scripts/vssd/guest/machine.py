@@ -534,7 +534,8 @@ class Machine:
             data = event.get("data")
             if event["event"] == "STOP":
                 self.stopped = True
-                await self._stopped()
+                # Not awaited: what follows must be known at once.
+                self.tasks.append(asyncio.create_task(self._stopped()))
             elif event["event"] == "RESUME":
                 self.stopped = False
                 self._await_quiet()
