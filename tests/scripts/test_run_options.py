@@ -260,7 +260,8 @@ class FakeGuest:
         self.prompt.set()
         self.on_console = None
         self.typed: list[bytes] = []
-        self.powered_down = False
+        self.presses = 0
+        self.hears = 1  # the press that it hears
 
     first = staticmethod(machine.Machine.first)
 
@@ -269,9 +270,10 @@ class FakeGuest:
         self.typed.append(data)
 
     async def press_power_button(self) -> None:
-        """The end."""
-        self.powered_down = True
-        self.ended.set()
+        """The end, if it hears it."""
+        self.presses += 1
+        if self.presses == self.hears:
+            self.ended.set()
 
 
 @pytest.fixture
@@ -301,14 +303,26 @@ def test_lines_of_a_fifo(fifo: Path) -> None:
             while len(guest.typed) < want and time.monotonic() < end:
                 await asyncio.sleep(0.01)
             assert len(guest.typed) == want
-        assert not guest.powered_down
+        assert guest.presses == 0
         os.close(writer)
         await asyncio.wait_for(task, 20)
         return guest
 
     guest = asyncio.run(go())
     assert guest.typed == [b"root\n", b"ls\n", b"echo x\n", b"last"]
-    assert guest.powered_down
+    assert guest.presses == 1
+
+
+def test_the_power_button_is_pressed_again(
+        fifo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guest whose acpid has not begun yet hears nothing."""
+    monkeypatch.setattr(console, "PRESS_S", 0.05)
+    os.close(os.open(fifo, os.O_WRONLY))
+    guest = FakeGuest()
+    guest.hears = 2
+    asyncio.run(asyncio.wait_for(
+        console.relay_pipe(guest), 20))  # type: ignore[arg-type]
+    assert guest.presses == 2
 
 
 def test_a_guest_that_ends_before_its_input(fifo: Path) -> None:

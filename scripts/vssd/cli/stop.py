@@ -16,6 +16,7 @@ from ..errors import UserError
 from ..ui import say
 
 POLL_S = 0.2
+PRESS_S = 20  # then again: the guest may not have listened yet
 FORCED_S = 60
 SUMMARY = "vssd: drive"  # begins the summary in a detached run's log
 
@@ -117,6 +118,9 @@ def stop(run: rundir.Run, force: bool, timeout_s: float) -> None:
         timeout_s = FORCED_S
     elif arch.ALL[facts.get("arch", arch.X86_64.name)].power_button:
         press_power_button(run)
+        if not wait(run, min(PRESS_S, timeout_s)):
+            with contextlib.suppress(UserError):  # it may be ending
+                press_power_button(run)
     else:
         power_off(run, timeout_s)
     if not wait(run, timeout_s):

@@ -19,6 +19,7 @@ ESCAPE = 0x01  # Ctrl-A
 QUIET_S = 1.5
 PROMPT_S = 600
 POWERDOWN_S = 120
+PRESS_S = 20  # then again: the guest may not have listened yet
 HELP = b"\r\nCtrl-A x: end the guest; Ctrl-A Ctrl-A: send Ctrl-A\r\n"
 
 
@@ -102,9 +103,10 @@ async def relay_pipe(machine: Machine) -> None:
             return
         await machine.type(line)
     await quiet.wait()
-    if not machine.ended.is_set():
-        await machine.press_power_button()
-        await machine.first(machine.ended, timeout_s=POWERDOWN_S)
+    for seconds in (PRESS_S, POWERDOWN_S):
+        if not machine.ended.is_set():
+            await machine.press_power_button()
+            await machine.first(machine.ended, timeout_s=seconds)
 
 
 async def _lines(machine: Machine) -> AsyncIterator[bytes]:
