@@ -10,9 +10,9 @@ its folder too.  wal, rollback: SQLite, one row in each transaction, durable whe
 it is committed: in WAL mode that is synchronous=FULL; with a rollback journal
 EXTRA, which also syncs the folder after the journal is deleted.
 
-A promise is noted after one more fsync() of the folder.  For F2FS returns 0 for a
-sync that finds its checkpoint stopped by an error which another thread met, and
-fails those that begin later (f2fs_sync_fs() and f2fs_sync_file() of Linux 6.12).
+A promise is noted after one more fsync() of the folder.  When an error of another
+thread has stopped F2FS's checkpoint, an fsync() that runs already may return 0; one
+that begins later fails (Linux 6.12, f2fs_sync_fs() and f2fs_sync_file()).
 """
 
 import hashlib

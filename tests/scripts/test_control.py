@@ -24,6 +24,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -900,6 +901,27 @@ def test_cp_by_ssh_notices_a_restart(tmp_path: Path,
         with pytest.raises(UserError, match="the guest restarted"):
             copying.to_guest(run, [tmp_path / "f"], "/tmp")
         served.close()
+
+
+def test_stop_presses_the_power_button_again(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, when the guest has not ended; also if it ends just then."""
+    done: list[str] = []
+
+    def press(_: object) -> None:
+        done.append("press")
+        if done.count("press") > 1:
+            raise UserError("it does not answer")
+
+    def wait(_: object, _seconds: float) -> bool:
+        done.append("wait")
+        return done.count("wait") > 1
+
+    monkeypatch.setattr(cmd_stop, "press_power_button", press)
+    monkeypatch.setattr(cmd_stop, "wait", wait)
+    run = mock.Mock(facts={}, name="db")
+    cmd_stop.stop(run, False, 60)
+    assert done == ["press", "wait", "press", "wait"]
 
 
 def stream_of(*members: tuple[str, bytes, str]) -> io.BytesIO:

@@ -16,7 +16,6 @@ from ..errors import UserError
 from ..ui import say
 
 POLL_S = 0.2
-PRESS_S = 20  # then again: the guest may not have listened yet
 FORCED_S = 60
 SUMMARY = "vssd: drive"  # begins the summary in a detached run's log
 
@@ -117,6 +116,8 @@ def stop(run: rundir.Run, force: bool, timeout_s: float) -> None:
             os.kill(int(facts["pid"]), signal.SIGTERM)
         timeout_s = FORCED_S
     elif arch.ALL[facts.get("arch", arch.X86_64.name)].power_button:
+        from ..guest.console import PRESS_S
+
         press_power_button(run)
         if not wait(run, min(PRESS_S, timeout_s)):
             with contextlib.suppress(UserError):  # it may be ending

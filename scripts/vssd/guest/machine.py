@@ -535,7 +535,9 @@ class Machine:
             if event["event"] == "STOP":
                 self.stopped = True
                 # Not awaited: what follows must be known at once.
-                self.tasks.append(asyncio.create_task(self._stopped()))
+                task = asyncio.create_task(self._stopped())
+                self.tasks.append(task)
+                task.add_done_callback(self.tasks.remove)
             elif event["event"] == "RESUME":
                 self.stopped = False
                 self._await_quiet()
