@@ -31,21 +31,16 @@ void vssd_end_as_failure(void)
     is_failure = true;
 }
 
-static void choose_status(void)
+/*
+ * A destructor runs after all that is registered by atexit(): the block layer
+ * has ended then, and all exit notifiers, where drives are saved.
+ */
+static void __attribute__((destructor)) choose_status(void)
 {
     if (is_failure) {
         fflush(NULL);
         _exit(EXIT_FAILURE);
     }
-}
-
-/*
- * What is registered before QEMU's main() is called at the very end: the block
- * layer has ended then, and all exit notifiers, where drives are saved.
- */
-static void __attribute__((constructor)) watch_the_end(void)
-{
-    atexit(choose_status);
 }
 
 /* ---- realize ------------------------------------------------------------ */
