@@ -83,6 +83,8 @@ ELSEWHERE = {
     "tests/fuzz/coverage.py": HOURS, "tests/suites/run.py": HOURS,
     "VSSD_QEMU=EMULATOR": "test_storm.py runs such storms",
     "meson": BUILDS, "ninja": BUILDS,
+    "/lib64/ld-linux": INPUT,
+    "apt source": "fetches QEMU's source, as the build of the device does",
     "pip wheel": PACKAGES, "python3 packaging": PACKAGES,
     "dpkg-buildpackage": PACKAGES, "DEB_BUILD_OPTIONS=": PACKAGES,
     "apt install": PACKAGES, "git archive": PACKAGES, "rpmbuild": PACKAGES,

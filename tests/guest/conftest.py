@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from vssd import paths, rundir
-from vssd.build import model, qemu_build
+from vssd.build import emulator, model, qemu_build
 from vssd.guest import image as image_module
 from vssd.guest import kvm, machine
 from vssd.guest.guest import Guest
@@ -149,7 +149,7 @@ def refused(guest: Guest) -> dict[str, int]:
 @pytest.fixture(scope="session")
 def env() -> Env:
     """Built when it is not."""
-    qemu = qemu_build.ensure()
+    qemu = emulator.ensure()
     return Env(qemu, image_module.ensure(), kvm.accelerator(qemu))
 
 

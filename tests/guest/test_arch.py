@@ -15,7 +15,7 @@ import pytest
 
 from conftest import MIB, blank, drive, vssd
 from vssd import arch
-from vssd.build import qemu_build
+from vssd.build import emulator
 from vssd.guest import foreign, image, machine
 from vssd.guest.guest import Guest
 
@@ -30,7 +30,7 @@ def foreign_guest(request: pytest.FixtureRequest,
     """A guest whose root is drive 0; drive 1 is in a hot-plug slot."""
     one = arch.ALL[request.param]
     folder = tmp_path_factory.mktemp("arch")
-    qemu = qemu_build.ensure_for(one)
+    qemu = emulator.ensure(one)
     made = foreign.ensure(one)
     root = folder / "root.qcow2"
     image.overlay(qemu.img, made.disk, root)

@@ -16,7 +16,8 @@ import pytest
 
 from conftest import Env, vssd
 from vssd import paths
-from vssd.build import packages, qemu_build
+from vssd.build import emulator as emulators
+from vssd.build import packages
 
 NAME = "vssd-test"
 START_S = 300
@@ -32,7 +33,7 @@ def daemon(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         pytest.skip("a daemon of one's own needs root")
     packages.ensure(packages.LIBVIRT)
     script = Path(__file__).with_name("libvirtd.sh")
-    emulator = qemu_build.ensure().emulator
+    emulator = emulators.ensure().emulator
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / emulator.name).symlink_to(emulator)
     daemon = subprocess.Popen(

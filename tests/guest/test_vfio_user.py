@@ -60,7 +60,7 @@ def test_real_guest(env: Env, tmp_path: Path) -> None:
     with served.serving(program, options, tmp_path) as found:
         drive = machine.Drive(image, "raw", "vfio-user-pci", server=found)
         spec = replace(env.spec([drive]),
-                       emulator=qemu_package.ensure().emulator)
+                       emulator=qemu_package.ensure_vfio_user().emulator)
         with contextlib.ExitStack() as ends:
             guest = ends.enter_context(Guest(spec))
             assert "VSSD0000" in guest.run("nvme list")

@@ -35,7 +35,7 @@ def linked(kind: str) -> None:
 
 def qemu(tree: Path) -> None:
     """QEMU's configure, with the packages that its build asks for."""
-    packages.ensure(packages.BUILD, packages.FIRMWARE)
+    packages.ensure(packages.QEMU, packages.FIRMWARE)
     qemu_build.configure(tree, paths.cache_dir() / "build")
     for folder in qemu_build.FIRMWARE_DIRS:
         if not Path(folder).is_dir():

@@ -320,7 +320,7 @@ def test_shares_of_suites(monkeypatch: pytest.MonkeyPatch,
         found.append(spec)
         return MagicMock()
 
-    for name in ("qemu_build", "image", "kvm"):
+    for name in ("emulator", "image", "kvm"):
         monkeypatch.setattr(target, name, MagicMock())
     monkeypatch.setattr(target, "Guest", guest)
     for share in (tmp_path, None):

@@ -110,7 +110,7 @@ def test_the_machine_has_them(tmp_path: Path,
     boot = tmp_path / "boot.raw"
     boot.write_bytes(bytes(1 << 20))
     made: list[Any] = []
-    monkeypatch.setattr("vssd.build.qemu_build.ensure", lambda: Qemu(Path("/q")))
+    monkeypatch.setattr("vssd.build.emulator.ensure", lambda *_: Qemu(Path("/q")))
     monkeypatch.setattr("vssd.guest.kvm.accelerator", lambda _: "tcg")
     monkeypatch.setattr("vssd.guest.image.overlay", lambda *a: made.append(a))
     monkeypatch.setattr("vssd.build.model.drive_info",

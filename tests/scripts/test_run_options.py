@@ -173,7 +173,7 @@ def test_printed_paths_are_absolute(tmp_path: Path,
     for name in ("d.raw", "k", "i"):
         (tmp_path / name).write_bytes(bytes(512))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("vssd.build.qemu_build.ensure", lambda: Qemu(Path("/q")))
+    monkeypatch.setattr("vssd.build.emulator.ensure", lambda *_: Qemu(Path("/q")))
     monkeypatch.setattr("vssd.guest.kvm.accelerator", lambda _: "tcg")
     for more in ([], ["--keep"]):
         args = parsed("--print-command", "--disk", "d.raw", "--kernel", "k",

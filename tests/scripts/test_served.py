@@ -56,7 +56,7 @@ def test_what_refuses_to_migrate(tmp_path: Path, formats: str) -> None:
     ("echo 'vfio-user-pci options:'; exit 1", False)])
 def test_emulator_with_the_device(tmp_path: Path, said: str, has: bool) -> None:
     """QEMU's answer counts: its status is 0 for a device that it lacks, too."""
-    assert qemu_package.has_device(server(tmp_path, said)) == has
+    assert qemu_package.has_vfio_user(server(tmp_path, said)) == has
 
 
 def test_server_that_refuses(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_time(accel: str, monkeypatch: pytest.MonkeyPatch,
     not ask for it, in virtual time on one processor of the store's speed."""
     monkeypatch.setattr(cassandra_files, "ensure", lambda: tmp_path / "files")
     monkeypatch.setattr(sg.kvm, "accelerator", lambda qemu: accel)
-    monkeypatch.setattr(sg.qemu_build, "ensure", lambda: None)
+    monkeypatch.setattr(sg.emulator, "ensure", lambda: None)
     monkeypatch.setattr(sg, "_drives", lambda *given: [])
     paths = types.SimpleNamespace(emulator=Path("qemu"), kernel=Path("k"),
                                   initrd=None, root="UUID=1")

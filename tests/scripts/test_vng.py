@@ -97,8 +97,8 @@ def test_command(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(venv, "extra", lambda _: None)
     monkeypatch.setattr(venv, "tool", lambda _: program)
     monkeypatch.setattr(kvm, "accelerator", lambda _: "tcg")
-    monkeypatch.setattr("vssd.build.qemu_build.ensure",
-                        lambda: Qemu(Path("/q")))
+    monkeypatch.setattr("vssd.build.emulator.ensure",
+                        lambda *_: Qemu(Path("/q")))
     monkeypatch.setattr("vssd.build.model.drive_info",
                         lambda *_: {"capacity_bytes": 1 << 20})
     assert run("--set", "nand.read=9us", "--name", "mine", "--drive",

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import paths
-from ..build import qemu_build, qemu_package, vfio_server
+from ..build import emulator as emulators
+from ..build import qemu_package, vfio_server
 from ..guest import machine, served
 from ..guest.guest import Guest
 from ..rundir import rundir
@@ -33,10 +34,10 @@ PROFILE = "zero-latency"
 
 
 def emulator() -> Path:
-    """The built QEMU if it can have the drive of a server, else Debian's."""
-    built = qemu_build.ensure().emulator
-    return built if qemu_package.has_device(built) \
-        else qemu_package.ensure().emulator
+    """That of other guests if it can have the drive of a server, else Debian's."""
+    usual = emulators.ensure().emulator
+    return usual if qemu_package.has_vfio_user(usual) \
+        else qemu_package.ensure_vfio_user().emulator
 
 
 def version_of(program: Path) -> str:

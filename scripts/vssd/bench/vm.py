@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import paths
-from ..build import qemu_build
+from ..build import emulator as emulators
 from ..guest import image as image_module
 from ..guest import kvm, machine
 from ..guest.guest import Guest
@@ -40,7 +40,7 @@ def booted(*more: machine.Drive, smp: int = 2, emulator: Path | None = None,
            extra: Sequence[str] = ()) -> Iterator[Guest]:
     """A guest on a virtio disk, which takes no part, with these drives; they
     count from 1.  emulator: another one than ours; extra: arguments for it."""
-    qemu = qemu_build.ensure()
+    qemu = emulators.ensure()
     built_in = image_module.ensure()
     with rundir() as folder:
         root = folder / "root.qcow2"

@@ -22,16 +22,14 @@ SAMPLED = "sampled"
 SIM = "sim/vssd-sim"
 OPLOG_CHECK = "tools/oplog-check/vssd-oplog-check"
 COMMIT = "core/about-commit.h"  # made again with each commit
-# Link-time optimisation: a tenth less CPU time for 4 s more of building.
-OPTIMISED = ("-Dbuildtype=release", "-Db_lto=true")
 # For this machine's processor.  No fused multiply-add: it rounds in another way,
 # and results must be those of every other build.  Files that vssd-sim does not
 # link have no profile.
 NATIVE = ("-Dc_args=-march=native -ffp-contract=off"
           " -Wno-missing-profile")
 KINDS = {
-    "release": OPTIMISED,
-    TUNED: (*OPTIMISED, NATIVE),  # and made by tuned.py
+    "release": ("-Dbuildtype=release",),
+    TUNED: ("-Dbuildtype=release", "-Db_lto=true", NATIVE),  # by tuned.py
     # For profilers: whole stacks, files of functions, addresses as linked.
     SAMPLED: ("-Dbuildtype=release", "-Db_pie=false",
               "-Dc_args=-g1 -fno-omit-frame-pointer"
@@ -83,6 +81,30 @@ def configure(kind: str, *more: str) -> None:
     except BaseException:
         shutil.rmtree(build, ignore_errors=True)
         raise
+
+
+def set_option(kind: str, name: str, value: str) -> None:
+    """Have an option of meson_options.txt in the build `kind`."""
+    build = build_dir(kind)
+    with locked(build.name):
+        configure(kind)
+        if _option(build, name) != value:
+            run_logged([venv.tool("meson"), "configure", build,
+                        f"-D{name}={value}"], f"model-{kind}-setup",
+                       f"configuring the model ({kind})",
+                       env=venv.path_env())
+
+
+def _option(build: Path, name: str) -> str:
+    """The value of an option in a build."""
+    done = subprocess.run(
+        [str(venv.tool("meson")), "introspect", "--buildoptions", str(build)],
+        capture_output=True, text=True, check=False, cwd=PROJECT)
+    try:
+        return next(str(o["value"]) for o in json.loads(done.stdout)
+                    if o["name"] == name)
+    except (ValueError, StopIteration):
+        return ""
 
 
 def ensure(kind: str, *targets: str) -> Path:

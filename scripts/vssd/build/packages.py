@@ -66,14 +66,13 @@ def _output(command: list[str]) -> str:
 
 
 PYTHON = Group("the vssd command's Python environment", ("python3-venv",))
-BUILD = Group("building the model and QEMU", (
-    "gcc", "libc6-dev", "make", "pkg-config", "ninja-build", "flex", "bison",
-    "libglib2.0-dev", "libpixman-1-dev", "libslirp-dev", "liburing-dev",
-    "libaio-dev", "libcap-ng-dev", "libattr1-dev", "libnuma-dev",
-    "libfdt-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"))
-SERVER = Group("building vssd-server", (
+BUILD = Group("building the model and the device", (
     "gcc", "libc6-dev", "pkg-config", "ninja-build", "libglib2.0-dev",
-    "libjson-c-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"))
+    "liburing-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"))
+SERVER = Group("building vssd-server", (*BUILD.names, "libjson-c-dev"))
+QEMU = Group("building QEMU", (
+    *BUILD.names, "make", "flex", "bison", "libpixman-1-dev", "libslirp-dev",
+    "libaio-dev", "libcap-ng-dev", "libattr1-dev", "libnuma-dev", "libfdt-dev"))
 SOURCE = Group("unpacking QEMU's source", ("dpkg-dev", "xz-utils", "patch"))
 FIRMWARE = Group("firmware that boots guests",
                  ("seabios", "ovmf", "qemu-system-data"))
@@ -103,7 +102,7 @@ LIBVIRT = Group("the libvirt test", (
 LOCK_S = 600  # for another apt that runs
 
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
-TEST = (*SETUP, CLANG, LINT)
+TEST = (*SETUP, QEMU, CLANG, LINT)
 INSTALLED = (PYTHON, FIRMWARE, IMAGE)  # setup without a compiler
 
 

@@ -162,7 +162,7 @@ def _ensure_build(origin: Origin, flags: tuple[str, ...],
         now = fingerprint(flags)
         if _built(mark) == now:
             return qemu
-        packages.ensure(packages.BUILD, packages.FIRMWARE)
+        packages.ensure(packages.QEMU, packages.FIRMWARE)
         venv.ensure()
         if not (build / "configured").exists():
             configure(tree, build, flags)

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A QEMU that nobody builds: Debian's newest package, unmodified, in a root of
-its own in the cache; for guests whose drive is in vssd-server.
+"""A QEMU that nobody builds: Debian's package, unmodified, in a root of its own in
+the cache.
 
 The machine's own apt names the mirror.  The package and all that it needs are
-unpacked, not installed: the emulator runs with the libraries of that root.
+unpacked, not installed: its programs run with the libraries of that root.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
+from ..arch import AARCH64, RISCV64, X86_64, Arch
 from ..errors import UserError
 from ..paths import cache_dir, find_made, key_of, locked, need_space
 from ..proc import run_logged
@@ -21,95 +24,170 @@ from . import aptsrc
 from .qemu_build import Qemu
 
 BASE = "trixie"
-SUITE = "trixie-backports"  # has QEMU 10.1 or later
-PACKAGE = "qemu-system-x86"
-EMULATOR = "qemu-system-x86_64"
-DEVICE = "vfio-user-pci"
-DONE = "done"
+BACKPORTS = "trixie-backports"  # has QEMU 10.1 or later
+# Of each architecture of guests.
+PACKAGES = {X86_64: "qemu-system-x86", AARCH64: "qemu-system-arm",
+            RISCV64: "qemu-system-misc"}
+TOOLS = "qemu-utils"
+IMAGE_TOOLS = ("qemu-img", "qemu-io")
+VFIO_USER = "vfio-user-pci"
+VERSION = "version"  # a file of the folder; written last
 ROOT_BYTES = 500 << 20
 TRIPLET = "x86_64-linux-gnu"
-START = f"""\
-#!/bin/sh
-# The emulator of Debian's package {PACKAGE}, with the libraries beside it.
-root=$(dirname "$(readlink -f "$0")")/root
-export QEMU_MODULE_DIR="$root/usr/lib/{TRIPLET}/qemu"
-exec "$root/usr/lib64/ld-linux-x86-64.so.2" \\
-    --library-path "$root/usr/lib/{TRIPLET}" \\
-    "$root/usr/bin/{EMULATOR}" -L "$root/usr/share/seabios" \\
-    -L "$root/usr/share/qemu" -L "$root/usr/lib/ipxe/qemu" "$@"
-"""
+LOADER = "usr/lib64/ld-linux-x86-64.so.2"
+FIRMWARE = ("seabios", "qemu")  # of /usr/share
+LIBRARY = b"liburing.so"
 
 
-def ensure(mirror: str = "") -> Qemu:
-    """The machine's own QEMU if it is new enough; else the package's."""
-    own = shutil.which(EMULATOR)
-    if own and has_device(Path(own)):
-        return Qemu(Path(own).parent)
-    name = "qemu-package-" + key_of(SUITE, PACKAGE, START, "1")
-    if found := find_made(name, DONE):
-        return Qemu(found)
+@dataclass(frozen=True)
+class Package:
+    """QEMU of a suite, unpacked in a folder of the cache."""
+
+    folder: Path
+    arch: Arch = X86_64
+
+    @property
+    def root(self) -> Path:
+        """What would be / if it were installed."""
+        return self.folder / "root"
+
+    @property
+    def version(self) -> str:
+        """Debian's, as 1:10.0.13+ds-0+deb13u1."""
+        return (self.folder / VERSION).read_text(encoding="ascii").strip()
+
+    @property
+    def upstream(self) -> str:
+        """QEMU's own, as 10.0.13."""
+        return self.version.split(":")[-1].split("+")[0].split("-")[0]
+
+    def start(self, program: str, *more: str) -> str:
+        """A script that starts a program of it, an emulator with the arguments
+        `more`."""
+        binary = self.root / "usr/bin" / program
+        words = [str(self.root / LOADER), "--library-path",
+                 str(self.root / "usr/lib" / TRIPLET), str(binary), *more]
+        if program == self.arch.emulator:
+            words += ["-name", f"process={program}"]  # not that of the loader
+            for name in FIRMWARE:
+                words += ["-L", str(self.root / "usr/share" / name)]
+            words += ["-L", str(self.root / "usr/lib/ipxe/qemu")]
+        modules = self.root / "usr/lib" / TRIPLET / "qemu"
+        linked = " It is linked with liburing.so." \
+            if LIBRARY in binary.read_bytes() else ""
+        return ("#!/bin/sh\n"
+                f"# {program} of Debian's QEMU {self.version}.{linked}\n"
+                f"export QEMU_MODULE_DIR={shlex.quote(str(modules))}\n"
+                f"exec {shlex.join(words)} \"$@\"\n")
+
+
+def write_start(path: Path, text: str) -> Path:
+    """Make such a script."""
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def unpacked(suite: str, arch: Arch = X86_64, mirror: str = "") -> Package:
+    """QEMU of this suite for guests of an architecture, with qemu-img."""
+    if found := there(suite, arch):
+        return found
+    name = _name(suite, arch)
     folder = cache_dir() / name
     with locked(name):
-        if not (folder / DONE).exists():
-            _make(folder, mirror)
+        if not (folder / VERSION).exists():
+            _make(folder, suite, arch, mirror)
+    return Package(folder, arch)
+
+
+def there(suite: str, arch: Arch = X86_64) -> Package | None:
+    """The same, if it is there."""
+    found = find_made(_name(suite, arch), VERSION)
+    return Package(found, arch) if found else None
+
+
+def _name(suite: str, arch: Arch) -> str:
+    return "qemu-package-" + key_of(suite, PACKAGES[arch], TOOLS, "2")
+
+
+def ensure_vfio_user(mirror: str = "") -> Qemu:
+    """For drives in vssd-server: the machine's own QEMU if it is new enough; else
+    that of BACKPORTS."""
+    own = shutil.which(X86_64.emulator)
+    if own and has_vfio_user(Path(own)):
+        return Qemu(Path(own).parent)
+    package = unpacked(BACKPORTS, X86_64, mirror)
+    folder = package.folder
+    for name in (X86_64.emulator, *IMAGE_TOOLS):
+        if not (folder / name).exists():
+            part = write_start(folder / f"{name}.{os.getpid()}.part",
+                               package.start(name))
+            part.rename(folder / name)
+    if not has_vfio_user(folder / X86_64.emulator):
+        raise UserError(f"QEMU {package.version} of {BACKPORTS} has no"
+                        f" {VFIO_USER}: QEMU 10.1 or later is needed")
     return Qemu(folder)
 
 
-def has_device(emulator: Path) -> bool:
+def has_vfio_user(emulator: Path) -> bool:
     """Can it have a drive of vssd-server?  QEMU ends with status 0 also for a
     device that it does not know."""
-    done = subprocess.run([str(emulator), "-device", f"{DEVICE},help"],
+    done = subprocess.run([str(emulator), "-device", f"{VFIO_USER},help"],
                           capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)
-    return done.returncode == 0 and f"{DEVICE} options" in done.stdout
+    return done.returncode == 0 and f"{VFIO_USER} options" in done.stdout
 
 
-def _make(folder: Path, mirror: str) -> None:
+def _make(folder: Path, suite: str, arch: Arch, mirror: str) -> None:
     if os.uname().machine != "x86_64":
-        raise UserError("--server needs an x86-64 machine, or a QEMU 10.1 or"
-                        f" later in PATH as {EMULATOR}")
+        raise UserError("Debian's QEMU in a root of its own needs an x86-64"
+                        " machine")
     need_space(cache_dir(), ROOT_BYTES, "Debian's QEMU")
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
     part.mkdir()
     try:
-        _unpack(_download(part / "apt", mirror), part / "root")
+        archives = _download(part / "apt", suite, PACKAGES[arch], mirror)
+        _unpack(archives, part / "root")
+        (part / VERSION).write_text(_version(archives, PACKAGES[arch]) + "\n",
+                                    encoding="ascii")
         shutil.rmtree(part / "apt")
-        start = part / EMULATOR
-        start.write_text(START, encoding="ascii")
-        start.chmod(0o755)
-        if not has_device(start):
-            raise UserError(f"the package {PACKAGE} of {SUITE} has no {DEVICE}:"
-                            " QEMU 10.1 or later is needed")
-        (part / DONE).touch()
         part.rename(folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _sources(mirror: str) -> list[aptsrc.Source]:
+def _version(archives: list[Path], package: str) -> str:
+    """Of the package, which is the second part of its archive's name."""
+    name = next(p.name for p in archives if p.name.startswith(package + "_"))
+    return name.split("_")[1].replace("%3a", ":")
+
+
+def _sources(suite: str, mirror: str) -> list[aptsrc.Source]:
     found = aptsrc.require(BASE, mirror, "Debian's QEMU")
-    return found + [s for s in aptsrc.require(SUITE, mirror, "Debian's QEMU")
-                    if s.suite == SUITE]
+    if suite == BASE:
+        return found
+    return found + [s for s in aptsrc.require(suite, mirror, "Debian's QEMU")
+                    if s.suite == suite]
 
 
-def _download(root: Path, mirror: str) -> list[Path]:
-    with Stage(f"fetching the package {PACKAGE} by apt") as stage:
-        stage.note("index of " + SUITE)
-        apt = aptsrc.PrivateApt(root, _sources(mirror), kind="deb")
+def _download(root: Path, suite: str, package: str, mirror: str) -> list[Path]:
+    with Stage(f"fetching the package {package} by apt") as stage:
+        stage.note("index of " + suite)
+        apt = aptsrc.PrivateApt(root, _sources(suite, mirror), kind="deb")
         apt.only("amd64")
         apt.options += ["-o", "APT::Install-Recommends=false"]
         apt.get("update", what="reading the mirror's index")
-        stage.note(PACKAGE)
-        apt.get("install", "--download-only", "-y", "-t", SUITE, PACKAGE,
-                what=f"fetching the package {PACKAGE}")
+        stage.note(package)
+        apt.get("install", "--download-only", "-y", "-t", suite, package, TOOLS,
+                what=f"fetching the package {package}")
     return sorted((root / "archives").glob("*.deb"))
 
 
 def _unpack(archives: list[Path], root: Path) -> None:
     root.mkdir()
-    with Stage(f"unpacking {PACKAGE}") as stage:
+    with Stage("unpacking Debian's QEMU") as stage:
         for i, path in enumerate(archives):
             stage.step(i, len(archives), path.name.split("_")[0])
             run_logged(["dpkg", "-x", path, root], "qemu-package",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import UserError
-from ..paths import PROJECT, cache_dir, key_of, locked, need_space
+from ..paths import PROJECT, cache_dir, find_made, key_of, locked, need_space
 from ..proc import run_logged
 from ..ui import Stage, say
 from . import aptsrc, packages, patching
@@ -39,6 +39,13 @@ class Origin:
     sha256: str = ""
     mirror: str = ""
     suite: str = ""  # of Debian; NEWEST: the newest version of NEWER
+
+
+# Of a source package: what the plug-in of QEMU is compiled with, and the library
+# of vssd-server.
+PARTS = ("VERSION", "debian/control", "host", "include", "linux-headers",
+         "migration", "qapi", "scripts", "subprojects/libvfio-user", "trace")
+PARTS_DONE = "done"
 
 
 def version_of(tree: Path) -> tuple[int, ...]:
@@ -112,6 +119,49 @@ def _unpack(origin: Origin, work: Path) -> Path:
             _check_sum(path, origin.sha256)
         return _untar(path, work)
     raise UserError(f"--qemu-source {origin.source}: no such file or directory")
+
+
+def parts(mirror: str = "", version: str = "") -> Path:
+    """PARTS of Debian's source package; if a version is given, of that one."""
+    name = "qemu-parts-" + key_of(SUITE, PARTS)
+    found = find_made(name, PARTS_DONE)
+    if found and version in ("", full_version(found)):
+        return found
+    folder = cache_dir() / name
+    with locked(name):
+        if not (folder / PARTS_DONE).exists() \
+                or version not in ("", full_version(folder)):
+            packages.ensure(packages.SOURCE)
+            need_space(cache_dir(), SOURCE_BYTES, "QEMU's source")
+            _make_parts(folder, mirror)
+    if version not in ("", full_version(folder)):
+        raise UserError(f"the mirror has the source of QEMU {full_version(folder)}"
+                        f" and the package of {version}: ./vssd setup"
+                        f" --qemu-suite {SUITE} builds QEMU")
+    return folder
+
+
+def full_version(tree: Path) -> str:
+    """As 10.0.13."""
+    return (tree / "VERSION").read_text(encoding="ascii").strip()
+
+
+def _make_parts(folder: Path, mirror: str) -> None:
+    work = folder.with_name(folder.name + ".part")
+    for path in (work, folder):
+        shutil.rmtree(path, ignore_errors=True)
+    work.mkdir()
+    made = work / "parts"
+    try:
+        tree = _from_debian(mirror, SUITE, work)
+        for name in PARTS:
+            to = made / name
+            to.parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).rename(to)
+        (made / PARTS_DONE).touch()
+        made.rename(folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _copy_tree(path: Path, to: Path) -> Path:

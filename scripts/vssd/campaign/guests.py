@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import paths
-from ..build import qemu_build
+from ..build import emulator, qemu_build
 from ..errors import UserError
 from ..guest import drives as drive_options
 from ..guest import image as image_module
@@ -76,7 +76,7 @@ def prepare(plan: Plan) -> Parts:
     names = ",".join(filter(None, (plan.packages, PACKAGES.get(plan.fs, ""))))
     more = image_module.check_packages(names)
     _payload(plan, "record", {}, {})  # too large?
-    return Parts(plan, qemu_build.ensure(), image_module.ensure(more=more),
+    return Parts(plan, emulator.ensure(), image_module.ensure(more=more),
                  drive)
 
 

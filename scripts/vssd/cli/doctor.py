@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .. import ending, installed, origin, paths
-from ..build import packages, qemu_build, venv
+from ..build import emulator, packages, venv
 from ..errors import UserError
 
 WORKS, MADE_LATER, SLOWER, FAILS = "works", "is made when needed", \
@@ -122,10 +122,10 @@ def _memory() -> Finding:
 
 def _qemu() -> Finding:
     try:
-        qemu = qemu_build.built()
+        qemu = emulator.made()
     except UserError:
         return Finding("QEMU with the device", MADE_LATER,
-                       "the first build takes minutes")
+                       "the first ./vssd run makes it")
     said = subprocess.run([qemu.emulator, "--version"], capture_output=True,
                           text=True, check=False)
     if said.returncode:
@@ -147,7 +147,7 @@ def _kvm() -> Finding:
     from ..guest import kvm
 
     try:
-        answer = kvm.accelerator(qemu_build.built())
+        answer = kvm.accelerator(emulator.made())
     except UserError:
         return Finding("KVM", WORKS, f"{device} can be opened; a guest tests it"
                        " once QEMU is built")

@@ -114,11 +114,11 @@ def _further(args: argparse.Namespace, qemu_img: Path) -> list[domain.Disk]:
 def make(args: argparse.Namespace) -> tuple[domain.Domain, Path | None]:
     """The domain that the arguments ask for, and the built-in guest's image
     that it has; its files are made."""
-    from ..build import qemu_build
+    from ..build import emulator
     from ..guest import image, kvm
 
     check(args)
-    qemu = qemu_build.ensure()
+    qemu = emulator.ensure()
     built_in = None if args.disk else image.ensure()
     disk = built_in.disk if built_in else None
     disks = [_first(args, qemu.img, disk, built_in.key if built_in else ""),

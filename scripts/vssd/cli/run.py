@@ -302,11 +302,11 @@ def image_format(path: Path, option: str = "--disk") -> str:
 @contextlib.contextmanager
 def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
     """The machine's description; its files live as long as the context."""
-    from ..build import qemu_build, qemu_package
+    from ..build import emulator, qemu_package
     from ..guest import kvm, machine
 
-    qemu = qemu_package.ensure() if args.server \
-        else qemu_build.ensure_for(args.arch)
+    qemu = qemu_package.ensure_vfio_user() if args.server \
+        else emulator.ensure(args.arch)
     built_in = None if args.disk else _built_in(args)
     with rundir.rundir() as folder, contextlib.ExitStack() as ends:
         if args.disk:

@@ -25,18 +25,18 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(
-        "setup", help="install packages, build QEMU and the model, make the"
-        " guest image", epilog=EPILOG,
+        "setup", help="install packages, get QEMU, build the device and the"
+        " model, make the guest image", epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--qemu-source", default="", metavar="WHERE",
-                   help="QEMU's source: a directory, a tarball, or the http"
-                   " address of one (default: Debian's source package)")
+                   help="build QEMU from this source: a directory, a tarball, or"
+                   " the http address of one (default: Debian's emulator with"
+                   " the device as a plug-in)")
     p.add_argument("--sha256", default="", metavar="SUM",
                    help="the checksum of --qemu-source; needed for an address")
     p.add_argument("--qemu-suite", default="", metavar="SUITE",
-                   help="QEMU's source package is that of this suite of Debian,"
-                   " as trixie-backports; newest: the newest that the mirror has"
-                   f" (default: {qemu_suite()})")
+                   help="build QEMU from the source package of this suite of"
+                   " Debian, as trixie; newest: the newest that the mirror has")
     p.add_argument("--mirror", default="", metavar="URI",
                    help="the Debian mirror (default: as this machine's apt)")
     p.add_argument("--dry-run", action="store_true",
@@ -46,16 +46,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.set_defaults(call=main)
 
 
-def qemu_suite() -> str:
-    """The suite that is meant without --qemu-suite."""
-    from ..build.qemu_source import SUITE
-
-    return SUITE
-
-
 def main(args: argparse.Namespace) -> int:
     """./vssd setup"""
-    from ..build import qemu_build
+    from ..build import emulator, qemu_build
     from ..build.qemu_source import Origin
 
     if args.qemu_source:
@@ -73,9 +66,10 @@ def main(args: argparse.Namespace) -> int:
                     args.qemu_suite)
     if origin == Origin():
         origin = qemu_build.remembered_origin()
-    qemu = qemu_build.ensure(origin)
+    if origin.source or origin.suite:
+        qemu_build.ensure(origin)
     qemu_build.remember_origin(origin)
-    return _rest(args, qemu)
+    return _rest(args, emulator.ensure())
 
 
 def _groups() -> tuple[packages.Group, ...]:
@@ -99,7 +93,9 @@ def _dry_run(args: argparse.Namespace) -> int:
     from .. import paths
 
     packages.print_plan(*_groups())
-    print(f"would make in {paths.cache_dir()}: a Python environment, QEMU from "
-          + (args.qemu_source or "Debian's source package")
-          + ", vssd-sim, the guest image")
+    built = args.qemu_source or args.qemu_suite
+    qemu = f"QEMU, built from {built}" if built \
+        else "Debian's QEMU, the device for it"
+    print(f"would make in {paths.cache_dir()}: a Python environment, {qemu},"
+          " vssd-sim, the guest image")
     return 0

@@ -256,16 +256,15 @@ def _run_pytest(group: str, parts: list[str], tally: Tally, long: bool,
            "PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'tests'}",
            "COLUMNS": "200", "PYTEST_ADDOPTS": "", **venv.path_env()}
     try:
-        if group != "scripts":
+        if group in ("qemu", NEW):
             qemu = qemu_build.ensure(Origin(suite=NEWEST)
                                      if group == NEW else None)
             env["VSSD_QEMU"] = str(qemu.emulator)
             env["VSSD_QEMU_IMG"] = str(qemu.img)
+            env["VSSD_OPLOG_CHECK"] = str(model.oplog_check())
         if group == "server":
             env["VSSD_SERVER"] = str(vfio_server.build("gcc"))
             env.update(SANITIZERS)
-        if group in ("qemu", NEW):
-            env["VSSD_OPLOG_CHECK"] = str(model.oplog_check())
         if group == "qemu" and long:
             env["VSSD_QEMU_TSAN"] = str(qemu_build.ensure_tsan().emulator)
     except UserError as e:

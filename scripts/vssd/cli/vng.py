@@ -70,13 +70,13 @@ def check(args: argparse.Namespace) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd vng"""
-    from ..build import packages, qemu_build, venv
+    from ..build import emulator, packages, venv
     from ..guest import kvm
 
     check(args)
     packages.ensure(packages.VNG)
     venv.extra("vng")
-    qemu = qemu_build.ensure()
+    qemu = emulator.ensure()
     with rundir.rundir() as folder:
         held = drives.claim(args.further, keep=False)
         made = further(args, qemu, folder, first=0)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..build import kernel_build, model, qemu_build
+from ..build import emulator, kernel_build, model, qemu_build
 from ..build.kernel_source import Wanted
 from ..errors import UserError
 from ..guest import image, kvm, machine
@@ -252,7 +252,7 @@ def _free_mib() -> int:
 
 def accelerator(setting: Setting) -> str:
     """kvm is real time, tcg virtual time."""
-    return kvm.accelerator(qemu_build.ensure()) if setting.kvm else "tcg"
+    return kvm.accelerator(emulator.ensure()) if setting.kvm else "tcg"
 
 
 def kernel_of(method: str) -> Kernel:
@@ -269,7 +269,7 @@ def play(setting: Setting, jobs: int, minutes: int,
     """The runs of these names, else all, `jobs` at a time; kept is the folder
     of finished ones."""
     names = names or tuple(setting.conditions)
-    qemu = qemu_build.ensure()
+    qemu = emulator.ensure()
     accel = accelerator(setting)
     # In real time, other load on the machine would show.
     jobs = 1 if accel == "kvm" else min(jobs, len(names))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ..build import qemu_package, qemu_plugin
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError
 
@@ -185,6 +186,16 @@ def _backing(disk: Disk, built_in: Path | None) -> list[Path]:
     return [built_in] if built_in and disk.fmt == "qcow2" else []
 
 
+def _plugin_rules(emulator: Path) -> list[str]:
+    """Of an emulator that is a script (build/qemu_plugin.py)."""
+    plugin = emulator.with_name(qemu_plugin.NAME)
+    package = qemu_package.there(qemu_plugin.SUITE)
+    if not plugin.exists() or not package:
+        return []
+    return ["/{usr/,}bin/{da,}sh rmix,", f'"{package.root}/**" rmix,',
+            f'"{plugin}" rm,']
+
+
 def apparmor_daemon_rules(domain: Domain) -> str:
     """What AppArmor must permit to libvirt's daemon, which asks the emulator what
     it can do: a line for local/usr.sbin.libvirtd."""
@@ -195,7 +206,7 @@ def apparmor_rules(domain: Domain, built_in: Path | None) -> str:
     """What AppArmor must permit to the domain's QEMU beside libvirt's own
     rules: lines for abstractions/libvirt-qemu.  built_in: the image behind
     those of the built-in guest."""
-    rules = [f'"{domain.emulator}" rmix,']
+    rules = [f'"{domain.emulator}" rmix,', *_plugin_rules(domain.emulator)]
     for disk in domain.disks:
         rules.append(f'"{disk.profile}" r,')
         rules.append(f'"{disk.image}" rwk,')

@@ -27,6 +27,7 @@ from typing import Any
 
 from .. import ending
 from ..arch import X86_64, Arch
+from ..build import qemu_plugin
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError, one_line
 from ..proc import log_file
@@ -262,10 +263,17 @@ def aio_of(emulator: Path) -> str:
     return "io_uring" if uring.works(emulator) else "threads"
 
 
+def _accel(spec: Spec) -> str:
+    """One thread for all vCPUs where several may lose interrupts."""
+    single = spec.accel == "tcg" and spec.smp > 1 and not spec.icount \
+        and qemu_plugin.loses_interrupts(spec.emulator)
+    return spec.accel + ",thread=single" * single
+
+
 def command_line(spec: Spec) -> list[str]:
     """QEMU's arguments, all but those of the channels."""
     args = [str(spec.emulator), "-nodefaults", "-no-user-config",
-            "-display", "none", *_memory_args(spec), "-accel", spec.accel,
+            "-display", "none", *_memory_args(spec), "-accel", _accel(spec),
             "-cpu", "host" if spec.accel == "kvm" else spec.arch.cpu,
             "-m", str(spec.mem_mib),
             "-smp", str(1 if spec.icount else spec.smp),

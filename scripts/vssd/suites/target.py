@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ..build import qemu_build
+from ..build import emulator
 from ..errors import UserError
 from ..guest import image, kvm, machine
 from ..guest.guest import Guest
@@ -116,7 +116,7 @@ class Target:
     def __init__(self, setup: Setup, work: Path) -> None:
         self.setup = setup
         self.work = work
-        self.qemu = qemu_build.ensure()
+        self.qemu = emulator.ensure()
         self.image = image.ensure(more=tuple(sorted(setup.packages)))
         self.guest: Guest | None = None
         self.boots = 0
