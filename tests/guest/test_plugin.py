@@ -92,10 +92,8 @@ def test_refuses_an_argument(qemu: Qemu, tmp_path: Path) -> None:
 
 def test_preloaded(qemu: Qemu, tmp_path: Path) -> None:
     """Before QEMU starts, it is as if it were built in: help answers."""
-    text = package().start(package().arch.emulator).replace(
-        " --library-path ", f" --preload {qemu.build / qemu_plugin.NAME}"
-        " --library-path ")
-    script = qemu_package.write_start(tmp_path / "qemu", text)
+    script = qemu_package.write_start(tmp_path / "qemu", package().start(
+        package().arch.emulator, preload=qemu.build / qemu_plugin.NAME))
     done = subprocess.run([script, "-device", "vssd,help"], check=False,
                           capture_output=True, text=True)
     assert "  power_return_ms=<uint32>" in done.stdout, done

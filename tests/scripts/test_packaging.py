@@ -22,7 +22,7 @@ import pytest
 
 from bare_root import bare_root, describe, why_not
 from vssd import origin
-from vssd.build import guest_tools, model, packages, venv, vfio_server
+from vssd.build import guest_tools, model, packages, qemu_source, venv
 from vssd.cli import completion, parsing
 from vssd.cli.main import parser
 from vssd.paths import PROJECT
@@ -171,10 +171,8 @@ def sources(to: Path) -> Path:
 
 def shared_library(folder: Path) -> Path:
     """A cache to read that has libvfio-user's source: no build fetches it."""
-    made = folder / vfio_server.library_name()
-    (made / vfio_server.LIBRARY).parent.mkdir(parents=True)
-    (made / vfio_server.LIBRARY).symlink_to(vfio_server.library())
-    (made / vfio_server.DONE).touch()
+    folder.mkdir()
+    (folder / qemu_source.parts_name()).symlink_to(qemu_source.parts())
     return folder
 
 

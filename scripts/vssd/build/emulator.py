@@ -42,3 +42,10 @@ def ensure(arch: Arch = X86_64) -> Qemu:
     if arch is not X86_64:
         packages.ensure(packages.foreign(arch))
     return qemu_plugin.ensure(arch, qemu_build.remembered_origin().mirror)
+
+
+def ensure_qtest() -> Qemu:
+    """The same for tests without a guest."""
+    if is_built():
+        return qemu_build.ensure()
+    return qemu_plugin.ensure_qtest(qemu_build.remembered_origin().mirror)

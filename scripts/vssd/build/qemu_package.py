@@ -56,17 +56,16 @@ class Package:
         """Debian's, as 1:10.0.13+ds-0+deb13u1."""
         return (self.folder / VERSION).read_text(encoding="ascii").strip()
 
-    @property
-    def upstream(self) -> str:
-        """QEMU's own, as 10.0.13."""
-        return self.version.split(":")[-1].split("+")[0].split("-")[0]
-
-    def start(self, program: str, *more: str) -> str:
+    def start(self, program: str, *more: str,
+              preload: Path | None = None) -> str:
         """A script that starts a program of it, an emulator with the arguments
-        `more`."""
+        `more`; preload: a library that is there before the program."""
         binary = self.root / "usr/bin" / program
         words = [str(self.root / LOADER), "--library-path",
-                 str(self.root / "usr/lib" / TRIPLET), str(binary), *more]
+                 str(self.root / "usr/lib" / TRIPLET)]
+        if preload:
+            words += ["--preload", str(preload)]
+        words += [str(binary), *more]
         if program == self.arch.emulator:
             words += ["-name", f"process={program}"]  # not that of the loader
             for name in FIRMWARE:
@@ -79,6 +78,11 @@ class Package:
                 f"# {program} of Debian's QEMU {self.version}.{linked}\n"
                 f"export QEMU_MODULE_DIR={shlex.quote(str(modules))}\n"
                 f"exec {shlex.join(words)} \"$@\"\n")
+
+
+def upstream(version: str) -> str:
+    """QEMU's own version, as 10.0.13, of Debian's."""
+    return version.split(":")[-1].split("+")[0].split("-")[0]
 
 
 def write_start(path: Path, text: str) -> Path:

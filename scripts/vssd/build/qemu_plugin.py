@@ -17,8 +17,9 @@ from .qemu_build import Qemu
 
 NAME = "vssd-qemu.so"
 TARGET = f"hw-ssd/qemu/plugin/{NAME}"
+QTEST = "hw-ssd/qemu/plugin/vssd-qtest.so"
 OPTION = "qemu_source"
-STARTS = 1  # changes with what _starts() makes
+STARTS = 2  # changes with what _starts() makes
 SUITE = qemu_source.SUITE
 # Before it, a vCPU may look up an access in the wrong table while the memory of a
 # PCI device moves (hw-ssd/qemu/README.md).
@@ -54,7 +55,7 @@ def build_plugin(kind: str, package: qemu_package.Package,
     """vssd-qemu.so for this package, in the build `kind` of the model."""
     packages.ensure(packages.BUILD)
     venv.ensure()
-    tree = qemu_source.parts(mirror, package.upstream)
+    tree = qemu_source.parts(mirror, qemu_package.upstream(package.version))
     model.set_option(kind, OPTION, str(tree))
     return model.ensure(kind, TARGET) / TARGET
 
@@ -71,8 +72,25 @@ def _starts(package: qemu_package.Package, name: str, to: Path) -> list[Path]:
         found.append(qemu_package.write_start(folder / tool,
                                               package.start(tool)))
     version = folder / qemu_package.VERSION
-    version.write_text(package.upstream + "\n", encoding="ascii")
+    version.write_text(package.version + "\n", encoding="ascii")
     return [*found, version]
+
+
+def ensure_qtest(mirror: str = "") -> Qemu:
+    """The same with QEMU's accelerator for tests without a guest, which the
+    package lacks."""
+    qemu = ensure(X86_64, mirror)
+    package = qemu_package.unpacked(SUITE, X86_64, mirror)
+    build_plugin("release", package, mirror)
+    accelerator = model.ensure("release", QTEST) / QTEST
+    folder = accelerator.parent / "qtest"
+    folder.mkdir(exist_ok=True)
+    emulator = X86_64.emulator
+    qemu_package.write_start(folder / emulator, package.start(
+        emulator, "-plugin", str(qemu.build / NAME), preload=accelerator))
+    for tool in qemu_package.IMAGE_TOOLS:
+        qemu_package.write_start(folder / tool, package.start(tool))
+    return Qemu(folder)
 
 
 def loses_interrupts(emulator: Path) -> bool:
@@ -82,4 +100,5 @@ def loses_interrupts(emulator: Path) -> bool:
         text = emulator.with_name(qemu_package.VERSION).read_text("ascii")
     except OSError:
         return False  # one that we have built has the patches
-    return tuple(map(int, text.split(".")[:2])) < WITHOUT_RACE
+    numbers = qemu_package.upstream(text).split(".")
+    return tuple(map(int, numbers[:2])) < WITHOUT_RACE

@@ -41,9 +41,9 @@ class Origin:
     suite: str = ""  # of Debian; NEWEST: the newest version of NEWER
 
 
-# Of a source package: what the plug-in of QEMU is compiled with, and the library
-# of vssd-server.
-PARTS = ("VERSION", "debian/control", "host", "include", "linux-headers",
+# Of a source package: what the plug-in of QEMU is compiled with, the accelerator of
+# its tests, and the library of vssd-server.
+PARTS = ("VERSION", "accel/qtest", "debian/control", "host", "include", "linux-headers",
          "migration", "qapi", "scripts", "subprojects/libvfio-user", "trace")
 PARTS_DONE = "done"
 
@@ -121,9 +121,14 @@ def _unpack(origin: Origin, work: Path) -> Path:
     raise UserError(f"--qemu-source {origin.source}: no such file or directory")
 
 
+def parts_name() -> str:
+    """The folder of the cache that has PARTS."""
+    return "qemu-parts-" + key_of(SUITE, PARTS)
+
+
 def parts(mirror: str = "", version: str = "") -> Path:
     """PARTS of Debian's source package; if a version is given, of that one."""
-    name = "qemu-parts-" + key_of(SUITE, PARTS)
+    name = parts_name()
     found = find_made(name, PARTS_DONE)
     if found and version in ("", full_version(found)):
         return found

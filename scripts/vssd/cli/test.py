@@ -38,6 +38,7 @@ from pathlib import Path
 
 from .. import rundir
 from ..build import (
+    emulator,
     kernel_build,
     model,
     packages,
@@ -256,9 +257,9 @@ def _run_pytest(group: str, parts: list[str], tally: Tally, long: bool,
            "PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'tests'}",
            "COLUMNS": "200", "PYTEST_ADDOPTS": "", **venv.path_env()}
     try:
-        if group in ("qemu", NEW):
-            qemu = qemu_build.ensure(Origin(suite=NEWEST)
-                                     if group == NEW else None)
+        if group in ("qemu", NEW, "server"):
+            qemu = qemu_build.ensure(Origin(suite=NEWEST)) if group == NEW \
+                else emulator.ensure_qtest()
             env["VSSD_QEMU"] = str(qemu.emulator)
             env["VSSD_QEMU_IMG"] = str(qemu.img)
             env["VSSD_OPLOG_CHECK"] = str(model.oplog_check())
