@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "lazymem.h"
-#include "simtime.h"
+#include "signature.h"
 
 /* Runs of zeroes are found in pieces of this size; runs end at the larger one.
  */
@@ -51,8 +51,6 @@ void state_begin(State *s, FILE *file, bool loading)
     *s = (State){
         .file = file,
         .loading = loading,
-        .version = STATE_VERSION,
-        .newest = STATE_VERSION,
         .hash = FIRST_HASH,
     };
 }
@@ -134,43 +132,38 @@ bool state_u64(State *s, uint64_t *v)
     return state_bytes(s, v, sizeof(*v));
 }
 
-bool state_version(State *s)
+bool state_signature(State *s, const char *signature, const char *none)
 {
-    uint64_t found = s->version;
+    char found[STATE_SIGNATURE_BYTES];
+    uint64_t version = STATE_VERSION;
 
-    if (!state_u64(s, &found)) {
+    memcpy(found, signature, sizeof(found));
+    if (!state_bytes(s, found, sizeof(found))) {
         return false;
     }
-    if (s->loading && (found == 0 || found > s->newest)) {
-        return state_fail(s, "it is of version %" PRIu64
-                          " of the format, this vssd knows versions up to %"
-                          PRIu64, found, s->newest);
+    if (signature_is_early(found)) {
+        return state_fail(s, "it is " SIGNATURE_EARLY);
     }
-    s->version = found;
-    return true;
+    if (memcmp(found, signature, sizeof(found)) != 0) {
+        return state_fail(s, "%s", none);
+    }
+    return state_u64(s, &version) &&
+           (version == STATE_VERSION ||
+            state_fail(s,
+                       "it is of version %" PRIu64
+                       " of the format, this vssd knows version %d",
+                       version, STATE_VERSION));
 }
 
-/* May something of this size be read into own_bytes? */
-static bool size_fits(const State *s, uint64_t bytes, uint64_t own_bytes,
-                      unsigned grown)
-{
-    invariant(own_bytes > 0);
-    return bytes == own_bytes || (bytes < own_bytes && s->version < grown);
-}
-
-bool state_record(State *s, void *p, size_t n, unsigned grown)
+bool state_record(State *s, void *p, size_t n)
 {
     uint64_t bytes = n;
 
     invariant(n > 0);
-    if (!state_u64(s, &bytes)) {
-        return false;
-    }
-    if (!size_fits(s, bytes, n, grown)) {
-        return state_fail(s, "it is damaged, or of another version of vssd");
-    }
-    memset((char *)p + bytes, 0, n - bytes);
-    return state_bytes(s, p, bytes);
+    return state_u64(s, &bytes) &&
+           (bytes == n ||
+            state_fail(s, "it is damaged, or of another version of vssd")) &&
+           state_bytes(s, p, n);
 }
 
 bool state_text(State *s, char **text, size_t most)
@@ -321,8 +314,6 @@ static bool load_runs(State *s, uint8_t *p, size_t n)
 /* ---- rows ---------------------------------------------------------------- */
 
 #define NAME_BYTES 64
-#define MOST_ROWS 4096
-#define MOST_SKIPPED (1U << 24)
 
 static bool is_table(const StateRow *r)
 {
@@ -344,144 +335,21 @@ static uint64_t own_size(const StateRow *r, const void *place)
                                     : r->bytes;
 }
 
-static bool save_name(State *s, const StateRow *r, uint64_t bytes)
+/* The row's name, and the bytes of the member or of its elements. */
+static bool walk_name(State *s, const StateRow *r, uint64_t own_bytes)
 {
+    uint64_t bytes = own_bytes;
     char name[NAME_BYTES] = {0};
+    size_t n = strlen(r->name);
 
-    invariant(strlen(r->name) < sizeof(name));
-    memcpy(name, r->name, strlen(r->name));
-    return state_bytes(s, name, sizeof(name)) && state_u64(s, &bytes);
-}
-
-/* The row of that name, from the place on where it is expected; -1: none. */
-static ssize_t find_row(const StateStruct *d, bool tables, size_t from,
-                        const char *name)
-{
-    for (size_t k = 0; k < d->n_rows; k++) {
-        size_t i = (from + k) % d->n_rows;
-
-        if (is_of(&d->row[i], tables) && strcmp(d->row[i].name, name) == 0) {
-            return (ssize_t)i;
-        }
-    }
-    return -1;
-}
-
-/* Members that this build no longer has. */
-static bool skip(State *s, bool table, uint64_t bytes)
-{
-    uint8_t nowhere[256];
-    uint64_t n = 0;
-
-    if (table) {
-        return state_u64(s, &n) &&
-               ((bytes > 0 && n <= UINT64_MAX / 2 / bytes) ||
-                state_fail(s, "it is damaged")) &&
-               (n == 0 || load_runs(s, NULL, n * bytes));
-    }
-    if (bytes > MOST_SKIPPED) {
-        return state_fail(s, "it is damaged");
-    }
-    for (; bytes > 0; bytes -= MIN(bytes, sizeof(nowhere))) {
-        if (!state_bytes(s, nowhere, MIN(bytes, sizeof(nowhere)))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Was the member, or were its elements, of another form? */
-static bool is_old(const State *s, const StateRow *r)
-{
-    return (r->was || r->widened) && s->version < r->grown;
-}
-
-/* Of a number of so many bytes, half as many. */
-static uint64_t narrow_size(uint64_t bytes)
-{
-    invariant(bytes == sizeof(int64_t) || bytes == sizeof(TimeSum));
-    return bytes / 2;
-}
-
-/* Of the member, or of an element, in its old form. */
-static uint64_t old_size(const StateRow *r, uint64_t own_bytes)
-{
-    return r->was ? r->was->bytes : narrow_size(own_bytes);
-}
-
-/* A number had 32 bits. */
-static void widen_number(uint8_t *to, const uint8_t *from)
-{
-    int32_t was;
-    int64_t number;
-
-    memcpy(&was, from, sizeof(was));
-    number = was;
-    memcpy(to, &number, sizeof(number));
-}
-
-/* Sums had 64 bits; these are so many bytes of them. */
-static void widen_sums(uint8_t *to, const uint8_t *from, size_t bytes)
-{
-    invariant(bytes % sizeof(uint64_t) == 0);
-    for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
-        uint64_t was;
-        TimeSum sum;
-
-        memcpy(&was, from + at, sizeof(was));
-        sum = was;
-        memcpy(to + 2 * at, &sum, sizeof(sum));
-    }
-}
-
-static void widen(uint8_t *to, const uint8_t *from, size_t bytes)
-{
-    if (bytes == sizeof(int32_t)) {
-        widen_number(to, from);
-    } else {
-        widen_sums(to, from, bytes);
-    }
-}
-
-static void move_members(const StateWas *was, uint8_t *to, const uint8_t *from)
-{
-    for (size_t i = 0; i < was->n_moves; i++) {
-        const StateMove *m = &was->move[i];
-
-        if (m->bytes == m->to_bytes) {
-            memcpy(to + m->to, from + m->from, m->bytes);
-        } else {
-            invariant(m->to_bytes == 2 * m->bytes);
-            widen(to + m->to, from + m->from, m->bytes);
-        }
-    }
-}
-
-/* An element that was smaller: what it did not have is 0. */
-static void grow(const StateRow *r, uint8_t *to, const uint8_t *from,
-                 uint64_t own, uint64_t bytes)
-{
-    memset(to, 0, own);
-    if (r->widened) {
-        widen(to, from, bytes);
-    } else if (r->was) {
-        move_members(r->was, to, from);
-    } else {
-        memcpy(to, from, bytes);
-    }
-}
-
-static bool load_small(State *s, const StateRow *r, uint8_t *to, uint64_t n,
-                       uint64_t bytes)
-{
-    uint8_t *all = lazy_alloc(n, bytes);
-    bool ok = load_runs(s, all, n * bytes);
-
-    for (uint64_t i = 0; ok && i < n; i++) {
-        grow(r, to + i * r->elem, all + i * bytes, r->elem, bytes);
-    }
-    lazy_free(all, n, bytes);
-    return ok;
+    invariant(n < sizeof(name));
+    memcpy(name, r->name, n);
+    return state_bytes(s, name, sizeof(name)) && state_u64(s, &bytes) &&
+           ((memcmp(name, r->name, n + 1) == 0 && bytes == own_bytes) ||
+            state_fail(s,
+                       "its %s does not fit this drive, or this version of "
+                       "vssd",
+                       r->name));
 }
 
 static bool save_table(State *s, const StateRow *r, void *member,
@@ -489,8 +357,7 @@ static bool save_table(State *s, const StateRow *r, void *member,
 {
     uint64_t n = member || r->kind == STATE_POOL ? count : 0;
 
-    invariant(is_table(r));
-    if (!save_name(s, r, bytes) || !state_u64(s, &n)) {
+    if (!state_u64(s, &n)) {
         return false;
     }
     if (n > 0) {
@@ -512,13 +379,13 @@ static bool load_numbers(State *s, const StateRow *r, NumTable *t)
     return load_runs(s, t->element, saved * numtable_bytes(t));
 }
 
-static bool load_table(State *s, const StateRow *r, uint64_t bytes,
-                       void **member, uint64_t count)
+static bool load_table(State *s, const StateRow *r, void **member,
+                       uint64_t count)
 {
     bool pool = r->kind == STATE_POOL;
     uint64_t saved = 0;
 
-    invariant(is_table(r) && r->elem > 0);
+    invariant(r->elem > 0);
     if (!state_u64(s, &saved)) {
         return false;
     }
@@ -532,159 +399,75 @@ static bool load_table(State *s, const StateRow *r, uint64_t bytes,
     if (*member ? saved != count : saved > UINT64_MAX / 2 / r->elem) {
         return state_fail(s, "its %s does not fit this drive", r->name);
     }
-    if (saved == 0) {
-        return true;
-    }
-    return !*member || (bytes == r->elem && !is_old(s, r))
-               ? load_runs(s, *member, saved * bytes)
-               : load_small(s, r, *member, saved, bytes);
+    return saved == 0 || load_runs(s, *member, saved * r->elem);
 }
 
-/* A value of another form. */
-static bool load_old_value(State *s, const StateRow *r, uint64_t bytes,
-                           uint8_t *place)
+static bool walk_table(State *s, const StateRow *r, char *place,
+                       const uint64_t *counts)
 {
-    g_autofree uint8_t *old = g_malloc0(old_size(r, r->bytes));
-    bool ok = state_bytes(s, old, bytes);
-
-    grow(r, place, old, r->bytes, bytes);
-    return ok;
-}
-
-/* May a stream have so many bytes for the row, or for an element of it? */
-static bool row_fits(const State *s, const StateRow *r, uint64_t bytes,
-                     uint64_t own_bytes)
-{
-    if (!is_old(s, r)) {
-        return size_fits(s, bytes, own_bytes, r->grown);
-    }
-    return bytes == old_size(r, own_bytes) ||
-           (r->kind == STATE_VALUE && r->was && bytes < r->was->bytes &&
-            s->version < r->was->grown);
-}
-
-static bool load_row(State *s, const StateRow *r, uint64_t bytes, void *base,
-                     const uint64_t *counts)
-{
-    char *place = (char *)base + r->offset;
+    NumTable *numbers = (NumTable *)place;
     void *member;
     bool ok;
 
-    if (!row_fits(s, r, bytes, own_size(r, place))) {
-        return state_fail(s, "its %s does not fit this drive, or this version of "
-                          "vssd", r->name);
-    }
     if (r->kind == STATE_NUMBERS) {
-        return load_numbers(s, r, (NumTable *)place);
-    }
-    if (!is_table(r)) {
-        if (is_old(s, r)) {
-            return load_old_value(s, r, bytes, (uint8_t *)place);
-        }
-        memset(place + bytes, 0, r->bytes - bytes);
-        return state_bytes(s, place, bytes);
+        return s->loading ? load_numbers(s, r, numbers)
+                          : save_table(s, r, numbers->element,
+                                       numtable_bytes(numbers), numbers->n);
     }
     memcpy(&member, place, sizeof(member));
-    ok = load_table(s, r, bytes, &member, counts[r->count]);
-    memcpy(place, &member, sizeof(member));
+    ok = s->loading ? load_table(s, r, &member, counts[r->count])
+                    : save_table(s, r, member, r->elem, counts[r->count]);
+    if (s->loading) {
+        memcpy(place, &member, sizeof(member));
+    }
     return ok;
 }
 
-/* Rows of the stream, in any order; which have come, as flags. */
-static bool load_rows(State *s, const StateStruct *d, bool tables, void *base,
-                      const uint64_t *counts, bool *come)
-{
-    uint64_t n = 0;
-    size_t next = 0;
-
-    if (!state_u64(s, &n) || n > MOST_ROWS) {
-        return state_fail(s, "it is damaged (%s)", d->name);
-    }
-    for (uint64_t k = 0; k < n; k++) {
-        char name[NAME_BYTES];
-        uint64_t bytes = 0;
-        ssize_t i;
-
-        if (!state_bytes(s, name, sizeof(name)) || !state_u64(s, &bytes)) {
-            return false;
-        }
-        name[NAME_BYTES - 1] = '\0';
-        i = find_row(d, tables, next, name);
-        if ((i < 0 && s->version == s->newest) || (i >= 0 && come[i])) {
-            return state_fail(s, "it is damaged (%s)", d->name);
-        }
-        if (i < 0 ? !skip(s, tables, bytes)
-                  : !load_row(s, &d->row[i], bytes, base, counts)) {
-            return false;
-        }
-        if (i >= 0) {
-            come[i] = true;
-            next = (size_t)i + 1;
-        }
-    }
-    return true;
-}
-
-static bool load_all(State *s, const StateStruct *d, bool tables, void *base,
+static bool walk_row(State *s, const StateRow *r, char *place,
                      const uint64_t *counts)
 {
-    g_autofree bool *come = g_new0(bool, d->n_rows);
+    return walk_name(s, r, own_size(r, place)) &&
+           (is_table(r) ? walk_table(s, r, place, counts)
+                        : state_bytes(s, place, r->bytes));
+}
 
-    if (!load_rows(s, d, tables, base, counts, come)) {
+static bool walk_rows(State *s, const StateStruct *d, bool tables, void *base,
+                      const uint64_t *counts)
+{
+    uint64_t own = 0;
+    uint64_t n;
+
+    for (size_t i = 0; i < d->n_rows; i++) {
+        own += is_of(&d->row[i], tables);
+    }
+    n = own;
+    if (!state_u64(s, &n)) {
         return false;
     }
+    if (n != own) {
+        return state_fail(s,
+                          "it is damaged, or of another version of vssd "
+                          "(%s)",
+                          d->name);
+    }
     for (size_t i = 0; i < d->n_rows; i++) {
         const StateRow *r = &d->row[i];
 
-        if (is_of(r, tables) && !come[i] && !r->optional &&
-            r->since <= s->version) {
-            return state_fail(s, "it is damaged: it has no %s", r->name);
+        if (is_of(r, tables) &&
+            !walk_row(s, r, (char *)base + r->offset, counts)) {
+            return false;
         }
     }
     return true;
-}
-
-static bool save_all(State *s, const StateStruct *d, bool tables, void *base,
-                     const uint64_t *counts)
-{
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < d->n_rows; i++) {
-        n += is_of(&d->row[i], tables);
-    }
-    state_u64(s, &n);
-    for (size_t i = 0; !s->error && i < d->n_rows; i++) {
-        const StateRow *r = &d->row[i];
-        char *place = (char *)base + r->offset;
-        void *member;
-
-        if (!is_of(r, tables)) {
-            continue;
-        }
-        if (!tables) {
-            save_name(s, r, r->bytes);
-            state_bytes(s, place, r->bytes);
-        } else {
-            uint64_t elements = r->kind == STATE_NUMBERS
-                                    ? ((NumTable *)place)->n
-                                    : counts[r->count];
-
-            memcpy(&member, place, sizeof(member));
-            save_table(s, r, member, own_size(r, place), elements);
-        }
-    }
-    return !s->error;
 }
 
 bool state_values(State *s, const StateStruct *d, void *base)
 {
-    return s->loading ? load_all(s, d, false, base, NULL)
-                      : save_all(s, d, false, base, NULL);
+    return walk_rows(s, d, false, base, NULL);
 }
 
 bool state_tables(State *s, const StateStruct *d, void *base,
                   const uint64_t *counts)
 {
-    return s->loading ? load_all(s, d, true, base, counts)
-                      : save_all(s, d, true, base, counts);
+    return walk_rows(s, d, true, base, counts);
 }

@@ -511,8 +511,8 @@ static const StateRow media_rows[] = {
     STATE_KEPT_ROW(NandMedia, varies),      /* these follow from the options */
     STATE_KEPT_ROW(NandMedia, ages),
     STATE_KEPT_ROW(NandMedia, tables),
-    STATE_TABLE_SINCE(3, NandMedia, lost, 2),
-    STATE_TABLE_SINCE(3, NandMedia, known_level, 1),
+    STATE_TABLE_ROW(NandMedia, lost, 2),
+    STATE_TABLE_ROW(NandMedia, known_level, 1),
 };
 
 static const StateStruct media_struct = {

@@ -7,7 +7,6 @@
  * state that comes from a file has none (nand_state_check()).
  */
 #include "nand-internal.h"
-#include "nand-old-structs.h"
 
 enum {
     N_OP,
@@ -19,53 +18,6 @@ enum {
     N_BLOCK_WORDS,
     N_COUNTS,
 };
-
-/* NandOp in streams of versions 1 and 2, in which it is free: all that a free
- * one has. */
-typedef struct NandOpV2 {
-    uint8_t before[55];
-    uint8_t phase;
-    uint32_t between;
-    uint32_t next;
-    uint8_t behind[136];
-} NandOpV2;
-
-static const StateMove op_moves[] = {
-    STATE_MOVE(NandOpV2, NandOp, phase),
-    STATE_MOVE(NandOpV2, NandOp, next),
-};
-
-static const StateWas op_was = STATE_WAS(NandOpV2, op_moves);
-
-/* These two in streams of versions 1 to 3. */
-typedef struct DieV3 {
-    uint32_t load, holders, host_reads;
-    uint64_t since_ps, busy_ps;
-} DieV3;
-
-typedef struct ChannelV3 {
-    OpList waiting, commands;
-    uint32_t owner;
-    uint64_t busy_ps, until_ps, ecc_free_ps;
-} ChannelV3;
-
-#define DIE(m)     STATE_MOVE(DieV3, Die, m)
-#define CHANNEL(m) STATE_MOVE(ChannelV3, Channel, m)
-
-static const StateMove die_moves[] = {
-    DIE(load), DIE(holders), DIE(host_reads), DIE(since_ps), DIE(busy_ps),
-};
-
-static const StateMove channel_moves[] = {
-    CHANNEL(waiting), CHANNEL(commands), CHANNEL(owner),
-    CHANNEL(busy_ps), CHANNEL(until_ps), CHANNEL(ecc_free_ps),
-};
-
-#undef DIE
-#undef CHANNEL
-
-static const StateWas die_was = STATE_WAS(DieV3, die_moves);
-static const StateWas channel_was = STATE_WAS(ChannelV3, channel_moves);
 
 static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, cfg),
@@ -80,7 +32,7 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, done),
     STATE_KEPT_ROW(Nand, data_in),
     STATE_KEPT_ROW(Nand, opaque),
-    STATE_POOL_WAS(3, Nand, op, N_OP, &op_was),
+    STATE_POOL_ROW(Nand, op, N_OP),
     STATE_VALUE_ROW(Nand, n_op),
     STATE_VALUE_ROW(Nand, free_op),
     STATE_VALUE_ROW(Nand, first_order),
@@ -91,19 +43,19 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, in_order),
     STATE_KEPT_ROW(Nand, uses_heaps),
     STATE_TABLE_ROW(Nand, unit, N_UNITS),
-    STATE_TABLE_WAS(4, Nand, die, N_DIES, &die_was),
-    STATE_TABLE_WAS(4, Nand, channel, N_CHANNELS, &channel_was),
-    STATE_TABLE_WIDENED(4, Nand, plane_busy_ps, N_PLANES),
-    STATE_TABLE_SINCE(3, Nand, in_register, N_PLANES),
+    STATE_TABLE_ROW(Nand, die, N_DIES),
+    STATE_TABLE_ROW(Nand, channel, N_CHANNELS),
+    STATE_TABLE_ROW(Nand, plane_busy_ps, N_PLANES),
+    STATE_TABLE_ROW(Nand, in_register, N_PLANES),
     STATE_TABLE_ROW(Nand, block, N_BLOCKS),
-    STATE_TABLE_SINCE(3, Nand, slc_mode, N_BLOCK_WORDS),
-    STATE_TABLE_SINCE(3, Nand, slc_erases, N_BLOCKS),
+    STATE_TABLE_ROW(Nand, slc_mode, N_BLOCK_WORDS),
+    STATE_TABLE_ROW(Nand, slc_erases, N_BLOCKS),
     STATE_KEPT_ROW(Nand, media),  /* has rows of its own */
     STATE_KEPT_ROW(Nand, faults), /* the owner's */
     STATE_KEPT_ROW(Nand, cut),
     STATE_KEPT_ROW(Nand, ends_programs), /* the owner's */
     STATE_VALUE_ROW(Nand, load),
-    STATE_VALUE_WAS(4, Nand, stats, &nand_stats_was),
+    STATE_VALUE_ROW(Nand, stats),
     STATE_VALUE_ROW(Nand, last_id),
     STATE_KEPT_ROW(Nand, watch),
     STATE_KEPT_ROW(Nand, watch_opaque),

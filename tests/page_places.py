@@ -82,6 +82,7 @@ ELSEWHERE = {
     "streamrun": INPUT, "FOLDER/fuzz-nvme": INPUT,
     "tests/fuzz/coverage.py": HOURS, "tests/suites/run.py": HOURS,
     "VSSD_QEMU=EMULATOR": "test_storm.py runs such storms",
+    "VSSD_KEEP=": "writes files of the repository; test-state reads them",
     "meson": BUILDS, "ninja": BUILDS,
     "/lib64/ld-linux": INPUT,
     "apt source": "fetches QEMU's source, as the build of the device does",

@@ -283,13 +283,9 @@ enum {
 };
 
 static const StateRow dnv_rows[] = {
-    STATE_TABLE_ROW(Dnv, link, N_LINKS),
-    STATE_TABLE_ROW(Dnv, block, N_BLOCKS),
-    STATE_KEPT_ROW(Dnv, n_blocks),
-    STATE_KEPT_ROW(Dnv, per),
-    {STATE_MEMBER_AS(Dnv, clock.head, head), .kind = STATE_VALUE},
-    {STATE_MEMBER_AS(Dnv, clock.tail, tail), .kind = STATE_VALUE},
-    STATE_KEPT_ROW(Dnv, most),
+    STATE_TABLE_ROW(Dnv, link, N_LINKS), STATE_TABLE_ROW(Dnv, block, N_BLOCKS),
+    STATE_KEPT_ROW(Dnv, n_blocks),       STATE_KEPT_ROW(Dnv, per),
+    STATE_VALUE_ROW(Dnv, clock),         STATE_KEPT_ROW(Dnv, most),
     STATE_VALUE_ROW(Dnv, leaving),
 };
 

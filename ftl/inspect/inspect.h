@@ -56,10 +56,6 @@ static inline void note_buffer(Ssd *ssd)
 /* A block becomes a victim. */
 void numbers_victim(Ssd *ssd, uint32_t block);
 
-/* The drive comes from a stream before version 4 of the format, in which
- * instants of statistics were modulo 2^64. */
-void numbers_loaded_v3(Ssd *ssd);
-
 uint32_t numbers_free_blocks(const Ssd *ssd);
 
 /* Mean share of valid units in victims; 0 without one. */

@@ -55,24 +55,6 @@ static SeriesPoint *series_add(const Ssd *ssd, Series *s)
     return p;
 }
 
-/* The points had instants by the clock. */
-static void convert_points(Series *s, uint64_t since_ps)
-{
-    for (uint32_t i = 0; i < SERIES_POINTS; i++) {
-        s->point[i].at_ns = (s->point[i].at_ns - since_ps) / PS_PER_NS;
-    }
-}
-
-void numbers_loaded_v3(Ssd *ssd)
-{
-    uint64_t since_ps = (uint64_t)ssd->inspect.stats_since_ps;
-
-    convert_points(&ssd->inspect.series, since_ps);
-    convert_points(&ssd->inspect.buffer_series, since_ps);
-    ssd->inspect.stats_since_ps =
-        (TimeSum)ssd->now_ps - (uint64_t)(ssd->now_ps - since_ps);
-}
-
 /* ---- free blocks over time ----------------------------------------------- */
 
 uint32_t numbers_free_blocks(const Ssd *ssd)

@@ -21,35 +21,10 @@ enum {
     N_COUNTS,
 };
 
-/* As versions 1 and 2 had them. */
-typedef struct WaiterV2 {
-    uint32_t cmd, lpn, n, part, next;
-} WaiterV2;
-
-typedef struct CmtEntryV2 {
-    uint32_t lpn, chain, next, prev, dirty_next, dirty_prev;
-    uint8_t segment, dirty;
-} CmtEntryV2;
-
-#define WAITER(m) STATE_MOVE(WaiterV2, DftlWaiter, m)
-#define ENTRY(m)  STATE_MOVE(CmtEntryV2, CmtEntry, m)
-
-static const StateMove waiter_moves[] = {
-    WAITER(cmd), WAITER(lpn), WAITER(n), WAITER(part), WAITER(next),
-};
-
-static const StateMove entry_moves[] = {
-    ENTRY(lpn),        ENTRY(chain),      ENTRY(next),    ENTRY(prev),
-    ENTRY(dirty_next), ENTRY(dirty_prev), ENTRY(segment), ENTRY(dirty),
-};
-
-static const StateWas waiter_was = STATE_WAS(WaiterV2, waiter_moves);
-static const StateWas entry_was = STATE_WAS(CmtEntryV2, entry_moves);
-
 static const StateRow dftl_rows[] = {
     STATE_KEPT_ROW(Dftl, cmt), /* has rows of its own */
     STATE_TABLE_ROW(Dftl, page, N_PAGES),
-    STATE_POOL_WAS(3, Dftl, waiter, N_WAITERS, &waiter_was),
+    STATE_POOL_ROW(Dftl, waiter, N_WAITERS),
     STATE_VALUE_ROW(Dftl, n_waiters),
     STATE_VALUE_ROW(Dftl, free_waiter),
     STATE_VALUE_ROW(Dftl, throttled),
@@ -58,13 +33,13 @@ static const StateRow dftl_rows[] = {
     STATE_VALUE_ROW(Dftl, gathered),
     STATE_TABLE_ROW(Dftl, ready, N_PLANES),
     STATE_TABLE_ROW(Dftl, n_writes, N_PLANES),
-    STATE_VALUE_GROWN(3, Dftl, stats),
+    STATE_VALUE_ROW(Dftl, stats),
     STATE_KEPT_ROW(Dftl, hmb), /* as cmt */
-    {STATE_MEMBER(Dftl, hmb_room), .kind = STATE_VALUE, .optional = true},
+    STATE_VALUE_ROW(Dftl, hmb_room),
 };
 
 static const StateRow cmt_rows[] = {
-    STATE_TABLE_WAS(3, Cmt, entry, N_ENTRIES, &entry_was),
+    STATE_TABLE_ROW(Cmt, entry, N_ENTRIES),
     STATE_TABLE_ROW(Cmt, bucket, N_BUCKETS),
     STATE_KEPT_ROW(Cmt, most),
     STATE_KEPT_ROW(Cmt, n_buckets),

@@ -270,34 +270,6 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
     return block;
 }
 
-/* The links of one list toward its head.  A stream may name any block: the
- * check of a loaded drive finds faults here. */
-static void relink(Ssd *ssd, const IlistN *list, uint32_t n_fresh)
-{
-    uint32_t prev = NONE;
-    uint32_t b = list->head;
-
-    for (uint64_t i = n_fresh; i < list->n && b < ssd->geo->n_blocks; i++) {
-        ssd->media->block[b].prev = prev;
-        prev = b;
-        b = ssd->media->block[b].next;
-    }
-}
-
-void block_loaded(Ssd *ssd, bool all_linked)
-{
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Plane *p = &ssd->media->plane[i];
-
-        if (all_linked) {
-            p->n_fresh = 0;
-            p->next_fresh = (i + 1) * ssd->geo->blocks_per_plane;
-        }
-        relink(ssd, &p->free, p->n_fresh);
-        relink(ssd, &p->slc_free, 0);
-    }
-}
-
 void block_destroy(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

@@ -33,10 +33,6 @@ void stripe_destroy(Ssd *ssd);
 /* Do factory bad blocks leave every plane enough?  *error names the plane. */
 bool bad_enough_left(const Ssd *ssd, GError **error);
 
-/* The drive has been loaded.  Lists of free blocks of an older build have no
- * links toward their head. */
-void block_loaded(Ssd *ssd, bool all_linked);
-
 /* ---- power -------------------------------------------------------------- */
 
 /* The power has gone: planes do nothing, and pages on their way are torn.  With

@@ -6,11 +6,10 @@
 #include "ssd-internal.h"
 #include "state.h"
 
-/* Save or load all planes; streams of version 1 too.  false: there is an error.
- */
+/* Save or load all planes.  false: there is an error. */
 bool state_planes(Ssd *ssd, State *s);
 
 extern const StateStruct state_media_plane, state_journal_plane,
-    state_placement_plane, state_gc_plane, state_map_plane, state_plane_v1;
+    state_placement_plane, state_gc_plane, state_map_plane;
 
 #endif

@@ -32,7 +32,6 @@
 #include "ssd-internal.h"
 #include "state/drive-rows.h"
 #include "state/drive-state.h"
-#include "state/old-structs.h"
 #include "state/planes.h"
 #include "state/state-check.h"
 #include "ssd-save.h"
@@ -43,8 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "VSSDSTAT"
-#define OLD_MAGIC "VSSDSTA1" /* had no version */
+#define SIGNATURE       "vssdSTAT"
 #define BYTE_ORDER_MARK 0x0102030405060708ULL
 #define MOST_TEXT (1U << 20)
 
@@ -94,269 +92,266 @@ enum {
 
 static const StateRow ssd_rows[] = {
     /* The components, from bottom to top. */
-    KEPT(ssd.controller, controller_component),
-    KEPT(ssd.media, media_component),
-    KEPT(ssd.journal, journal_component),
-    KEPT(ssd.placement, placement_component),
-    KEPT(ssd.buffer, buffer_component),
-    KEPT(ssd.map, map_component),
-    KEPT(ssd.gc, gc_component),
-    KEPT(ssd.thermal, thermal_component),
-    KEPT(ssd.host, host_component),
-    KEPT(ssd.power, power_component),
-    KEPT(ssd.cfg, cfg),
-    KEPT(ssd.l, l),
-    KEPT(ssd.info, info),
-    KEPT(ssd.client, host),
-    KEPT(ssd.client_opaque, opaque),
-    KEPT(ssd.copies, copies),
-    KEPT(ssd.nand_entry, nand_entry),
-    KEPT(ssd.events, events), /* these two have rows of their own */
-    KEPT(ssd.nand, nand),
-    KEPT(ssd.geo, geo),
-    VALUE(ssd.now_ps, now_ps),
-    {MEMBER(ssd.origin_ps, origin_ps), .kind = STATE_VALUE, .optional = true},
-    KEPT(ssd.rebased_ns, rebased_ns),
-    VALUE(ssd.powered, power_on),
-    {MEMBER(ssd.window, window), .kind = STATE_VALUE, .optional = true},
-    {MEMBER(ssd.window_end, window_end), .kind = STATE_VALUE, .optional = true},
-    VALUE(ssd.powered_ns, powered_ns),
-    VALUE(ssd.powered_since_ps, powered_since_ps),
-    KEPT(ssd.unit_shift, unit_shift),
-    KEPT(ssd.block_shift, block_shift),
-    KEPT(ssd.page_units_shift, page_units_shift),
-    KEPT(ssd.first_unit_parts, first_unit_parts),
-    KEPT(ssd.age, age),         /* empty, but during ssd_age() */
-    KEPT(ssd.outside, outside), /* outside_state() */
-    KEPT(ssd.on_policy_fault, on_policy_fault),
-    KEPT(ssd.policy_fault_opaque, policy_fault_opaque),
-    KEPT(ssd.commands.ops, cmd_ops),
-    POOL_GROWN(3, ssd.commands.cmd, cmd, N_CMDS),
-    VALUE(ssd.commands.n_cmds, n_cmds),
-    VALUE(ssd.commands.free_cmd, free_cmd),
-    VALUE(ssd.commands.last_serial, last_serial),
-    VALUE(ssd.commands.running, running),
-    VALUE(ssd.commands.submitted, submitted),
-    NUMBERS(ssd.l2p.entry, map),
-    VALUE(ssd.l2p.mapped_units, mapped_units),
-    KEPT(ssd.l2p.group_shift, trim_shift),
-    TABLE(ssd.l2p.group_used, group_used, N_GROUP_WORDS),
-    KEPT(ssd.work, work), /* none, but during an event */
-    TABLE(ssd.inspect.latency, latency, N_HISTS),
-    VALUE(ssd.inspect.counters, counters),
-    VALUE_WAS(4, ssd.inspect.nand_base, nand_base, &nand_stats_was),
-    VALUE_SINCE_WAS(3, 4, ssd.inspect.use_base, use_base, &use_was),
-    VALUE_SINCE_WAS(3, 4, ssd.inspect.heat_base, heat_base, &heat_sums_was),
-    VALUE_SINCE_WAS(3, 4, ssd.inspect.costs, costs, &costs_was),
-    POOL_WIDENED(4, ssd.inspect.busy_base, busy_base, N_BUSY),
-    VALUE_WIDENED(4, ssd.inspect.stats_since_ps, stats_since_ps),
-    VALUE(ssd.inspect.series, series),
-    VALUE(ssd.inspect.buffer_series, buffer_series),
+    KEPT(ssd.controller),
+    KEPT(ssd.media),
+    KEPT(ssd.journal),
+    KEPT(ssd.placement),
+    KEPT(ssd.buffer),
+    KEPT(ssd.map),
+    KEPT(ssd.gc),
+    KEPT(ssd.thermal),
+    KEPT(ssd.host),
+    KEPT(ssd.power),
+    KEPT(ssd.cfg),
+    KEPT(ssd.l),
+    KEPT(ssd.info),
+    KEPT(ssd.client),
+    KEPT(ssd.client_opaque),
+    KEPT(ssd.copies),
+    KEPT(ssd.nand_entry),
+    KEPT(ssd.events), /* these two have rows of their own */
+    KEPT(ssd.nand),
+    KEPT(ssd.geo),
+    VALUE(ssd.now_ps),
+    VALUE(ssd.origin_ps),
+    KEPT(ssd.rebased_ns),
+    VALUE(ssd.powered),
+    VALUE(ssd.window),
+    VALUE(ssd.window_end),
+    VALUE(ssd.powered_ns),
+    VALUE(ssd.powered_since_ps),
+    KEPT(ssd.unit_shift),
+    KEPT(ssd.block_shift),
+    KEPT(ssd.page_units_shift),
+    KEPT(ssd.first_unit_parts),
+    KEPT(ssd.age),     /* empty, but during ssd_age() */
+    KEPT(ssd.outside), /* outside_state() */
+    KEPT(ssd.on_policy_fault),
+    KEPT(ssd.policy_fault_opaque),
+    KEPT(ssd.commands.ops),
+    POOL(ssd.commands.cmd, N_CMDS),
+    VALUE(ssd.commands.n_cmds),
+    VALUE(ssd.commands.free_cmd),
+    VALUE(ssd.commands.last_serial),
+    VALUE(ssd.commands.running),
+    VALUE(ssd.commands.submitted),
+    NUMBERS(ssd.l2p.entry),
+    VALUE(ssd.l2p.mapped_units),
+    KEPT(ssd.l2p.group_shift),
+    TABLE(ssd.l2p.group_used, N_GROUP_WORDS),
+    KEPT(ssd.work), /* none, but during an event */
+    TABLE(ssd.inspect.latency, N_HISTS),
+    VALUE(ssd.inspect.counters),
+    VALUE(ssd.inspect.nand_base),
+    VALUE(ssd.inspect.use_base),
+    VALUE(ssd.inspect.heat_base),
+    VALUE(ssd.inspect.costs),
+    POOL(ssd.inspect.busy_base, N_BUSY),
+    VALUE(ssd.inspect.stats_since_ps),
+    VALUE(ssd.inspect.series),
+    VALUE(ssd.inspect.buffer_series),
     /* clang-format off */
     SSD_STATS(COUNTER, SUM, NO_COUNTER, NO_COUNTER)
     /* clang-format on */
-    KEPT(ssd.inspect.log, log),
-    KEPT(ssd.inspect.recording, recording),
-    KEPT(ssd.inspect.timeline, timeline),
-    VALUE(controller.link_in_ps, link_in_ps),
-    VALUE(controller.link_out_ps, link_out_ps),
-    VALUE(controller.dram_in_ps, dram_in_ps),
-    VALUE(controller.dram_free_ps, dram_free_ps),
-    TABLE(controller.core_ps, core_ps, N_CORES),
-    VALUE_SINCE(3, controller.gc_core_ps, gc_core_ps),
-    POOL_SINCE(3, controller.copy, copy, N_COPIES),
-    VALUE_SINCE(3, controller.n_copies, n_copies),
-    VALUE_SINCE(3, controller.free_copy, free_copy),
-    VALUE_SINCE(3, controller.pending, pending),
-    KEPT(controller.link_num, link_num),
-    KEPT(controller.link_den, link_den),
-    KEPT(controller.dram_unit_ps, dram_unit_ps),
-    KEPT(controller.dram_move_ps, dram_move_ps),
-    KEPT(controller.dram_map_ps, dram_map_ps),
-    VALUE_SINCE_WAS(3, 4, controller.use, controller_use, &use_was),
-    KEPT(media.client, media_client),
-    KEPT(media.index, full_index),
-    KEPT(media.saved, saved_client),
-    KEPT(media.faults, faults), /* has rows of its own */
-    KEPT(media.may_fail, may_fail),
-    VALUE(media.cut_due, cut_due),
-    VALUE(media.read_only, read_only),
-    VALUE(media.given_up, given_up),
-    KEPT(media.free_for_gc, free_for_gc),
-    VALUE(media.n_factory_bad, n_factory_bad),
-    VALUE(media.n_grown_bad, n_grown_bad),
-    VALUE_WIDENED(3, media.preload_next, preload_next),
-    VALUE(media.preload_left, preload_left),
-    NUMBERS(media.spare_lpn, spare_lpn),
-    TABLE(media.spare_version, spare_version, N_RAW_UNITS),
-    TABLE(media.spare_stream, spare_stream, N_RAW_UNITS),
-    TABLE(media.spare_seq, spare_seq, N_PAGES),
-    VALUE(media.prog_seq, prog_seq),
-    TABLE(media.valid, valid, N_VALID_WORDS),
-    TABLE(media.block, block, N_BLOCKS),
-    KEPT(media.plane, plane), /* has rows of its own */
-    KEPT(media.plain_valid, plain_valid),
-    KEPT(media.stripe_plane, stripe_plane),
-    KEPT(media.stripe_pos, stripe_pos),
-    POOL_WAS(3, media.job, job, N_JOBS, &job_was),
-    POOL_WIDENED(3, media.job_unit, job_unit, N_JOB_UNITS),
-    VALUE(media.n_jobs, n_jobs),
-    VALUE(media.free_job, free_job),
-    KEPT(media.rain.die_at, rain_die_at),
-    KEPT(media.rain.die, rain_die),
-    TABLE_SINCE(3, media.rain.serial, rain_serial, N_OPENS),
-    TABLE_SINCE(3, media.rain.newest, rain_newest, N_OPENS),
-    TABLE_SINCE(3, media.rain.mate, rain_mate, N_BLOCKS),
-    TABLE_SINCE(3, media.rain.filled, rain_filled, N_BLOCKS),
-    TABLE_SINCE(3, media.rain.state, rain_state, N_BLOCKS),
-    TABLE_SINCE(3, media.rain.bare, rain_bare, N_PAGE_WORDS),
-    TABLE_SINCE(3, media.rain.failures, rain_failures, N_DIES),
-    TABLE_SINCE(3, media.rain.lost, rain_lost_die, N_DIES),
-    VALUE_SINCE(3, media.rain.n_lost, rain_n_lost),
-    VALUE_SINCE(3, media.rain.more_share, rain_more_share),
-    VALUE_SINCE(3, media.rain.lost_since_ps, rain_lost_since_ps),
-    KEPT(media.rain.instant, rain_instant), /* false, but during a call */
-    POOL_SINCE(3, media.rain.rebuild, rebuild, N_REBUILDS),
-    VALUE_SINCE(3, media.rain.n_rebuilds, n_rebuilds),
-    VALUE_SINCE(3, media.rain.free_rebuild, free_rebuild),
-    VALUE_SINCE(3, media.rain.rebuilding, rebuilding),
-    KEPT(journal.plane, journal_plane), /* these have rows of their own */
-    KEPT(journal.client, meta_client),
-    TABLE(journal.floor, floor, N_MAP_UNITS),
-    TABLE(journal.saved, saved, N_MAP_UNITS),
-    TABLE_WAS(3, journal.saved_page, saved_page, N_SAVED, &saved_page_was),
-    TABLE_WAS(3, journal.saved_flight, saved_flight, N_SAVED_FLIGHTS,
-              &saved_flight_was),
-    TABLE(journal.saved_in_flight, saved_flying, N_SAVED_FLYING),
-    TABLE(journal.saved_open, saved_open, N_PLANES),
-    VALUE(journal.saved_low, saved_low),
-    VALUE(journal.saved_queue, saved_queue),
-    POOL(journal.meta_read, meta_read, N_META_READS),
-    VALUE(journal.n_meta_reads, n_meta_reads),
-    VALUE(journal.free_meta_read, free_meta_read),
-    VALUE(journal.meta_version, meta_version),
-    {MEMBER(journal.counters, counter_saves), .kind = STATE_VALUE,
-     .optional = true, .grown = 4, .was = &counters_was},
-    KEPT(placement.plane, placement_plane),
-    KEPT(placement.policy, alloc),
-    KEPT(placement.placer, placer),
-    TABLE(placement.accepting, accepting, N_PLANE_WORDS),
-    VALUE(placement.stripe_cursor, stripe_cursor),
-    KEPT(placement.row_plane, row_plane),
-    KEPT(placement.row_at, row_at),
-    KEPT(placement.row_blocked, row_blocked), /* only saves a search */
-    KEPT(placement.changes, changes),
-    VALUE(placement.alloc_chosen, alloc_chosen),
-    VALUE(placement.alloc_waits_for, alloc_waits_for),
-    VALUE(placement.channel_token, channel_token),
-    TABLE(placement.chip_token, chip_token, N_CHANNELS),
-    TABLE(placement.die_token, die_token, N_DIES),
-    TABLE(placement.plane_token, plane_token, N_DIES),
-    VALUE(placement.rng, alloc_rng),
-    TABLE(placement.hot_count, hot_count, N_HOT),
-    VALUE(placement.hot_writes, hot_writes),
-    KEPT(placement.hot_shift, hot_shift),
-    {MEMBER(placement.hot_rate, hot_rate), .kind = STATE_TABLE,
-     .elem = sizeof(uint8_t), .count = N_HOT_PIECES, .optional = true},
-    KEPT(placement.chooses_stream, chooses_stream),
-    VALUE(placement.n_starved, n_starved),
-    TABLE(placement.stream, stream, N_STREAMS),
-    KEPT(buffer.client, buffer_client),
-    KEPT(buffer.policy, buf),
-    TABLE_WAS(3, buffer.slot, slot, N_SLOTS, &slot_was),
-    KEPT(buffer.n_slot_records, n_slot_records),
-    VALUE(buffer.free_slot, free_slot),
-    VALUE(buffer.n_free_slots, n_free_slots),
-    VALUE(buffer.n_released, n_released),
-    VALUE(buffer.n_unsafe, n_unsafe),
-    VALUE(buffer.n_dirty, n_dirty),
-    VALUE(buffer.n_must, n_must),
-    VALUE(buffer.list, list),
-    KEPT(buffer.policy_data, policy_data), /* BufferPolicy.state */
-    VALUE(buffer.n_evicting, n_evicting),
-    VALUE(buffer.n_victims, n_victims),
-    VALUE(buffer.n_promised, n_promised),
-    VALUE(buffer.early, early),
-    VALUE(buffer.last_version, last_version),
-    VALUE(buffer.waiting, waiting),
-    VALUE(buffer.pump_waits, pump_waits),
-    VALUE(buffer.stream_cursor, stream_cursor),
-    KEPT(buffer.dirty_streams, dirty_streams), /* follows from the streams */
-    VALUE(buffer.stall_ps, stall_ps),
-    VALUE(buffer.stalled_since_ps, stalled_since_ps),
-    VALUE(buffer.redo, redo),
-    POOL(buffer.waiter, waiter, N_WAITERS),
-    VALUE(buffer.n_waiters, n_waiters),
-    VALUE(buffer.free_waiter, free_waiter),
-    POOL(buffer.epoch, epoch, N_EPOCHS),
-    VALUE(buffer.epoch_mask, epoch_mask),
-    VALUE(buffer.first_epoch, first_epoch),
-    VALUE(buffer.cur_epoch, cur_epoch),
-    VALUE(buffer.tick_armed, tick_armed),
-    TABLE_SINCE(3, buffer.row_wait, buffer_row_wait, N_ROW_STREAMS),
-    POOL_WAS(3, buffer.kept, kept, N_KEPT, &slot_was),
-    VALUE(buffer.n_kept, n_kept),
-    VALUE(buffer.stats, buffer_stats),
-    KEPT(map.policy, mapper),
-    TABLE(map.trim_left, trim_left, N_GROUP_WORDS),
-    VALUE(map.n_trim_left, n_trim_left),
-    VALUE(map.trims, trims),
-    KEPT(map.reset_of, reset_of), /* no command waits, at rest */
-    KEPT(map.resets, resets),
-    KEPT(map.policy_data, map_data), /* MapPolicy.state */
-    KEPT(map.policy_bytes, map_bytes),
-    TABLE(map.data_block, data_block, N_LOGICAL_BLOCKS),
-    TABLE(map.log_of, log_of, N_LOGICAL_BLOCKS),
-    TABLE(map.log_block, log_block, N_LOG_BLOCKS),
-    KEPT(map.plane, map_plane),
-    KEPT(map.origins, map_origins), /* MapPlane.origin */
-    VALUE(map.merge_stats, merge_stats),
-    KEPT(gc.policy, gc),
-    KEPT(gc.plane, gc_plane),
-    KEPT(gc.off, gc_off),
-    KEPT(gc.age_trees, age_trees), /* derived again, and so are the next five */
-    KEPT(gc.stripe_means, stripe_means),
-    KEPT(gc.slot_client, slot_client),
-    KEPT(gc.wear, wear),
-    KEPT(gc.wear_order, wear_order),
-    KEPT(gc.wear_size, wear_size),
-    VALUE(gc.rng, gc_rng),
-    TABLE(gc.mate, mate, N_BLOCKS),
-    TABLE(gc.stripe_serial, stripe_serial, N_OPENS),
-    TABLE(gc.stripe_block, stripe_block, N_OPENS),
-    KEPT(gc.unit_called, unit_called), /* counted again, and so is the next */
-    KEPT(gc.held_first, held_first),
-    TABLE_SINCE(3, gc.row_wait, gc_row_wait, N_PLANES),
-    KEPT(gc.called, gc_called), /* these two are false, but during a call */
-    KEPT(gc.alone, gc_alone),
-    VALUE_GROWN(3, gc.background, background),
-    KEPT(gc.period_armed, gc_period_armed), /* derived from the events */
-    TABLE(gc.history, history, N_BLOCKS),
-    VALUE(gc.background_stats, background_stats),
-    KEPT(gc.purge, gc_purge), /* begins again (ssd_purge()) */
-    KEPT(thermal.on, heat_on),
-    KEPT(thermal.heats, heats),
-    KEPT(thermal.n_states, n_power_states),
-    KEPT(thermal.table, power_states),
-    KEPT(thermal.step_ps, heat_step_ps),
-    KEPT(thermal.decay, heat_decay),
-    KEPT(thermal.mk_per_w, mk_per_w),
-    VALUE_SINCE_WAS(3, 4, thermal.heat, heat, &heat_was),
-    KEPT(host.gate, gate),
-    VALUE(host.done, done),
-    KEPT(host.ahead.n_streams, ahead_streams),
-    TABLE_SINCE(3, host.ahead.stream, ahead_stream, N_AHEAD_STREAMS),
-    TABLE_SINCE(3, host.ahead.unit, ahead_unit, N_AHEAD_UNITS),
-    POOL_SINCE(3, host.ahead.waiter, ahead_waiter, N_AHEAD_WAITERS),
-    VALUE_SINCE(3, host.ahead.n_waiters, n_ahead_waiters),
-    VALUE_SINCE(3, host.ahead.free_waiter, free_ahead_waiter),
-    VALUE_SINCE_WIDENED(3, 4, host.room_busy_ps, room_busy_ps),
-    VALUE_SINCE_WIDENED(3, 4, host.room_wait_ps, room_wait_ps),
-    VALUE_SINCE(3, host.room_since_ps, room_since_ps),
-    VALUE_SINCE(3, host.gate_ps, gate_ps),
-    POOL_WIDENED(3, power.candidate, doubt, N_CANDIDATES),
-    VALUE_GROWN(3, power.recovery, recovery),
-    TABLE(power.recovery_plane, recovery_plane, N_PLANES),
+    KEPT(ssd.inspect.log),
+    KEPT(ssd.inspect.recording),
+    KEPT(ssd.inspect.timeline),
+    VALUE(controller.link_in_ps),
+    VALUE(controller.link_out_ps),
+    VALUE(controller.dram_in_ps),
+    VALUE(controller.dram_free_ps),
+    TABLE(controller.core_ps, N_CORES),
+    VALUE(controller.gc_core_ps),
+    POOL(controller.copy, N_COPIES),
+    VALUE(controller.n_copies),
+    VALUE(controller.free_copy),
+    VALUE(controller.pending),
+    KEPT(controller.link_num),
+    KEPT(controller.link_den),
+    KEPT(controller.dram_unit_ps),
+    KEPT(controller.dram_move_ps),
+    KEPT(controller.dram_map_ps),
+    VALUE(controller.use),
+    KEPT(media.client),
+    KEPT(media.index),
+    KEPT(media.saved),
+    KEPT(media.faults), /* has rows of its own */
+    KEPT(media.may_fail),
+    VALUE(media.cut_due),
+    VALUE(media.read_only),
+    VALUE(media.given_up),
+    KEPT(media.free_for_gc),
+    VALUE(media.n_factory_bad),
+    VALUE(media.n_grown_bad),
+    VALUE(media.preload_next),
+    VALUE(media.preload_left),
+    NUMBERS(media.spare_lpn),
+    TABLE(media.spare_version, N_RAW_UNITS),
+    TABLE(media.spare_stream, N_RAW_UNITS),
+    TABLE(media.spare_seq, N_PAGES),
+    VALUE(media.prog_seq),
+    TABLE(media.valid, N_VALID_WORDS),
+    TABLE(media.block, N_BLOCKS),
+    KEPT(media.plane), /* has rows of its own */
+    KEPT(media.plain_valid),
+    KEPT(media.stripe_plane),
+    KEPT(media.stripe_pos),
+    POOL(media.job, N_JOBS),
+    POOL(media.job_unit, N_JOB_UNITS),
+    VALUE(media.n_jobs),
+    VALUE(media.free_job),
+    KEPT(media.rain.die_at),
+    KEPT(media.rain.die),
+    TABLE(media.rain.serial, N_OPENS),
+    TABLE(media.rain.newest, N_OPENS),
+    TABLE(media.rain.mate, N_BLOCKS),
+    TABLE(media.rain.filled, N_BLOCKS),
+    TABLE(media.rain.state, N_BLOCKS),
+    TABLE(media.rain.bare, N_PAGE_WORDS),
+    TABLE(media.rain.failures, N_DIES),
+    TABLE(media.rain.lost, N_DIES),
+    VALUE(media.rain.n_lost),
+    VALUE(media.rain.more_share),
+    VALUE(media.rain.lost_since_ps),
+    KEPT(media.rain.instant), /* false, but during a call */
+    POOL(media.rain.rebuild, N_REBUILDS),
+    VALUE(media.rain.n_rebuilds),
+    VALUE(media.rain.free_rebuild),
+    VALUE(media.rain.rebuilding),
+    KEPT(journal.plane), /* these have rows of their own */
+    KEPT(journal.client),
+    TABLE(journal.floor, N_MAP_UNITS),
+    TABLE(journal.saved, N_MAP_UNITS),
+    TABLE(journal.saved_page, N_SAVED),
+    TABLE(journal.saved_flight, N_SAVED_FLIGHTS),
+    TABLE(journal.saved_in_flight, N_SAVED_FLYING),
+    TABLE(journal.saved_open, N_PLANES),
+    VALUE(journal.saved_low),
+    VALUE(journal.saved_queue),
+    POOL(journal.meta_read, N_META_READS),
+    VALUE(journal.n_meta_reads),
+    VALUE(journal.free_meta_read),
+    VALUE(journal.meta_version),
+    VALUE(journal.counters),
+    KEPT(placement.plane),
+    KEPT(placement.policy),
+    KEPT(placement.placer),
+    TABLE(placement.accepting, N_PLANE_WORDS),
+    VALUE(placement.stripe_cursor),
+    KEPT(placement.row_plane),
+    KEPT(placement.row_at),
+    KEPT(placement.row_blocked), /* only saves a search */
+    KEPT(placement.changes),
+    VALUE(placement.alloc_chosen),
+    VALUE(placement.alloc_waits_for),
+    VALUE(placement.channel_token),
+    TABLE(placement.chip_token, N_CHANNELS),
+    TABLE(placement.die_token, N_DIES),
+    TABLE(placement.plane_token, N_DIES),
+    VALUE(placement.rng),
+    TABLE(placement.hot_count, N_HOT),
+    VALUE(placement.hot_writes),
+    KEPT(placement.hot_shift),
+    TABLE(placement.hot_rate, N_HOT_PIECES),
+    KEPT(placement.chooses_stream),
+    VALUE(placement.n_starved),
+    TABLE(placement.stream, N_STREAMS),
+    KEPT(buffer.client),
+    KEPT(buffer.policy),
+    TABLE(buffer.slot, N_SLOTS),
+    KEPT(buffer.n_slot_records),
+    VALUE(buffer.free_slot),
+    VALUE(buffer.n_free_slots),
+    VALUE(buffer.n_released),
+    VALUE(buffer.n_unsafe),
+    VALUE(buffer.n_dirty),
+    VALUE(buffer.n_must),
+    VALUE(buffer.list),
+    KEPT(buffer.policy_data), /* BufferPolicy.state */
+    VALUE(buffer.n_evicting),
+    VALUE(buffer.n_victims),
+    VALUE(buffer.n_promised),
+    VALUE(buffer.early),
+    VALUE(buffer.last_version),
+    VALUE(buffer.waiting),
+    VALUE(buffer.pump_waits),
+    VALUE(buffer.stream_cursor),
+    KEPT(buffer.dirty_streams), /* follows from the streams */
+    VALUE(buffer.stall_ps),
+    VALUE(buffer.stalled_since_ps),
+    VALUE(buffer.redo),
+    POOL(buffer.waiter, N_WAITERS),
+    VALUE(buffer.n_waiters),
+    VALUE(buffer.free_waiter),
+    POOL(buffer.epoch, N_EPOCHS),
+    VALUE(buffer.epoch_mask),
+    VALUE(buffer.first_epoch),
+    VALUE(buffer.cur_epoch),
+    VALUE(buffer.tick_armed),
+    TABLE(buffer.row_wait, N_ROW_STREAMS),
+    POOL(buffer.kept, N_KEPT),
+    VALUE(buffer.n_kept),
+    VALUE(buffer.stats),
+    KEPT(map.policy),
+    TABLE(map.trim_left, N_GROUP_WORDS),
+    VALUE(map.n_trim_left),
+    VALUE(map.trims),
+    KEPT(map.reset_of), /* no command waits, at rest */
+    KEPT(map.resets),
+    KEPT(map.policy_data), /* MapPolicy.state */
+    KEPT(map.policy_bytes),
+    TABLE(map.data_block, N_LOGICAL_BLOCKS),
+    TABLE(map.log_of, N_LOGICAL_BLOCKS),
+    TABLE(map.log_block, N_LOG_BLOCKS),
+    KEPT(map.plane),
+    KEPT(map.origins), /* MapPlane.origin */
+    VALUE(map.merge_stats),
+    KEPT(gc.policy),
+    KEPT(gc.plane),
+    KEPT(gc.off),
+    KEPT(gc.age_trees), /* derived again, and so are the next five */
+    KEPT(gc.stripe_means),
+    KEPT(gc.slot_client),
+    KEPT(gc.wear),
+    KEPT(gc.wear_order),
+    KEPT(gc.wear_size),
+    VALUE(gc.rng),
+    TABLE(gc.mate, N_BLOCKS),
+    TABLE(gc.stripe_serial, N_OPENS),
+    TABLE(gc.stripe_block, N_OPENS),
+    KEPT(gc.unit_called), /* counted again, and so is the next */
+    KEPT(gc.held_first),
+    TABLE(gc.row_wait, N_PLANES),
+    KEPT(gc.called), /* these two are false, but during a call */
+    KEPT(gc.alone),
+    VALUE(gc.background),
+    KEPT(gc.period_armed), /* derived from the events */
+    TABLE(gc.history, N_BLOCKS),
+    VALUE(gc.background_stats),
+    KEPT(gc.purge), /* begins again (ssd_purge()) */
+    KEPT(thermal.on),
+    KEPT(thermal.heats),
+    KEPT(thermal.n_states),
+    KEPT(thermal.table),
+    KEPT(thermal.step_ps),
+    KEPT(thermal.decay),
+    KEPT(thermal.mk_per_w),
+    VALUE(thermal.heat),
+    KEPT(host.gate),
+    VALUE(host.done),
+    KEPT(host.ahead.n_streams),
+    TABLE(host.ahead.stream, N_AHEAD_STREAMS),
+    TABLE(host.ahead.unit, N_AHEAD_UNITS),
+    POOL(host.ahead.waiter, N_AHEAD_WAITERS),
+    VALUE(host.ahead.n_waiters),
+    VALUE(host.ahead.free_waiter),
+    VALUE(host.room_busy_ps),
+    VALUE(host.room_wait_ps),
+    VALUE(host.room_since_ps),
+    VALUE(host.gate_ps),
+    POOL(power.candidate, N_CANDIDATES),
+    VALUE(power.recovery),
+    TABLE(power.recovery_plane, N_PLANES),
 };
 
 static const StateRow event_rows[] = {
@@ -398,7 +393,6 @@ const StateStruct *ssd_state_struct(unsigned i)
         &cmt_struct,          &state_media_plane,
         &state_journal_plane, &state_placement_plane,
         &state_gc_plane,      &state_map_plane,
-        &state_plane_v1,
     };
 
     if (i < G_N_ELEMENTS(own)) {
@@ -462,49 +456,38 @@ static bool may_differ(const char *key)
            g_str_has_prefix(key, "power.") || ssd_config_is_time(key);
 }
 
-static bool same_option(State *s, const SsdConfig *cfg, const char *line)
+/* line: of the saved drive; own: of this one. */
+static bool same_option(State *s, const char *line, const char *own)
 {
-    g_auto(GStrv) part = g_strsplit(line, "=", 2);
-    g_autofree char *now = part[0] ? ssd_config_get(cfg, part[0]) : NULL;
+    size_t n = strcspn(own, "=");
+    g_autofree char *key = g_strndup(own, n);
 
-    if (!now || !part[1]) {
-        return state_fail(s, "it is damaged, or of another version of vssd");
+    if (strcspn(line, "=") != n || strncmp(line, own, n) != 0) {
+        return state_fail(s,
+                          "it does not say %s: it is damaged, or of another "
+                          "version of vssd",
+                          key);
     }
-    if (strcmp(now, part[1]) != 0 && !may_differ(part[0])) {
-        return state_fail(s, "it was saved with %s, this drive has %s=%s: "
-                          "%.40s must be the same",
-                          line, part[0], now, part[0]);
-    }
-    return true;
+    return strcmp(line, own) == 0 || may_differ(key) ||
+           state_fail(s,
+                      "it was saved with %s, this drive has %s: %s must be "
+                      "the same",
+                      line, own, key);
 }
 
-/* An option that came after the stream was written: it was then as the default is,
- * and must be so now. */
-static bool new_option(State *s, const SsdConfig *defaults, char **saved,
-                       const char *line)
+static bool same_options(State *s, const char *text, const char *own)
 {
-    g_auto(GStrv) part = g_strsplit(line, "=", 2);
-    g_autofree char *start = g_strconcat(part[0], "=", NULL);
-    g_autofree char *value = NULL;
+    g_auto(GStrv) line = g_strsplit(text, "\n", -1);
+    g_auto(GStrv) mine = g_strsplit(own, "\n", -1);
+    size_t i = 0;
 
-    for (char **l = saved; *l; l++) {
-        if (g_str_has_prefix(*l, start)) {
-            return true;
+    for (; mine[i] && line[i]; i++) {
+        if (!same_option(s, line[i], mine[i])) {
+            return false;
         }
     }
-    if (s->version == s->newest) {
-        return state_fail(s,
-                          "it does not say %.40s: it is damaged, or of a "
-                          "version of vssd in development",
-                          part[0]);
-    }
-    value = ssd_config_get(defaults, part[0]);
-    if (!value || strcmp(value, part[1]) == 0 || may_differ(part[0])) {
-        return true;
-    }
-    return state_fail(s, "it was saved before there was %.40s, this drive has "
-                      "%.80s: %.40s=%.40s in the saved state",
-                      part[0], line, part[0], value);
+    return !mine[i] == !line[i] ||
+           state_fail(s, "it is damaged, or of another version of vssd");
 }
 
 /* Every option, as text; and the size of logical blocks. */
@@ -512,7 +495,6 @@ static bool walk_config(State *s, const SsdConfig *cfg, bool *outside)
 {
     g_autoptr(GString) own = g_string_new(NULL);
     g_autofree char *text = NULL;
-    g_auto(GStrv) line = NULL;
     uint64_t block_bytes = cfg->block_bytes;
 
     ssd_config_print(cfg, own);
@@ -526,64 +508,27 @@ static bool walk_config(State *s, const SsdConfig *cfg, bool *outside)
                           " bytes, this drive has %u",
                           block_bytes, cfg->block_bytes);
     }
-    if (strcmp(text, own->str) == 0) {
-        return true;
-    }
-    line = g_strsplit(text, "\n", -1);
-    for (char **l = line; *l; l++) {
-        if (**l && !same_option(s, cfg, *l)) {
-            return false;
-        }
-    }
-    if (s->loading) {
-        SsdConfig *defaults = ssd_config_new();
-        g_auto(GStrv) mine = g_strsplit(own->str, "\n", -1);
-
-        for (char **l = mine; *l && !s->error; l++) {
-            if (**l) {
-                new_option(s, defaults, line, *l);
-            }
-        }
-        ssd_config_free(defaults);
-    }
-    return !s->error;
+    return same_options(s, text, own->str);
 }
 
 /* outside: does the stream have policies from outside? */
 static bool walk_head(State *s, const SsdConfig *cfg, bool *outside)
 {
-    char magic[8];
     uint64_t order = BYTE_ORDER_MARK;
 
-    memcpy(magic, MAGIC, sizeof(magic));
-    if (!state_bytes(s, magic, sizeof(magic)) || !state_u64(s, &order)) {
+    if (!state_signature(s, SIGNATURE,
+                         "it is no saved drive (vssd-sim run --save-state and "
+                         "vssd age make one)") ||
+        !state_u64(s, &order)) {
         return false;
-    }
-    if (memcmp(magic, OLD_MAGIC, sizeof(magic)) == 0) {
-        return state_fail(s, "it was saved before states had versions; such "
-                          "files cannot be loaded any more");
-    }
-    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
-        return state_fail(s, "it is no saved drive (vssd-sim run --save-state "
-                             "and vssd age make one)");
     }
     if (order != BYTE_ORDER_MARK) {
         return state_fail(s, "it was saved on a machine of other byte order");
     }
-    return state_version(s) && walk_config(s, cfg, outside);
+    return walk_config(s, cfg, outside);
 }
 
 /* ---- iteration ---------------------------------------------------------- */
-
-/* Before version 3 an event's kind had 4 bits. */
-static void widen_kinds(EventQueue *q)
-{
-    for (size_t i = 0; i < q->n; i++) {
-        uint32_t what = q->heap[i].what;
-
-        q->heap[i].what = what >> 4 << EVENT_KIND_BITS | (what & 15);
-    }
-}
 
 static bool walk_events(State *s, EventQueue *q)
 {
@@ -596,9 +541,6 @@ static bool walk_events(State *s, EventQueue *q)
     counts[N_EVENTS] = q->n;
     if (!state_tables(s, &event_struct, q, counts)) {
         return false;
-    }
-    if (s->loading && s->version < 3) {
-        widen_kinds(q);
     }
     if (s->loading) {
         q->capacity = MAX(q->n, 64);
@@ -721,15 +663,11 @@ static bool walk(State *s, Ssd *ssd)
         return false;
     }
     if (s->loading) {
-        thermal_loaded(ssd, s->version >= 3);
-        block_loaded(ssd, s->version < 3);
+        thermal_loaded(ssd);
         plain_loaded(ssd);
         gc_forget(ssd);
         queue_note_slots(ssd);
         unit_count(ssd);
-    }
-    if (s->loading && s->version < 4) {
-        numbers_loaded_v3(ssd);
     }
     if (!same_faults) {
         faulty_rearm(ssd);

@@ -333,7 +333,7 @@ static void begin(Ssd *ssd)
     h->nand_nj = nand_energy_nj(ssd);
 }
 
-void thermal_loaded(Ssd *ssd, bool known)
+void thermal_loaded(Ssd *ssd)
 {
     Thermal *t = ssd->thermal;
     Heat *h = &t->heat;
@@ -342,8 +342,7 @@ void thermal_loaded(Ssd *ssd, bool known)
         h->next_ps = SIM_NEVER;
         return;
     }
-    if (!known || h->next_ps == SIM_NEVER ||
-        h->next_ps > ssd->now_ps + t->step_ps) {
+    if (h->next_ps == SIM_NEVER || h->next_ps > ssd->now_ps + t->step_ps) {
         begin(ssd);
     }
     if (h->state >= MAX(t->n_states, 1) || h->from >= MAX(t->n_states, 1) ||

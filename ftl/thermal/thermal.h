@@ -34,8 +34,8 @@ bool thermal_states(const char *text, SsdPowerState *to, uint32_t *n,
 void thermal_init(Ssd *ssd);
 
 /* After a load, whose options may differ from those that were saved: reset each
- * value that does not fit.  known: the stream has a thermal state. */
-void thermal_loaded(Ssd *ssd, bool known);
+ * value that does not fit. */
+void thermal_loaded(Ssd *ssd);
 
 /* Compute the steps of the model that have ended by now. */
 void thermal_steps(Ssd *ssd);

@@ -7,10 +7,9 @@
  */
 #include "nvme-internal.h"
 #include "erase-job.h"
+#include "kept-parts.h"
 #include "sanitize.h"
 #include "state.h"
-
-#define MAGIC "VSSDERA\0"
 
 bool nvme_has_erasure(const NvmeCtrl *ctrl)
 {
@@ -20,19 +19,10 @@ bool nvme_has_erasure(const NvmeCtrl *ctrl)
 
 static bool walk(State *s, NvmeCtrl *ctrl)
 {
-    char magic[8];
-
-    memcpy(magic, MAGIC, sizeof(magic));
-    if (!state_bytes(s, magic, sizeof(magic))) {
-        return false;
-    }
-    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
-        return state_fail(s, "it says nothing of a sanitize operation");
-    }
-    return state_version(s) &&
-           state_record(s, &ctrl->sub->erase, sizeof(ctrl->sub->erase), 0) &&
-           state_record(s, &ctrl->sub->sanitize, sizeof(ctrl->sub->sanitize),
-                        0);
+    return state_signature(s, KEPT_ERASURE,
+                           "it says nothing of a sanitize operation") &&
+           state_record(s, &ctrl->sub->erase, sizeof(ctrl->sub->erase)) &&
+           state_record(s, &ctrl->sub->sanitize, sizeof(ctrl->sub->sanitize));
 }
 
 bool nvme_save_erasure(const NvmeCtrl *ctrl, FILE *out, GError **error)

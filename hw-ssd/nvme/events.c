@@ -62,20 +62,6 @@ static void report(NvmeCtrl *ctrl, uint32_t dw0, uint32_t dw1)
     nvme_request_complete(ctrl, req);
 }
 
-static bool *is_pending(NvmeCtrl *ctrl, unsigned i)
-{
-    return i < NVME_MOST_NOTICES
-               ? &ctrl->notices.pending[i]
-               : &ctrl->more_notices.pending[i - NVME_MOST_NOTICES];
-}
-
-static bool *is_masked(NvmeCtrl *ctrl, unsigned i)
-{
-    return i < NVME_MOST_NOTICES
-               ? &ctrl->notices.masked[i]
-               : &ctrl->more_notices.masked[i - NVME_MOST_NOTICES];
-}
-
 void nvme_deliver_events(NvmeCtrl *ctrl)
 {
     NvmeEvents *e = &ctrl->events;
@@ -91,9 +77,10 @@ void nvme_deliver_events(NvmeCtrl *ctrl)
         }
     }
     for (unsigned i = 0; i < NVME_N_NOTICES; i++) {
-        if (may_report(ctrl, *is_pending(ctrl, i), *is_masked(ctrl, i))) {
-            *is_pending(ctrl, i) = false;
-            *is_masked(ctrl, i) = true;
+        if (may_report(ctrl, ctrl->notices.pending[i],
+                       ctrl->notices.masked[i])) {
+            ctrl->notices.pending[i] = false;
+            ctrl->notices.masked[i] = true;
             report(ctrl,
                    notices[i].type | (uint32_t)notices[i].info << 8 |
                        (uint32_t)notices[i].lid << 16,
@@ -108,8 +95,8 @@ void nvme_notice(NvmeCtrl *ctrl, unsigned notice)
         notices[notice].bit == ALWAYS ||
         ctrl->features.value[NVME_FEAT_EVENTS] >> notices[notice].bit & 1;
 
-    if (wanted && !*is_masked(ctrl, notice)) {
-        *is_pending(ctrl, notice) = true;
+    if (wanted && !ctrl->notices.masked[notice]) {
+        ctrl->notices.pending[notice] = true;
         nvme_deliver_events(ctrl);
     }
 }
@@ -126,8 +113,8 @@ void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid)
 {
     for (unsigned i = 0; i < NVME_N_NOTICES; i++) {
         if (notices[i].lid == lid) {
-            *is_pending(ctrl, i) = false;
-            *is_masked(ctrl, i) = false;
+            ctrl->notices.pending[i] = false;
+            ctrl->notices.masked[i] = false;
         }
     }
 }
@@ -135,7 +122,6 @@ void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid)
 void nvme_notices_reset(NvmeCtrl *ctrl)
 {
     memset(&ctrl->notices, 0, sizeof(ctrl->notices));
-    memset(&ctrl->more_notices, 0, sizeof(ctrl->more_notices));
 }
 
 uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

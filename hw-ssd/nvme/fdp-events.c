@@ -23,18 +23,10 @@
 /* NvmeFdpEvent.ruh: the group is above the handle. */
 #define GROUP_SHIFT 8
 
-/* In ascending order; bit: in NvmeFdp.wanted, which streams of version 3 have.
- */
-static const struct {
-    uint8_t type;
-    uint8_t bit;
-} event_types[] = {
-    {NVME_FDP_NOT_FULLY_WRITTEN, 0},
-    {NVME_FDP_TIME_LIMIT, 3},
-    {NVME_FDP_RESET, 4},
-    {NVME_FDP_INVALID_PID, 1},
-    {NVME_FDP_REALLOCATED, 2},
-    {NVME_FDP_IMPLICIT, 5},
+/* In ascending order; each has the bit of its place in NvmeFdp.wanted. */
+static const uint8_t event_types[] = {
+    NVME_FDP_NOT_FULLY_WRITTEN, NVME_FDP_TIME_LIMIT,  NVME_FDP_RESET,
+    NVME_FDP_INVALID_PID,       NVME_FDP_REALLOCATED, NVME_FDP_IMPLICIT,
 };
 
 /* ---- which there are, and which are wanted ------------------------------- */
@@ -60,10 +52,8 @@ static bool is_supported(const NvmeCtrl *ctrl, uint8_t type)
 static uint8_t bit_of(const NvmeCtrl *ctrl, uint8_t type)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(event_types); i++) {
-        if (event_types[i].type == type) {
-            return is_supported(ctrl, type)
-                       ? (uint8_t)(1U << event_types[i].bit)
-                       : 0;
+        if (event_types[i] == type) {
+            return is_supported(ctrl, type) ? (uint8_t)(1U << i) : 0;
         }
     }
     return 0;
@@ -199,10 +189,10 @@ uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,
         return NVME_SC_INVALID_FIELD;
     }
     for (unsigned i = 0; i < G_N_ELEMENTS(event_types); i++) {
-        uint8_t bit = bit_of(ctrl, event_types[i].type);
+        uint8_t bit = bit_of(ctrl, event_types[i]);
 
         if (bit) {
-            d[n].type = event_types[i].type;
+            d[n].type = event_types[i];
             d[n++].attributes = current && ctrl->sub->fdp.wanted[ruh] & bit;
         }
     }

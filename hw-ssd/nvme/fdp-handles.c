@@ -78,14 +78,12 @@ unsigned nvme_fdp_handle(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
 
 bool nvme_fdp_places(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
-    return nvme_fdp_on(ctrl) && ctrl->sub->fdp.placement &&
-           !list_of(ctrl, ns)->off;
+    return nvme_fdp_on(ctrl) && !list_of(ctrl, ns)->off;
 }
 
 void nvme_fdp_set_places(NvmeCtrl *ctrl, const NvmeNamespace *ns, bool on)
 {
     ctrl->sub->fdp_units->list[ns->nsid - 1].off = !on;
-    ctrl->sub->fdp.placement |= on; /* version 3 of a stream had it for all */
 }
 
 uint16_t nvme_fdp_pid(const NvmeCtrl *ctrl, unsigned group, unsigned placement)
@@ -213,10 +211,7 @@ void nvme_fdp_init(NvmeCtrl *ctrl)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
 
-    ctrl->sub->fdp = (NvmeFdp){
-        .ruhs = info->ruhs,
-        .placement = info->ruhs > 0,
-    };
+    ctrl->sub->fdp = (NvmeFdp){.ruhs = info->ruhs};
     if (!info->ruhs) {
         return;
     }

@@ -9,13 +9,12 @@
 #include "nvme-internal.h"
 #include "fdp.h"
 #include "fdp-handles.h"
+#include "kept-parts.h"
 
 #include "ssd-save.h"
 #include "state.h"
 
-#define MAGIC "VSSDFDP\0"
-
-static bool logs_ok(const NvmeFdp *f)
+bool nvme_fdp_logs_ok(const NvmeFdp *f)
 {
     for (unsigned i = 0; i < NVME_FDP_LOGS; i++) {
         for (unsigned k = 0; k < NVME_FDP_EVENTS; k++) {
@@ -45,27 +44,16 @@ static void set_back(NvmeCtrl *ctrl)
 static bool walk(State *s, NvmeCtrl *ctrl)
 {
     unsigned ruhs = ctrl->sub->fdp.ruhs;
-    char magic[8];
-    uint8_t flag;
 
-    memcpy(magic, MAGIC, sizeof(magic));
-    if (!state_bytes(s, magic, sizeof(magic))) {
-        return false;
-    }
-    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
-        return state_fail(s, "it has no placement handles");
-    }
-    if (!state_version(s) ||
-        !state_record(s, &ctrl->sub->fdp, sizeof(ctrl->sub->fdp), 0) ||
-        !state_record(s, ctrl->sub->fdp_units, sizeof(*ctrl->sub->fdp_units),
-                      0)) {
+    if (!state_signature(s, KEPT_FDP, "it has no placement handles") ||
+        !state_record(s, &ctrl->sub->fdp, sizeof(ctrl->sub->fdp)) ||
+        !state_record(s, ctrl->sub->fdp_units, sizeof(*ctrl->sub->fdp_units))) {
         return false;
     }
     if (s->loading) {
         set_back(ctrl);
     }
-    memcpy(&flag, &ctrl->sub->fdp.placement, 1);
-    if (ctrl->sub->fdp.ruhs != ruhs || flag > 1 || !logs_ok(&ctrl->sub->fdp) ||
+    if (ctrl->sub->fdp.ruhs != ruhs || !nvme_fdp_logs_ok(&ctrl->sub->fdp) ||
         !nvme_fdp_units_ok(ctrl)) {
         return state_fail(s, "it is damaged: placement handles");
     }
@@ -83,8 +71,7 @@ bool nvme_fdp_has_state(const NvmeCtrl *ctrl)
     for (unsigned i = 0; i < NVME_MAX_RUHS; i++) {
         any |= ctrl->sub->fdp.wanted[i];
     }
-    return ctrl->sub->fdp_units && (any || !ctrl->sub->fdp.placement ||
-                                    ctrl->sub->fdp_units->list[0].off);
+    return ctrl->sub->fdp_units && (any || ctrl->sub->fdp_units->list[0].off);
 }
 
 bool nvme_save_fdp(const NvmeCtrl *ctrl, FILE *out, GError **error)

@@ -39,4 +39,7 @@ bool nvme_fdp_has_state(const NvmeCtrl *ctrl);
 bool nvme_save_fdp(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load_fdp(NvmeCtrl *ctrl, FILE *in, GError **error);
 
+/* Is each flag of a loaded stream 0 or 1? */
+bool nvme_fdp_logs_ok(const NvmeFdp *f);
+
 #endif

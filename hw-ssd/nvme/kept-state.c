@@ -11,28 +11,26 @@
 #include "erase-job.h"
 #include "fdp.h"
 #include "firmware.h"
+#include "kept-parts.h"
 #include "nvme-features.h"
 #include "reservation.h"
 #include "secondary.h"
 
+#include "signature.h"
 #include "state.h"
 
-#define MAGIC_BYTES 8
-#define MAGIC_KEPT  "VSSDKEPT"
-
-/* Of the subsystem or its first controller; the name is that of the time when
- * all were members of NvmeCtrl. */
-#define ROW(m, was)                                                            \
-    {.name = "NvmeCtrl." #was,                                                 \
+/* Of the subsystem or its first controller. */
+#define ROW(m)                                                                 \
+    {.name = #m,                                                               \
      .offset = offsetof(NvmeSubsys, m),                                        \
      .bytes = sizeof(((NvmeSubsys *)0)->m),                                    \
      .align = __alignof__(((NvmeSubsys *)0)->m),                               \
      .kind = STATE_VALUE}
 
 static const StateRow kept_rows[] = {
-    ROW(first.features.saved, features.saved),
-    ROW(first.features.is_saved, features.is_saved),
-    ROW(firmware_store, firmware_store),
+    ROW(first.features.saved),
+    ROW(first.features.is_saved),
+    ROW(firmware_store),
 };
 
 static const StateStruct kept_struct = {
@@ -60,10 +58,8 @@ static bool has_more(const NvmeCtrl *ctrl)
 
 static bool walk(State *s, NvmeCtrl *ctrl)
 {
-    char magic[8];
-
-    memcpy(magic, MAGIC_KEPT, sizeof(magic));
-    return state_bytes(s, magic, sizeof(magic)) && state_version(s) &&
+    return state_signature(s, KEPT_CONTROLLER,
+                           "it says nothing of the controller") &&
            state_values(s, &kept_struct, ctrl->sub) &&
            payload_marks_state(ctrl->payload, s);
 }
@@ -105,19 +101,20 @@ static bool has_namespaces(const NvmeCtrl *ctrl)
 }
 
 static const struct {
-    const char *mark; /* the first characters of the stream */
+    const char *signature;
     bool (*has)(const NvmeCtrl *ctrl);
     bool (*save)(const NvmeCtrl *ctrl, FILE *out, GError **error);
     bool (*load)(NvmeCtrl *ctrl, FILE *in, GError **error);
 } parts[] = {
-    {"VSSDNS", has_namespaces, nvme_save_namespaces, nvme_load_namespaces},
+    {KEPT_NAMESPACES, has_namespaces, nvme_save_namespaces,
+     nvme_load_namespaces},
     /* saved features, firmware slots, the marks of Write Uncorrectable */
-    {MAGIC_KEPT, has_more, save_more, load_more},
-    {"VSSDFDP", nvme_fdp_has_state, nvme_save_fdp, nvme_load_fdp},
-    {"VSSDERA", nvme_has_erasure, nvme_save_erasure, nvme_load_erasure},
-    {"VSSDRSV", nvme_has_persistent_reservations, nvme_save_reservations,
-     nvme_load_reservations},
-    {"VSSDVIR", nvme_has_primary_resources, nvme_save_primary_resources,
+    {KEPT_CONTROLLER, has_more, save_more, load_more},
+    {KEPT_FDP, nvme_fdp_has_state, nvme_save_fdp, nvme_load_fdp},
+    {KEPT_ERASURE, nvme_has_erasure, nvme_save_erasure, nvme_load_erasure},
+    {KEPT_RESERVATIONS, nvme_has_persistent_reservations,
+     nvme_save_reservations, nvme_load_reservations},
+    {KEPT_RESOURCES, nvme_has_primary_resources, nvme_save_primary_resources,
      nvme_load_primary_resources},
 };
 
@@ -141,31 +138,41 @@ bool nvme_save_kept(const NvmeCtrl *ctrl, FILE *out, GError **error)
     return true;
 }
 
-/* Does a stream with that mark come next? */
-static bool is_next(FILE *in, const char *mark)
+/* Does a stream with that signature come next? */
+static bool is_next(FILE *in, const char *signature)
 {
-    char magic[MAGIC_BYTES];
+    char found[STATE_SIGNATURE_BYTES];
     long at = ftell(in);
-    bool ok = at >= 0 && fread(magic, sizeof(magic), 1, in) == 1 &&
-              !memcmp(magic, mark, strlen(mark));
+    bool ok = at >= 0 && fread(found, sizeof(found), 1, in) == 1 &&
+              !memcmp(found, signature, sizeof(found));
 
     return fseek(in, at, SEEK_SET) == 0 && ok;
+}
+
+static bool is_at_end(FILE *in, GError **error)
+{
+    char first[STATE_SIGNATURE_BYTES] = "";
+    bool more = fread(first, 1, sizeof(first), in) > 0;
+
+    if (more) {
+        g_set_error_literal(error, STATE_ERROR, 0,
+                            signature_is_early(first)
+                                ? "it is " SIGNATURE_EARLY
+                                : "it is damaged, or of another version of "
+                                  "vssd: behind the drive");
+    }
+    return !more;
 }
 
 bool nvme_load_kept(NvmeCtrl *ctrl, FILE *in, bool *namespaces, GError **error)
 {
     nvme_upkeep_wake(ctrl->sub);
-    *namespaces = is_next(in, parts[0].mark);
+    *namespaces = is_next(in, parts[0].signature);
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
-        if (is_next(in, parts[i].mark) && !parts[i].load(ctrl, in, error)) {
+        if (is_next(in, parts[i].signature) &&
+            !parts[i].load(ctrl, in, error)) {
             return false;
         }
     }
-    if (fgetc(in) != EOF) {
-        g_set_error_literal(error, STATE_ERROR, 0,
-                            "it is damaged, or of another version of vssd: "
-                            "behind the drive");
-        return false;
-    }
-    return true;
+    return is_at_end(in, error);
 }

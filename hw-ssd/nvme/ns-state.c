@@ -6,6 +6,7 @@
  * A stream may be forged: all is checked before the controller may use it.
  */
 #include "nvme-internal.h"
+#include "kept-parts.h"
 #include "kv-index.h"
 #include "namespace.h"
 #include "ns-admin.h"
@@ -15,11 +16,8 @@
 
 #include "state.h"
 
-#define MAGIC          "VSSDNS\0\0"
-#define MAGIC_METADATA "VSSDNSM\0" /* of a drive that has some */
-#define SINCE          3           /* version of a stream */
-#define FORMAT_ZONED   0x200       /* the zones, with zones.conventional */
-#define FORMAT_KV      0x100       /* Record.format: of key-value pairs */
+#define FORMAT_ZONED 0x200 /* the zones, with zones.conventional */
+#define FORMAT_KV    0x100 /* Record.format: of key-value pairs */
 
 typedef struct Head {
     uint64_t managed;
@@ -35,6 +33,7 @@ typedef struct Record {
     uint64_t shared;
     uint64_t format;
     uint64_t protect;
+    uint64_t protection; /* as FLBAS and DPS */
     uint64_t nblocks;
     uint64_t serial;
     uint64_t eui64;
@@ -45,34 +44,6 @@ typedef struct Record {
         uint64_t bytes;
     } work[NVME_N_WORKS];
 } Record;
-
-/* Only a drive with metadata has it in its streams: as FLBAS and DPS. */
-static bool save_protection(State *s, const NvmeCtrl *ctrl,
-                            const NvmeNamespace *ns)
-{
-    const NvmeProtection *p = &ns->protection;
-    uint64_t v = (uint64_t)p->extended << 8 | p->first << 3 | p->type;
-
-    return !ctrl->cfg.metadata || state_u64(s, &v);
-}
-
-static bool load_protection(State *s, const NvmeCtrl *ctrl, NvmeNamespace *ns)
-{
-    uint64_t v = 0;
-
-    if (!ctrl->cfg.metadata) {
-        return true;
-    }
-    if (!state_u64(s, &v)) {
-        return false;
-    }
-    if (v >> 9 ||
-        nvme_ns_check_protection(ctrl, ns->format, v >> 8 & 1, (uint8_t)v)) {
-        return state_fail(s, "it is damaged: a namespace");
-    }
-    nvme_ns_set_protection(ns, v >> 8 & 1, (uint8_t)v);
-    return true;
-}
 
 static uint64_t format_of(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
@@ -89,6 +60,8 @@ static bool save_one(State *s, const NvmeCtrl *ctrl, const NvmeNamespace *ns)
         .shared = ns->shared,
         .format = format_of(ctrl, ns),
         .protect = ns->protect,
+        .protection = (uint64_t)ns->protection.extended << 8 |
+                      ns->protection.first << 3 | ns->protection.type,
         .nblocks = ns->nblocks,
         .serial = ns->serial,
         .eui64 = ns->eui64,
@@ -100,7 +73,7 @@ static bool save_one(State *s, const NvmeCtrl *ctrl, const NvmeNamespace *ns)
         r.work[i].commands = ns->count.commands[i];
         r.work[i].bytes = ns->count.bytes[i];
     }
-    return state_record(s, &r, sizeof(r), 0) && save_protection(s, ctrl, ns);
+    return state_record(s, &r, sizeof(r));
 }
 
 static bool kv_ok(const NvmeCtrl *ctrl, const Record *r)
@@ -140,13 +113,25 @@ static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
                 : r->nblocks == ctrl->cfg.nblocks && r->attached);
 }
 
+/* v: Record.protection. */
+static bool load_protection(State *s, const NvmeCtrl *ctrl, NvmeNamespace *ns,
+                            uint64_t v)
+{
+    if (v >> 9 ||
+        nvme_ns_check_protection(ctrl, ns->format, v >> 8 & 1, (uint8_t)v)) {
+        return state_fail(s, "it is damaged: a namespace");
+    }
+    nvme_ns_set_protection(ns, v >> 8 & 1, (uint8_t)v);
+    return true;
+}
+
 static bool load_one(State *s, NvmeCtrl *ctrl)
 {
     NvmeNamespace *ns;
     bool zoned;
     Record r;
 
-    if (!state_record(s, &r, sizeof(r), 0)) {
+    if (!state_record(s, &r, sizeof(r))) {
         return false;
     }
     if (!record_ok(ctrl, &r)) {
@@ -181,7 +166,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
     if (zoned || (ctrl->sub->zones.n && !ctrl->sub->namespaces.managed)) {
         nvme_ns_set_zones(ctrl, ns);
     }
-    return load_protection(s, ctrl, ns);
+    return load_protection(s, ctrl, ns, r.protection);
 }
 
 /* Each granule belongs to a namespace that exists, or to none. */
@@ -226,7 +211,7 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
     NvmeNamespaces *all = &ctrl->sub->namespaces;
     Head head;
 
-    if (!state_record(s, &head, sizeof(head), 0)) {
+    if (!state_record(s, &head, sizeof(head))) {
         return false;
     }
     if (head.managed != all->managed) {
@@ -269,7 +254,7 @@ static bool save_all(State *s, NvmeCtrl *ctrl)
     for (uint32_t i = 0; i < all->n; i++) {
         head.n += all->table[i].exists;
     }
-    if (!state_record(s, &head, sizeof(head), 0) || !walk_tables(s, ctrl)) {
+    if (!state_record(s, &head, sizeof(head)) || !walk_tables(s, ctrl)) {
         return false;
     }
     for (uint32_t i = 0; i < all->n; i++) {
@@ -282,16 +267,8 @@ static bool save_all(State *s, NvmeCtrl *ctrl)
 
 bool nvme_ns_state(State *s, NvmeCtrl *ctrl)
 {
-    if (!s->loading) {
-        return save_all(s, ctrl) && nvme_zones_state(s, ctrl);
-    }
-    if (s->version >= SINCE) {
-        return load_all(s, ctrl) && nvme_zones_state(s, ctrl);
-    }
-    ctrl->sub->namespaces.table[0].error_recovery =
-        ctrl->features.value[NVME_FEAT_ERROR_RECOVERY] & 0xffff;
-    return !ctrl->sub->namespaces.managed ||
-           state_fail(s, "it was saved without namespaces=, this drive has it");
+    return (s->loading ? load_all(s, ctrl) : save_all(s, ctrl)) &&
+           nvme_zones_state(s, ctrl);
 }
 
 /* ---- beside a saved drive ------------------------------------------------ */
@@ -301,34 +278,26 @@ static bool walk_metadata(State *s, const NvmeCtrl *ctrl)
     uint64_t own = ctrl->cfg.metadata | ctrl->cfg.pi_storage_bits << 16;
     uint64_t v = own;
 
-    return !ctrl->cfg.metadata ||
-           (state_u64(s, &v) &&
-            (v == own ||
-             state_fail(s,
-                        "it was saved with metadata=%u,pi_sts=%u, this "
-                        "drive has another",
-                        (unsigned)(v & 0xffff), (unsigned)(v >> 16 & 0xff))));
-}
-
-static bool walk_file(State *s, NvmeCtrl *ctrl)
-{
-    bool own = ctrl->cfg.metadata;
-    char magic[8];
-
-    memcpy(magic, own ? MAGIC_METADATA : MAGIC, sizeof(magic));
-    if (!state_bytes(s, magic, sizeof(magic))) {
-        return false;
+    if (!state_u64(s, &v) || v == own) {
+        return !s->error;
     }
-    if (memcmp(magic, own ? MAGIC : MAGIC_METADATA, sizeof(magic)) == 0) {
+    if (!v || !own) {
         return state_fail(s, own ? "it was saved without metadata=, this drive "
                                    "has it"
                                  : "it was saved with metadata=, this drive is "
                                    "without it");
     }
-    if (memcmp(magic, own ? MAGIC_METADATA : MAGIC, sizeof(magic)) != 0) {
-        return state_fail(s, "it has no table of namespaces");
-    }
-    return state_version(s) && walk_metadata(s, ctrl) && nvme_ns_state(s, ctrl);
+    return state_fail(s,
+                      "it was saved with metadata=%u,pi_sts=%u, this drive has "
+                      "another",
+                      (unsigned)(v & 0xffff), (unsigned)(v >> 16 & 0xff));
+}
+
+static bool walk_file(State *s, NvmeCtrl *ctrl)
+{
+    return state_signature(s, KEPT_NAMESPACES,
+                           "it has no table of namespaces") &&
+           walk_metadata(s, ctrl) && nvme_ns_state(s, ctrl);
 }
 
 bool nvme_save_namespaces(const NvmeCtrl *ctrl, FILE *out, GError **error)

@@ -6,8 +6,7 @@
 #include "nvme-internal.h"
 #include "state.h"
 
-/* Save or load it; checks every number.  A stream of before version 3 has none:
- * then there is one namespace. */
+/* Save or load it; checks every number. */
 bool nvme_ns_state(State *s, NvmeCtrl *ctrl);
 
 #endif

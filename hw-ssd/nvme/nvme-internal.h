@@ -353,8 +353,8 @@ typedef struct NvmeEvents {
 
 /* Notices: each is masked for itself. */
 typedef struct NvmeNotices {
-    bool pending[NVME_MOST_NOTICES];
-    bool masked[NVME_MOST_NOTICES];
+    bool pending[NVME_N_NOTICES];
+    bool masked[NVME_N_NOTICES];
 } NvmeNotices;
 
 /* Errors since the beginning: error i is entry i % NVME_ERROR_ENTRIES. */
@@ -433,7 +433,6 @@ struct NvmeCtrl {
     NvmeFeatures features;
     NvmeEvents events;
     NvmeNotices notices;
-    NvmeNotices more_notices; /* from NVME_MOST_NOTICES on */
     NvmeReservationLog reservation_log;
     uint64_t changed_ns[NVME_MAX_NAMESPACES / 64]; /* log page 04h */
     NvmeErrorLog error_log;

@@ -61,7 +61,6 @@ enum {
     NVME_NOTICE_RESERVATION, /* Reservation Log Page Available */
     NVME_N_NOTICES,
 };
-#define NVME_MOST_NOTICES 8 /* of a NvmeNotices; the others are in another */
 
 /* Critical warnings of the SMART log. */
 #define NVME_WARN_SPARE       0x01
@@ -78,7 +77,7 @@ enum {
     NVME_FEAT_POWER,
     NVME_FEAT_TEMP_OVER,
     NVME_FEAT_TEMP_UNDER,
-    NVME_FEAT_ERROR_RECOVERY, /* before version 3 of a stream; NvmeNamespace */
+    NVME_FEAT_ERROR_RECOVERY, /* that was set last; in NvmeNamespace */
     NVME_FEAT_VWC,
     NVME_FEAT_COALESCING,
     NVME_FEAT_ATOMICITY,
@@ -343,7 +342,6 @@ typedef struct NvmeFdpList {
 
 typedef struct NvmeFdp {
     unsigned ruhs;                 /* 0: the drive has no FDP */
-    bool placement;                /* the Data Placement directive is enabled */
     uint8_t wanted[NVME_MAX_RUHS]; /* events: bits by place in their table */
     NvmeFdpLog log[NVME_FDP_LOGS];
 } NvmeFdp;

@@ -15,6 +15,7 @@
 #include "cmd-faults.h"
 #include "ctrl.h"
 #include "erase-job.h"
+#include "fdp.h"
 #include "fdp-handles.h"
 #include "firmware.h"
 #include "host-memory.h"
@@ -42,7 +43,7 @@
 #include "state.h"
 #include "telemetry.h"
 
-#define MAGIC "VSSDNVME"
+#define SIGNATURE "vssdNVME"
 #define MOST_TEXT 4096
 
 enum {
@@ -55,232 +56,188 @@ enum {
     N_COUNTS,
 };
 
-/* A member of the subsystem or of its first controller, and the name of its
- * row: that of version 1, when all of them were members of NvmeCtrl. */
-#define MEMBER(m, was)                                                         \
-    .name = "NvmeCtrl." #was, .offset = offsetof(NvmeSubsys, m),               \
+/* A member of the subsystem, or of its first controller. */
+#define MEMBER(m)                                                              \
+    .name = #m, .offset = offsetof(NvmeSubsys, m),                             \
     .bytes = sizeof(((NvmeSubsys *)0)->m),                                     \
     .align = __alignof__(((NvmeSubsys *)0)->m)
-#define ROW(m, was, of)  {MEMBER(m, was), .kind = (of)}
-#define VALUE_AS(m, was) ROW(m, was, STATE_VALUE)
-#define KEPT_AS(m, was)  ROW(m, was, STATE_KEPT)
-#define VALUE_SINCE(v, m, was)                                                 \
-    {MEMBER(m, was), .kind = STATE_VALUE, .since = (v)}
+#define VALUE(m) {MEMBER(m), .kind = STATE_VALUE}
+#define KEPT(m)  {MEMBER(m), .kind = STATE_KEPT}
+#define TABLE(m, n)                                                            \
+    {MEMBER(m), .kind = STATE_TABLE, .elem = sizeof(*((NvmeSubsys *)0)->m),    \
+     .count = (n)}
 
-/* One that a stream may be without: it is all zeroes then. */
-#define VALUE_OPTIONAL(m, was)                                                 \
-    {MEMBER(m, was), .kind = STATE_VALUE, .optional = true}
-
-/* A counter that a row of NVME_STATS makes.  A stream may be without it. */
-#define COUNTER(id, path, unit, reset, help)                                   \
-    {MEMBER(count.id, id), .kind = STATE_VALUE, .optional = true},
+/* A counter that a row of NVME_STATS makes. */
+#define COUNTER(id, path, unit, reset, help) VALUE(count.id),
 #define NO_COUNTER(...)
 
-/* Before version 5 a drive with streams had one controller: it had one host. */
-typedef struct StreamV4 {
-    uint16_t id;
-    uint64_t used;
-} StreamV4;
-
-typedef struct StreamsV4 {
-    unsigned max;
-    uint8_t enabled;
-    unsigned allocated;
-    unsigned open;
-    uint64_t clock;
-    StreamV4 stream[NVME_MAX_STREAMS];
-} StreamsV4;
-
-_Static_assert(sizeof(StreamV4) == sizeof(NvmeStream), "StreamV4");
-
-static const StateMove streams_moves[] = {
-    STATE_MOVE(StreamsV4, NvmeStreams, max),
-    STATE_MOVE(StreamsV4, NvmeStreams, clock),
-    STATE_MOVE(StreamsV4, NvmeStreams, stream),
-    STATE_MOVE_AS(StreamsV4, enabled, NvmeStreams, host[0].enabled),
-    STATE_MOVE_AS(StreamsV4, allocated, NvmeStreams, host[0].allocated),
-    STATE_MOVE_AS(StreamsV4, open, NvmeStreams, host[0].open),
-};
-static const StateWas streams_v4 = STATE_WAS(StreamsV4, streams_moves);
-
 static const StateRow ctrl_rows[] = {
-    KEPT_AS(ctrl, ctrl), /* a subsystem with others is not saved */
-    KEPT_AS(n_ctrls, n_ctrls),
-    KEPT_AS(next_ctrl, next_ctrl),
-    VALUE_AS(powered, powered),
-    KEPT_AS(drive_lost, drive_lost),
-    KEPT_AS(held, held),
-    VALUE_AS(now_ns, now_ns),
-    KEPT_AS(more, more),
-    KEPT_AS(run_bytes, run_bytes),
-    KEPT_AS(namespaces, namespaces), /* ns-state.c */
-    KEPT_AS(requests.free, free_requests),
-    KEPT_AS(requests.starved_first, starved_first),
-    KEPT_AS(requests.starved_last, starved_last),
-    KEPT_AS(requests.locks, locks),
-    KEPT_AS(requests.slabs, request_slabs),
-    KEPT_AS(requests.sg_pool, sg_pool),
-    KEPT_AS(slots.slot, slots),
-    KEPT_AS(slots.n, nslots),
-    KEPT_AS(slots.free, free_slot),
-    KEPT_AS(slots.in_use, slots_in_use),
-    VALUE_AS(next_version, next_version),
-    {MEMBER(streams, streams), .kind = STATE_VALUE, .grown = 5,
-     .was = &streams_v4},
-    VALUE_AS(fdp, fdp),
-    {MEMBER(fdp_units, fdp_units), .kind = STATE_TABLE,
-     .elem = sizeof(NvmeFdpUnits), .count = N_ONE, .optional = true},
-    KEPT_AS(zones, zones), /* zone-state.c */
-    {MEMBER(reservations, reservations), .kind = STATE_TABLE,
-     .elem = sizeof(NvmeReservation), .count = N_NAMESPACES, .optional = true},
-    KEPT_AS(n_reserved, n_reserved), /* follows from it */
-    KEPT_AS(virtualization.n, vf_n), /* these four: from the configuration */
-    KEPT_AS(virtualization.private, vf_private),
-    KEPT_AS(virtualization.flexible, vf_flexible),
-    KEPT_AS(virtualization.most, vf_most),
-    VALUE_SINCE(5, virtualization.primary, vf_primary),
-    VALUE_SINCE(5, virtualization.wanted, vf_wanted),
-    KEPT_AS(virtualization.secondary, vf_secondary), /* in Place */
-    KEPT_AS(kv_all, kv_all), /* these four: an index is in its namespace */
-    KEPT_AS(kv_ready, kv_ready),
-    KEPT_AS(kv_ops, kv_ops),
-    KEPT_AS(kv_after, kv_after),
-    KEPT_AS(durable_log, durable_log), /* of this process */
-    KEPT_AS(told_read_only, told_read_only),
-    KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
-    KEPT_AS(upkeep.retry_ns, retry_ns),
-    KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
-    KEPT_AS(upkeep.idle, upkeep_idle), /* these two: found out again */
-    KEPT_AS(upkeep.quiet, upkeep_quiet),
-    VALUE_AS(life.busy_since_ns, busy_since_ns),
-    VALUE_AS(life.busy_ns, busy_ns),
-    KEPT_AS(life.n_io, nio_requests),
-    VALUE_AS(life.power_on_ns, power_on_ns),
-    VALUE_AS(life.power_cycles, power_cycles),
-    VALUE_AS(life.unsafe_shutdowns, unsafe_shutdowns),
-    VALUE_AS(life.media_errors, media_errors),
-    VALUE_OPTIONAL(erase, erase),
-    KEPT_AS(erase_left, erase_left), /* no purge runs, at rest */
-    KEPT_AS(erase_since_ns, erase_since_ns),
-    KEPT_AS(erase_req, erase_req), /* these two: NULL, at rest */
-    KEPT_AS(format_req, format_req),
-    VALUE_OPTIONAL(sanitize, sanitize),
-    VALUE_OPTIONAL(lba_track, lba_track),
-    VALUE_OPTIONAL(latency, latency),
-    VALUE_OPTIONAL(pel, pel),
-    {MEMBER(pel_events, pel_events), .kind = STATE_TABLE, .elem = 1,
-     .count = N_PEL, .optional = true},
-    {MEMBER(pel_context, pel_context), .kind = STATE_TABLE, .elem = 1,
-     .count = N_PEL_CONTEXT, .optional = true},
-    KEPT_AS(pel_owner, pel_owner), /* the only one */
-    VALUE_OPTIONAL(telemetry, telemetry),
-    {MEMBER(telemetry_data, telemetry_data), .kind = STATE_TABLE, .elem = 1,
-     .count = N_TELEMETRY, .optional = true},
-    VALUE_OPTIONAL(firmware_store, firmware_store),
-    {MEMBER(firmware_image, firmware_image), .kind = STATE_TABLE, .elem = 1,
-     .count = N_IMAGE, .optional = true},
-    KEPT_AS(activation, activation), /* none, at rest */
-    KEPT_AS(activation_ns, activation_ns),
-    KEPT_AS(faults, faults), /* rules are those of the machine's own file */
-    KEPT_AS(last_fault, last_fault),
-    KEPT_AS(fault_kelvin, fault_kelvin),
-    {MEMBER(lateness, lateness), .kind = STATE_TABLE, .elem = sizeof(Hist),
-     .count = N_ONE},
+    KEPT(ctrl), /* a subsystem with others is not saved */
+    KEPT(n_ctrls),
+    KEPT(next_ctrl),
+    VALUE(powered),
+    KEPT(drive_lost),
+    KEPT(held),
+    VALUE(now_ns),
+    KEPT(more),
+    KEPT(run_bytes),
+    KEPT(namespaces), /* ns-state.c */
+    KEPT(requests.free),
+    KEPT(requests.starved_first),
+    KEPT(requests.starved_last),
+    KEPT(requests.locks),
+    KEPT(requests.slabs),
+    KEPT(requests.sg_pool),
+    KEPT(slots.slot),
+    KEPT(slots.n),
+    KEPT(slots.free),
+    KEPT(slots.in_use),
+    VALUE(next_version),
+    VALUE(streams),
+    VALUE(fdp),
+    TABLE(fdp_units, N_ONE),
+    KEPT(zones), /* zone-state.c */
+    TABLE(reservations, N_NAMESPACES),
+    KEPT(n_reserved),       /* follows from it */
+    KEPT(virtualization.n), /* these four: from the configuration */
+    KEPT(virtualization.private),
+    KEPT(virtualization.flexible),
+    KEPT(virtualization.most),
+    VALUE(virtualization.primary),
+    VALUE(virtualization.wanted),
+    KEPT(virtualization.secondary), /* in Place */
+    KEPT(kv_all), /* these four: an index is in its namespace */
+    KEPT(kv_ready),
+    KEPT(kv_ops),
+    KEPT(kv_after),
+    KEPT(durable_log), /* of this process */
+    KEPT(told_read_only),
+    KEPT(upkeep.housekeep_ns),
+    KEPT(upkeep.retry_ns),
+    KEPT(upkeep.retry_wait_ns),
+    KEPT(upkeep.idle), /* these two: found out again */
+    KEPT(upkeep.quiet),
+    VALUE(life.busy_since_ns),
+    VALUE(life.busy_ns),
+    KEPT(life.n_io),
+    VALUE(life.power_on_ns),
+    VALUE(life.power_cycles),
+    VALUE(life.unsafe_shutdowns),
+    VALUE(life.media_errors),
+    VALUE(erase),
+    KEPT(erase_left), /* no purge runs, at rest */
+    KEPT(erase_since_ns),
+    KEPT(erase_req), /* these two: NULL, at rest */
+    KEPT(format_req),
+    VALUE(sanitize),
+    VALUE(lba_track),
+    VALUE(latency),
+    VALUE(pel),
+    TABLE(pel_events, N_PEL),
+    TABLE(pel_context, N_PEL_CONTEXT),
+    KEPT(pel_owner), /* the only one */
+    VALUE(telemetry),
+    TABLE(telemetry_data, N_TELEMETRY),
+    VALUE(firmware_store),
+    TABLE(firmware_image, N_IMAGE),
+    KEPT(activation), /* none, at rest */
+    KEPT(activation_ns),
+    KEPT(faults), /* rules are those of the machine's own file */
+    KEPT(last_fault),
+    KEPT(fault_kelvin),
+    TABLE(lateness, N_ONE),
     NVME_STATS(COUNTER, NO_COUNTER)
     /* text about this process */
-    KEPT_AS(origin, origin),
+    KEPT(origin),
     /* the first controller */
-    KEPT_AS(first.sub, sub),
-    KEPT_AS(first.next, next), /* by nvme_add_controller() */
-    KEPT_AS(first.index, index),
-    KEPT_AS(first.secondary, secondary), /* NULL */
-    KEPT_AS(first.machine, machine),
-    KEPT_AS(first.opaque, opaque),
-    KEPT_AS(first.cq_client, cq_client),
-    KEPT_AS(first.commands, commands),
-    KEPT_AS(first.cfg, cfg), /* compared as text, with the three that follow */
-    KEPT_AS(first.serial, serial),
-    KEPT_AS(first.model, model),
-    KEPT_AS(first.firmware, firmware),
-    KEPT_AS(first.ssd, ssd),
-    KEPT_AS(first.payload, payload), /* payload-state.c */
-    KEPT_AS(first.block_bytes, block_bytes),
-    KEPT_AS(first.block_shift, block_shift),
-    KEPT_AS(first.unit_blocks, unit_blocks),
-    KEPT_AS(first.max_bytes, max_bytes),
-    KEPT_AS(first.windows_on, windows_on),
-    KEPT_AS(first.window, window), /* from the registers */
-    VALUE_OPTIONAL(first.cmb.msc, cmbmsc),
-    KEPT_AS(first.cmb.uses, cmb_uses),
-    VALUE_OPTIONAL(first.pmr.msc, pmrmsc),
-    VALUE_OPTIONAL(first.pmr.ctl, pmrctl),
-    VALUE_OPTIONAL(first.pmr.failed, pmr_failed),
-    KEPT_AS(first.stuck_mask, stuck_mask), /* of a rule */
-    KEPT_AS(first.stuck_csts, stuck_csts),
-    VALUE_AS(first.regs.asq, asq),
-    VALUE_AS(first.regs.acq, acq),
-    VALUE_AS(first.regs.cc, cc),
-    VALUE_AS(first.regs.csts, csts),
-    VALUE_AS(first.regs.intms, intms),
-    VALUE_AS(first.regs.aqa, aqa),
-    VALUE_AS(first.regs.page_bits, page_bits),
-    KEPT_AS(first.shutdown_req, shutdown_req),
-    VALUE_AS(first.pin_level, pin_level),
-    KEPT_AS(first.enabling, enabling),
-    VALUE_AS(first.shutdown_clean, shutdown_clean),
-    KEPT_AS(first.shutdown_waits, shutdown_waits), /* not at rest */
-    KEPT_AS(first.queues.sq, sq), /* these two have rows of their own */
-    KEPT_AS(first.queues.cq, cq),
-    KEPT_AS(first.queues.max_sqid, max_sqid),
-    KEPT_AS(first.queues.max_cqid, max_cqid),
-    KEPT_AS(first.queues.n_io, nio_queues),
-    VALUE_AS(first.queues.next_sq, next_sq),
-    VALUE_SINCE(3, first.queues.class_next, class_next),
-    VALUE_SINCE(3, first.queues.credit, credit),
-    VALUE_AS(first.queues.shadow_on, shadow_on),
-    VALUE_AS(first.queues.shadow_db, shadow_db),
-    VALUE_AS(first.queues.shadow_ei, shadow_ei),
-    VALUE_AS(first.features.value, feature),
-    VALUE_AS(first.features.vector_config, vector_config),
-    VALUE_AS(first.features.timestamp_ms, timestamp_ms),
-    VALUE_AS(first.features.timestamp_at_ns, timestamp_at_ns),
-    VALUE_AS(first.features.timestamp_set, timestamp_set),
-    VALUE_AS(first.features.host_id, host_id),
-    VALUE_OPTIONAL(first.features.host_id_extended, host_id_extended),
-    VALUE_SINCE(3, first.features.apst, apst),
-    VALUE_SINCE(3, first.features.apst_on, apst_on),
-    VALUE_SINCE(3, first.features.apst_set, apst_set),
-    VALUE_OPTIONAL(first.features.saved, feature_saved),
-    VALUE_OPTIONAL(first.features.is_saved, feature_is_saved),
-    VALUE_OPTIONAL(first.features.behavior, host_behavior),
-    VALUE_OPTIONAL(first.features.copy_formats, copy_formats),
-    KEPT_AS(first.events.aer, aer), /* records */
-    KEPT_AS(first.events.naer, naer),
-    VALUE_AS(first.events.pending, event_pending),
-    VALUE_AS(first.events.masked, event_masked),
-    VALUE_AS(first.events.info, event_info),
-    VALUE_AS(first.events.warned, warned),
-    KEPT_AS(first.events.health, health), /* looked at again */
-    VALUE_OPTIONAL(first.notices, notices),
-    VALUE_OPTIONAL(first.more_notices, more_notices),
-    VALUE_OPTIONAL(first.reservation_log, reservation_log),
-    KEPT_AS(first.changed_ns, changed_ns), /* ns-state.c */
-    VALUE_AS(first.error_log.entry, errors),
-    VALUE_OPTIONAL(first.error_log.specific, error_specific),
-    VALUE_AS(first.error_log.n, nerrors),
-    KEPT_AS(first.keep_alive_ns, keep_alive_ns), /* restarts */
-    VALUE_OPTIONAL(first.self_test, self_test),
-    KEPT_AS(first.self_test_req, self_test_req), /* NULL, at rest */
-    KEPT_AS(first.lba_scan, lba_scan),           /* none, at rest */
-    VALUE_OPTIONAL(first.host_memory, host_memory),
+    KEPT(first.sub),
+    KEPT(first.next), /* by nvme_add_controller() */
+    KEPT(first.index),
+    KEPT(first.secondary), /* NULL */
+    KEPT(first.machine),
+    KEPT(first.opaque),
+    KEPT(first.cq_client),
+    KEPT(first.commands),
+    KEPT(first.cfg), /* compared as text, with the three that follow */
+    KEPT(first.serial),
+    KEPT(first.model),
+    KEPT(first.firmware),
+    KEPT(first.ssd),
+    KEPT(first.payload), /* payload-state.c */
+    KEPT(first.block_bytes),
+    KEPT(first.block_shift),
+    KEPT(first.unit_blocks),
+    KEPT(first.max_bytes),
+    KEPT(first.windows_on),
+    KEPT(first.window), /* from the registers */
+    VALUE(first.cmb.msc),
+    KEPT(first.cmb.uses),
+    VALUE(first.pmr.msc),
+    VALUE(first.pmr.ctl),
+    VALUE(first.pmr.failed),
+    KEPT(first.stuck_mask), /* of a rule */
+    KEPT(first.stuck_csts),
+    VALUE(first.regs.asq),
+    VALUE(first.regs.acq),
+    VALUE(first.regs.cc),
+    VALUE(first.regs.csts),
+    VALUE(first.regs.intms),
+    VALUE(first.regs.aqa),
+    VALUE(first.regs.page_bits),
+    KEPT(first.shutdown_req),
+    VALUE(first.pin_level),
+    KEPT(first.enabling),
+    VALUE(first.shutdown_clean),
+    KEPT(first.shutdown_waits), /* not at rest */
+    KEPT(first.queues.sq),      /* these two have rows of their own */
+    KEPT(first.queues.cq),
+    KEPT(first.queues.max_sqid),
+    KEPT(first.queues.max_cqid),
+    KEPT(first.queues.n_io),
+    VALUE(first.queues.next_sq),
+    VALUE(first.queues.class_next),
+    VALUE(first.queues.credit),
+    VALUE(first.queues.shadow_on),
+    VALUE(first.queues.shadow_db),
+    VALUE(first.queues.shadow_ei),
+    VALUE(first.features.value),
+    VALUE(first.features.vector_config),
+    VALUE(first.features.timestamp_ms),
+    VALUE(first.features.timestamp_at_ns),
+    VALUE(first.features.timestamp_set),
+    VALUE(first.features.host_id),
+    VALUE(first.features.host_id_extended),
+    VALUE(first.features.apst),
+    VALUE(first.features.apst_on),
+    VALUE(first.features.apst_set),
+    VALUE(first.features.saved),
+    VALUE(first.features.is_saved),
+    VALUE(first.features.behavior),
+    VALUE(first.features.copy_formats),
+    KEPT(first.events.aer), /* records */
+    KEPT(first.events.naer),
+    VALUE(first.events.pending),
+    VALUE(first.events.masked),
+    VALUE(first.events.info),
+    VALUE(first.events.warned),
+    KEPT(first.events.health), /* looked at again */
+    VALUE(first.notices),
+    VALUE(first.reservation_log),
+    KEPT(first.changed_ns), /* ns-state.c */
+    VALUE(first.error_log.entry),
+    VALUE(first.error_log.specific),
+    VALUE(first.error_log.n),
+    KEPT(first.keep_alive_ns), /* restarts */
+    VALUE(first.self_test),
+    KEPT(first.self_test_req), /* NULL, at rest */
+    KEPT(first.lba_scan),      /* none, at rest */
+    VALUE(first.host_memory),
 };
 
-#undef ROW
 #undef MEMBER
-#undef VALUE_AS
-#undef KEPT_AS
-#undef VALUE_SINCE
-#undef VALUE_OPTIONAL
+#undef VALUE
+#undef KEPT
+#undef TABLE
 
 static const uint64_t table_counts[N_COUNTS] = {
     [N_ONE] = 1,
@@ -421,16 +378,8 @@ static bool walk_config(State *s, NvmeCtrl *ctrl)
 
 static bool walk_head(State *s, NvmeCtrl *ctrl)
 {
-    char magic[8];
-
-    memcpy(magic, MAGIC, sizeof(magic));
-    if (!state_bytes(s, magic, sizeof(magic))) {
-        return false;
-    }
-    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
-        return state_fail(s, "it is no saved controller");
-    }
-    return state_version(s) && walk_config(s, ctrl);
+    return state_signature(s, SIGNATURE, "it is no saved controller") &&
+           walk_config(s, ctrl);
 }
 
 /* ---- the controller as a whole ------------------------------------------- */
@@ -443,19 +392,6 @@ static bool is_flag(const bool *flag)
     return v <= 1;
 }
 
-static bool fdp_ok(const NvmeFdp *f, const NvmeFdp *own)
-{
-    for (unsigned i = 0; i < NVME_FDP_LOGS; i++) {
-        for (unsigned k = 0; k < NVME_FDP_EVENTS; k++) {
-            if (!is_flag(&f->log[i].event[k].has_handle)) {
-                return false;
-            }
-        }
-    }
-    return f->ruhs == own->ruhs && is_flag(&f->placement) &&
-           (f->ruhs || !f->placement);
-}
-
 static bool flags_ok(const NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < NVME_EVENT_TYPES; i++) {
@@ -464,11 +400,9 @@ static bool flags_ok(const NvmeCtrl *ctrl)
             return false;
         }
     }
-    for (unsigned i = 0; i < NVME_MOST_NOTICES; i++) {
+    for (unsigned i = 0; i < NVME_N_NOTICES; i++) {
         if (!is_flag(&ctrl->notices.pending[i]) ||
-            !is_flag(&ctrl->notices.masked[i]) ||
-            !is_flag(&ctrl->more_notices.pending[i]) ||
-            !is_flag(&ctrl->more_notices.masked[i])) {
+            !is_flag(&ctrl->notices.masked[i])) {
             return false;
         }
     }
@@ -504,13 +438,9 @@ static bool clocks_ok(const NvmeCtrl *ctrl)
            ctrl->sub->next_version < 1ULL << 48;
 }
 
-/* What no row says: of a stream of an earlier version, and what follows from
- * the rows. */
+/* What follows from the rows. */
 static bool apply_values(State *s, NvmeSubsys *sub)
 {
-    if (s->version < 5) {
-        nvme_streams_loaded_old(sub);
-    }
     return nvme_primary_loaded(sub) ||
            state_fail(s, "it is damaged: the flexible resources");
 }
@@ -520,7 +450,8 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
 {
     if (!flags_ok(ctrl) || !registers_ok(ctrl) || !clocks_ok(ctrl) ||
         !nvme_streams_ok(&ctrl->sub->streams, streams) ||
-        !fdp_ok(&ctrl->sub->fdp, fdp) || !nvme_fdp_units_ok(ctrl) ||
+        ctrl->sub->fdp.ruhs != fdp->ruhs ||
+        !nvme_fdp_logs_ok(&ctrl->sub->fdp) || !nvme_fdp_units_ok(ctrl) ||
         ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
         !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
         !nvme_firmware_ok(ctrl) || !nvme_telemetry_ok(ctrl) ||
@@ -566,7 +497,7 @@ typedef struct Place {
     uint64_t has_pel_context;
     uint64_t attached[NVME_MAX_NAMESPACES / 64];
     uint64_t changed[NVME_MAX_NAMESPACES / 64];
-    NvmeSecondaryState secondary; /* since version 5 */
+    NvmeSecondaryState secondary;
 } Place;
 
 static void get_place(const NvmeCtrl *c, Place *p)
@@ -626,7 +557,7 @@ static bool walk_one(State *s, NvmeCtrl *c)
     if (!s->loading) {
         get_place(c, &place);
     }
-    if (!state_record(s, &place, sizeof(place), 5)) {
+    if (!state_record(s, &place, sizeof(place))) {
         return false;
     }
     if (s->loading && !put_place(c, &place)) {

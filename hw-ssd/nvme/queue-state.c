@@ -37,7 +37,7 @@ static const StateRow cq_rows[] = {
 #define KEPT(m)  STATE_KEPT_ROW(NvmeSq, m)
 
 static const StateRow sq_rows[] = {
-    VALUE(live), KEPT(in_cmb),  STATE_VALUE_SINCE(3, NvmeSq, priority),
+    VALUE(live), KEPT(in_cmb),  VALUE(priority),
     KEPT(id),    KEPT(cq), /* its number goes before */
     VALUE(size), VALUE(head),   VALUE(tail),
     VALUE(addr), VALUE(shadow), KEPT(list), /* records */
@@ -80,7 +80,7 @@ static bool save_request(State *s, const NvmeRequest *req)
         .complete_ns = req->complete_ns,
     };
 
-    return state_record(s, &w, sizeof(w), 0);
+    return state_record(s, &w, sizeof(w));
 }
 
 static bool save_requests(State *s, const NvmeCtrl *ctrl)
@@ -138,7 +138,7 @@ static bool load_requests(State *s, NvmeCtrl *ctrl)
     for (uint64_t i = 0; !s->error && i < n; i++) {
         Waiting w;
 
-        if (!state_record(s, &w, sizeof(w), 0)) {
+        if (!state_record(s, &w, sizeof(w))) {
             return false;
         }
         if (w.sqid >= NVME_MAX_QUEUES || !ctrl->queues.sq[w.sqid].live ||

@@ -6,11 +6,10 @@
  * A stream may be forged: all is checked before the controller may use it.
  */
 #include "nvme-internal.h"
+#include "kept-parts.h"
 #include "reservation.h"
 
 #include "state.h"
-
-#define MAGIC "VSSDRSV\0"
 
 bool nvme_has_persistent_reservations(const NvmeCtrl *ctrl)
 {
@@ -27,20 +26,12 @@ bool nvme_has_persistent_reservations(const NvmeCtrl *ctrl)
 /* One record for each namespace that there could be. */
 static bool walk(State *s, NvmeReservation *all)
 {
-    char magic[8];
-
-    memcpy(magic, MAGIC, sizeof(magic));
-    if (!state_bytes(s, magic, sizeof(magic))) {
-        return false;
-    }
-    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
-        return state_fail(s, "it says nothing of reservations");
-    }
-    if (!state_version(s)) {
+    if (!state_signature(s, KEPT_RESERVATIONS,
+                         "it says nothing of reservations")) {
         return false;
     }
     for (uint32_t i = 0; i < NVME_MAX_NAMESPACES; i++) {
-        if (!state_record(s, &all[i], sizeof(all[i]), 0)) {
+        if (!state_record(s, &all[i], sizeof(all[i]))) {
             return false;
         }
     }

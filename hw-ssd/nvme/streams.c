@@ -336,16 +336,3 @@ bool nvme_streams_ok(const NvmeStreams *s, const NvmeStreams *own)
     return allocated <= s->max &&
            nvme_streams_shared_open(s) <= nvme_streams_shared(s);
 }
-
-void nvme_streams_loaded_old(NvmeSubsys *sub)
-{
-    NvmeStreamHost *h = &sub->streams.host[0];
-
-    for (unsigned i = 0; i < NVME_MAX_STREAMS; i++) {
-        sub->streams.stream[i].host = 0; /* padding of the old struct */
-        sub->streams.stream[i].reserved = 0;
-    }
-    if (h->enabled) {
-        set_identity(h, &sub->first);
-    }
-}

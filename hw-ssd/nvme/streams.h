@@ -55,7 +55,4 @@ unsigned nvme_streams_shared_open(const NvmeStreams *s);
 /* Of a stream that was loaded: own is what the drive had before. */
 bool nvme_streams_ok(const NvmeStreams *s, const NvmeStreams *own);
 
-/* One before version 5, which had one host: that of the first controller. */
-void nvme_streams_loaded_old(NvmeSubsys *sub);
-
 #endif

@@ -7,11 +7,10 @@
  * A stream may be forged: all is checked before the controller may use it.
  */
 #include "nvme-internal.h"
+#include "kept-parts.h"
 #include "secondary.h"
 
 #include "state.h"
-
-#define MAGIC "VSSDVIR\0"
 
 /* ---- in a saved controller ----------------------------------------------- */
 
@@ -101,16 +100,8 @@ bool nvme_has_primary_resources(const NvmeCtrl *ctrl)
 
 static bool walk(State *s, uint64_t *wanted)
 {
-    char magic[8];
-
-    memcpy(magic, MAGIC, sizeof(magic));
-    if (!state_bytes(s, magic, sizeof(magic))) {
-        return false;
-    }
-    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
-        return state_fail(s, "it says nothing of flexible resources");
-    }
-    if (!state_version(s)) {
+    if (!state_signature(s, KEPT_RESOURCES,
+                         "it says nothing of flexible resources")) {
         return false;
     }
     for (unsigned type = 0; type < NVME_RESOURCES; type++) {

@@ -33,6 +33,10 @@ typedef struct Record {
     uint64_t torn;
     uint64_t resetting;
     uint64_t finishing;
+    uint64_t zrwa; /* as the next, a flag of a drive with such areas */
+    uint64_t holds;
+    uint64_t advice;  /* NvmeZone.advice */
+    uint64_t age_s;   /* since NvmeZone.since_ns, of a drive with limits */
     uint64_t changed; /* by controller */
 } Record;
 
@@ -77,15 +81,6 @@ static uint32_t changed_by_index(NvmeSubsys *sub, uint64_t by_rank)
     return mask;
 }
 
-/* Above the state in Record.state: since there are Zone Random Write Areas, and
- * since states have limits of time. */
-#define STATE_MASK   0xffU
-#define STATE_ZRWA   0x100U
-#define STATE_HOLDS  0x200U
-#define ADVICE_SHIFT 10 /* NvmeZone.advice */
-#define ADVICE_MASK  7U
-#define AGE_SHIFT    32 /* seconds since NvmeZone.since_ns */
-
 static bool is_plain(const NvmeZone *z)
 {
     return z->state == NVME_ZONE_EMPTY && !z->holds &&
@@ -113,10 +108,7 @@ static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
     size_t n = ctrl->sub->zones.extension_bytes;
     Record r = {
         .zone = i,
-        .state = z->state | (z->zrwa ? STATE_ZRWA : 0) |
-                 (z->holds ? STATE_HOLDS : 0) |
-                 (uint64_t)z->advice << ADVICE_SHIFT |
-                 age_of(ctrl, z) << AGE_SHIFT,
+        .state = z->state,
         .wp = z->wp,
         .settled = z->settled,
         .opened = z->opened,
@@ -125,10 +117,14 @@ static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
         .torn = z->torn || z->writes > 0,
         .resetting = z->resetting,
         .finishing = z->finishing,
+        .zrwa = z->zrwa,
+        .holds = z->holds,
+        .advice = z->advice,
+        .age_s = age_of(ctrl, z),
         .changed = changed_by_rank(ctrl->sub, z->changed),
     };
 
-    return state_record(s, &r, sizeof(r), 0) &&
+    return state_record(s, &r, sizeof(r)) &&
            (!z->described ||
             state_bytes(s, ctrl->sub->zones.extension + i * n, n));
 }
@@ -147,7 +143,7 @@ static bool save_all(State *s, NvmeCtrl *ctrl)
     for (uint32_t i = 0; i < z->n; i++) {
         head.records += !is_plain(&z->zone[i]);
     }
-    if (!state_record(s, &head, sizeof(head), 0)) {
+    if (!state_record(s, &head, sizeof(head))) {
         return false;
     }
     for (uint32_t i = 0; i < z->n; i++) {
@@ -200,41 +196,37 @@ static bool record_ok(const NvmeZones *z, const Record *r)
 }
 
 /* An area belongs to an active zone of a drive that has them. */
-static bool flags_ok(const NvmeZones *z, uint64_t flags, uint64_t state)
+static bool area_ok(const NvmeZones *z, const Record *r)
 {
-    return !(flags & ~(uint64_t)(STATE_ZRWA | STATE_HOLDS)) &&
-           (!flags || z->zrwa) && (!(flags & STATE_ZRWA) || is_active(state));
+    return r->zrwa <= 1 && r->holds <= 1 &&
+           (z->zrwa || !(r->zrwa | r->holds)) &&
+           (!r->zrwa || is_active(r->state));
 }
 
 /* Attributes belong to a state, and to a limit that the drive has. */
-static bool advice_ok(const NvmeZones *z, unsigned advice, uint64_t state)
+static bool advice_ok(const NvmeZones *z, uint64_t advice, uint64_t state)
 {
     bool full = state == NVME_ZONE_FULL;
+    unsigned may =
+        (z->finish_limit_s && full ? NVME_ZONE_FINISHED : 0) |
+        (z->reset_s && full ? NVME_ZONE_SHOULD_RESET : 0) |
+        (z->finish_s && is_active(state) ? NVME_ZONE_SHOULD_FINISH : 0);
 
-    return (!(advice & NVME_ZONE_FINISHED) || (z->finish_limit_s && full)) &&
-           (!(advice & NVME_ZONE_SHOULD_RESET) || (z->reset_s && full)) &&
-           (!(advice & NVME_ZONE_SHOULD_FINISH) ||
-            (z->finish_s && is_active(state)));
+    return !(advice & ~(uint64_t)may);
 }
 
 static bool load_one(State *s, NvmeCtrl *ctrl)
 {
     NvmeZones *z = &ctrl->sub->zones;
     size_t n = z->extension_bytes;
-    uint64_t flags, age;
-    unsigned advice;
     Record r;
 
-    if (!state_record(s, &r, sizeof(r), 0)) {
+    if (!state_record(s, &r, sizeof(r))) {
         return false;
     }
-    age = has_limits(z) ? r.state >> AGE_SHIFT : 0;
-    r.state &= has_limits(z) ? UINT32_MAX : UINT64_MAX;
-    advice = r.state >> ADVICE_SHIFT & ADVICE_MASK;
-    flags = r.state & ~(uint64_t)(STATE_MASK | ADVICE_MASK << ADVICE_SHIFT);
-    r.state &= STATE_MASK;
-    if (!advice_ok(z, advice, r.state) || !flags_ok(z, flags, r.state) ||
-        !record_ok(z, &r)) {
+    if (!record_ok(z, &r) || !area_ok(z, &r) ||
+        !advice_ok(z, r.advice, r.state) ||
+        r.age_s > (has_limits(z) ? UINT32_MAX : 0)) {
         return state_fail(s, "it is damaged: a zone");
     }
     z->zone[r.zone] = (NvmeZone){
@@ -248,10 +240,11 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         .resetting = r.resetting,
         .finishing = r.finishing,
         .changed = changed_by_index(ctrl->sub, r.changed),
-        .zrwa = flags & STATE_ZRWA,
-        .holds = flags & STATE_HOLDS,
-        .advice = (uint8_t)advice,
-        .since_ns = (int64_t)ssd_now_ns(ctrl->ssd) - (int64_t)(age * NS_PER_S),
+        .zrwa = r.zrwa,
+        .holds = r.holds,
+        .advice = (uint8_t)r.advice,
+        .since_ns =
+            (int64_t)ssd_now_ns(ctrl->ssd) - (int64_t)(r.age_s * NS_PER_S),
     };
     z->n_zrwa += z->zone[r.zone].zrwa;
     if (r.stream != NVME_ZONE_NO_STREAM) {
@@ -281,7 +274,7 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
     NvmeZones *z = &ctrl->sub->zones;
     Head head;
 
-    if (!state_record(s, &head, sizeof(head), 0)) {
+    if (!state_record(s, &head, sizeof(head))) {
         return false;
     }
     if (head.n != z->n || head.size != z->size ||

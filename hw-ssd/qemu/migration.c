@@ -450,17 +450,15 @@ static const VMStateInfo model_info = {
 };
 
 const VMStateDescription vssd_vmstate = {
-    .name = "vssd",
+    .name = "vssd-drive", /* before version 1.0 it was vssd */
     /* Of the fields that follow.  The two streams of "model" carry versions of
-     * their own (core/state.h), and a later build loads an earlier one's;
-     * before version 2 they did not.  Version 3 begins with "vectors". */
-    .version_id = 3,
-    .minimum_version_id = 2,
+     * their own (core/state.h). */
+    .version_id = 1,
+    .minimum_version_id = 1,
     .fields =
         (const VMStateField[]){
             {
                 .name = "vectors",
-                .version_id = 3,
                 .info = &vectors_info,
                 .size = sizeof(VssdDev),
                 .flags = VMS_SINGLE,

@@ -166,7 +166,7 @@ static bool has_functions(void *opaque)
 
 /* After the physical function, whose capability enables and resets them. */
 const VMStateDescription vssd_sriov_vmstate = {
-    .name = "vssd/vfs",
+    .name = "vssd-drive/vfs",
     .version_id = 1,
     .minimum_version_id = 1,
     .needed = has_functions,

@@ -155,6 +155,33 @@ static void test_parts(void)
     }
 }
 
+/* The signatures of before version 1.0, at the beginning and behind a part. */
+static void test_early(void)
+{
+    static const char *const early[] = {"VSSDNS\0\0", "VSSDKEPT",  "VSSDFDP\0",
+                                        "VSSDERA\0",  "VSSDRSV\0", "VSSDVIR\0"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(early); i++) {
+        Host *h = ready(NULL);
+        g_autoptr(GError) error = NULL;
+        char *bytes = NULL;
+        bool namespaces;
+        size_t n = 0;
+
+        change(h);
+        save(h, &bytes, &n);
+        host_free(h);
+        bytes = g_realloc(bytes, n + 8);
+        memcpy(bytes + (i % 2 ? 0 : n), early[i], 8);
+        h = host_new(NULL);
+        g_assert_false(load(h, bytes, n + 8, &namespaces, &error));
+        g_assert_cmpstr(error->message, ==,
+                        "it is of a version of vssd before 1.0: make it again");
+        host_free(h);
+        free(bytes);
+    }
+}
+
 /* Nothing; other bytes; each bit that is turned; a cut; fewer slots. */
 static void test_damaged(void)
 {
@@ -194,6 +221,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/kept/round-trip", test_round_trip);
     g_test_add_func("/nvme/kept/parts", test_parts);
+    g_test_add_func("/nvme/kept/early", test_early);
     g_test_add_func("/nvme/kept/damaged", test_damaged);
     return g_test_run();
 }

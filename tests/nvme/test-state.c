@@ -528,6 +528,11 @@ static void test_damage(void)
     g_assert_null(host_load(&o, a.h, drive, ctrl, &error));
     g_assert_nonnull(strstr(error->message, "more after its end"));
     g_clear_error(&error);
+    memcpy(ctrl->data, "VSSDNVME", STATE_SIGNATURE_BYTES);
+    g_assert_null(host_load(&o, a.h, drive, ctrl, &error));
+    g_assert_cmpstr(error->message, ==,
+                    "it is of a version of vssd before 1.0: make it again");
+    g_clear_error(&error);
     host_free(a.h);
 }
 
@@ -609,7 +614,7 @@ static void test_forged(void)
     host_free(a.h);
 }
 
-/* ---- streams of earlier versions ----------------------------------------- */
+/* ---- the kept streams ---------------------------------------------------- */
 
 static GByteArray *bytes_of(const char *version, const char *what)
 {

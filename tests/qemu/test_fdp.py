@@ -116,4 +116,4 @@ def test_fdp_nothing_to_save(image: Path, tmp_path: Path) -> None:
             write(host, 1)
             assert events(host) == []
             assert machine.quit() == 0
-    assert b"VSSDFDP" not in state.read_bytes()
+    assert b"vssdFDP" not in state.read_bytes()

@@ -461,12 +461,25 @@ def end_of(data: bytes, at: int) -> int:
     return at + 4
 
 
+def test_early_stream(stream: tuple[bytes, Path], tmp_path: Path) -> None:
+    """Before version 1.0 the section of a drive had another name."""
+    data, image = stream
+    name, early = b"/vssd-drive", b"/vssd"
+    end = data.index(name)
+    start = data.rindex(b"0000:", 0, end)
+    length = data[start - 1] - len(name) + len(early)
+    status, said = incoming(
+        data[:start - 1] + bytes([length]) + data[start:end] + early
+        + data[end + len(name):], image, tmp_path)
+    assert status == 1 and "/vssd'" in said, said
+
+
 def test_broken_streams(stream: tuple[bytes, Path], tmp_path: Path) -> None:
     """A bit that has turned, a part that is missing: an error, not a crash."""
     data, image = stream
     chance = random.Random(5)
-    first = data.index(b"VSSDSTAT") - 4
-    second = data.index(b"VSSDNVME") - 4
+    first = data.index(b"vssdSTAT") - 4
+    second = data.index(b"vssdNVME") - 4
     assert end_of(data, first) == second
     end = end_of(data, second)
     places = [first, second, end - 4] + [

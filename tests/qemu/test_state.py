@@ -86,7 +86,7 @@ def test_kept(image: Path, tmp_path: Path) -> None:
         host.write(0, b"data" * 2 * KIB)
         host.flush()
         assert machine.quit() == 0
-    assert b"VSSDKEPT" not in state.read_bytes()
+    assert b"vssdKEPT" not in state.read_bytes()
     with Machine(*args) as machine:
         host = host_of(machine)
         host.check(host.admin.run(9, nsid=0, cdw=(1 << 31 | 8, 0x0203)))

@@ -105,7 +105,7 @@ typedef struct Unit {
     uint64_t failed;   /* else DIRTY */
     uint64_t absorbed;
     uint64_t valid[MASK_WORDS];
-    uint64_t marked[MASK_WORDS]; /* since version 3 */
+    uint64_t marked[MASK_WORDS];
 } Unit;
 
 static bool save_entry(State *s, const Payload *p, const PayloadEntry *e)
@@ -120,7 +120,7 @@ static bool save_entry(State *s, const Payload *p, const PayloadEntry *e)
     g_assert(e->state == ENTRY_FAILED || e->state == ENTRY_DIRTY);
     memcpy(u.valid, e->valid, sizeof(u.valid));
     memcpy(u.marked, e->marked, sizeof(u.marked));
-    return state_record(s, &u, sizeof(u), 3) &&
+    return state_record(s, &u, sizeof(u)) &&
            state_bytes(s, e->data, p->unit_bytes) &&
            (!p->meta_bytes ||
             state_bytes(s, e->meta, (size_t)meta_of(p, p->unit_blocks)));
@@ -187,7 +187,7 @@ static bool load_unit(State *s, Payload *p)
     PayloadEntry *e;
     Unit u;
 
-    if (!state_record(s, &u, sizeof(u), 3)) {
+    if (!state_record(s, &u, sizeof(u))) {
         return false;
     }
     if (!unit_ok(p, &u)) {
@@ -307,9 +307,6 @@ static bool load_marks(State *s, Payload *p)
     uint64_t end = 0;
     uint64_t n = 0;
 
-    if (s->version < 3) {
-        return true;
-    }
     state_u64(s, &n);
     for (uint64_t i = 0; !s->error && i < n; i++) {
         Run run;
