@@ -26,8 +26,7 @@ struct Oplog {
     char *path;
     Ssd *ssd;
     uint64_t n_records;
-    int err;   /* errno of the first write that failed, or 0 */
-    bool wide; /* version 2 */
+    int err; /* errno of the first write that failed, or 0 */
 };
 
 static void write_bytes(Oplog *log, const void *bytes, size_t n)
@@ -46,19 +45,15 @@ static void put(uint8_t *to, uint64_t v, unsigned bytes)
 
 void oplog_write(Oplog *log, const OplogRecord *r)
 {
-    uint8_t buf[OPLOG_WIDE_RECORD_BYTES] = {r->type, r->a};
-    size_t n = log->wide ? OPLOG_WIDE_RECORD_BYTES : OPLOG_RECORD_BYTES;
-    bool both = !log->wide && r->type == OPLOG_SUBMIT;
+    uint8_t buf[OPLOG_RECORD_BYTES] = {r->type, r->a};
 
-    invariant(!both || r->y <= UINT32_MAX);
     put(buf + 2, r->b, 2);
-    put(buf + 4, log->wide ? 0 : r->c, 4);
+    put(buf + 4, r->bytes, 4);
     put(buf + 8, r->at_ps, 8);
     put(buf + 16, r->x, 8);
-    put(buf + 24, both ? r->z << 32 | r->y : r->y, 8);
+    put(buf + 24, r->y, 8);
     put(buf + 32, r->c, 8);
-    put(buf + 40, r->z, 8);
-    write_bytes(log, buf, n); /* a failure is told when the log is closed */
+    write_bytes(log, buf, sizeof(buf)); /* a failure is told at the end */
     log->n_records++;
 }
 
@@ -98,8 +93,8 @@ static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)
         .c = op->ppa.page,
         .at_ps = now_ps,
         .x = op->id,
-        .y = op->bytes,
-        .z = op->kind == NAND_COPYBACK ? op->from.page
+        .bytes = (uint32_t)op->bytes,
+        .y = op->kind == NAND_COPYBACK ? op->from.page
                                        : oplog_owner(log->ssd, op),
     };
 
@@ -221,10 +216,9 @@ static void write_header(Oplog *log)
 {
     const Ssd *ssd = log->ssd;
     const NandConfig *c = &ssd->cfg->nand;
-    size_t bytes = log->wide ? OPLOG_WIDE_HEADER_BYTES : OPLOG_HEADER_BYTES;
     const uint32_t word[] = {
-        (uint32_t)bytes,
-        log->wide ? OPLOG_WIDE_RECORD_BYTES : OPLOG_RECORD_BYTES,
+        OPLOG_HEADER_BYTES,
+        OPLOG_RECORD_BYTES,
         c->channels,
         c->chips,
         c->dies,
@@ -242,15 +236,13 @@ static void write_header(Oplog *log)
     };
     const uint64_t wide[] = {
         c->bus_ps_per_byte,  least_read_ps(ssd), least_program_ps(ssd),
-        least_erase_ps(ssd), ssd->l.user_units,
+        least_erase_ps(ssd), ssd->l.user_units,  ssd->l.meta_units,
     };
     const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages,
-                             log->wide ? 0 : (uint32_t)ssd->l.meta_units,
-                             c->paired_pages ? c->cell + 1 : 0};
-    uint8_t head[OPLOG_WIDE_HEADER_BYTES] = {0};
+                             c->paired_pages ? c->cell + 1 : 0, 0};
+    uint8_t head[OPLOG_HEADER_BYTES] = OPLOG_SIGNATURE;
     uint8_t *p = head + 8;
 
-    memcpy(head, log->wide ? OPLOG_WIDE_MAGIC : OPLOG_MAGIC, 8);
     for (size_t i = 0; i < G_N_ELEMENTS(word); i++, p += 4) {
         put(p, word[i], 4);
     }
@@ -260,9 +252,8 @@ static void write_header(Oplog *log)
     for (size_t i = 0; i < G_N_ELEMENTS(last); i++, p += 4) {
         put(p, last[i], 4);
     }
-    invariant((size_t)(p - head) == OPLOG_HEADER_BYTES);
-    put(p, ssd->l.meta_units, 8); /* version 2 */
-    write_bytes(log, head, bytes);
+    invariant(p == head + sizeof(head));
+    write_bytes(log, head, sizeof(head));
 }
 
 static bool cannot(const char *path, int err, GError **error)
@@ -319,7 +310,6 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
     log->lock = lock;
     log->path = g_strdup(path);
     log->ssd = ssd;
-    log->wide = ssd->l.wide;
     ssd->inspect.log = log;
     write_header(log);
     nand_watch(ssd->nand, &watch, log);

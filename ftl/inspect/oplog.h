@@ -2,10 +2,9 @@
 /*
  * oplog.h - everything that a drive does, as a file of records.
  *
- * docs/oplog-format.md describes the format, and its two versions: a drive
- * whose numbers of units have 64 bits (SsdLayout.wide) writes the second.
- * vssd-oplog-check reads both and shares no code with the model.  A drive
- * without a log pays one branch at each place.
+ * docs/oplog-format.md describes the format.  vssd-oplog-check reads it and
+ * shares no code with the model.  A drive without a log pays one branch at each
+ * place.
  */
 #ifndef VSSD_FTL_OPLOG_H
 #define VSSD_FTL_OPLOG_H
@@ -13,13 +12,10 @@
 #include "nand.h"
 #include "ssd.h"
 
-#define OPLOG_MAGIC             "VSSDLOG1"
-#define OPLOG_HEADER_BYTES      128
-#define OPLOG_RECORD_BYTES      32
-#define OPLOG_WIDE_MAGIC        "VSSDLOG2"
-#define OPLOG_WIDE_HEADER_BYTES 136
-#define OPLOG_WIDE_RECORD_BYTES 48
-#define OPLOG_SLC               128 /* in a submit record, with the kind */
+#define OPLOG_SIGNATURE    "vssdLOG1"
+#define OPLOG_HEADER_BYTES 136
+#define OPLOG_RECORD_BYTES 40
+#define OPLOG_SLC          128 /* in a submit record, with the kind */
 
 typedef enum OplogType {
     OPLOG_SUBMIT = 1,   /* an operation is queued */
@@ -41,19 +37,20 @@ typedef enum OplogType {
     OPLOG_N_TYPES,
 } OplogType;
 
-/* Little-endian in the file.  Version 1 has c in 32 bits and no z: that of a
- * submit record is the high half of y. */
+/* In this order, and little-endian, in the file. */
 typedef struct OplogRecord {
     uint8_t type;
     uint8_t a;
     uint16_t b;
-    uint64_t c;
+    uint32_t bytes; /* submit */
     uint64_t at_ps;
     uint64_t x;
-    uint64_t y;
-    uint64_t z; /* submit: the source page of a copyback, or the command that a
+    uint64_t y; /* submit: the source page of a copyback, or the command that a
                    read is for (0: none) */
+    uint64_t c;
 } OplogRecord;
+
+G_STATIC_ASSERT(sizeof(OplogRecord) == OPLOG_RECORD_BYTES);
 
 typedef enum OplogWhere {
     OPLOG_UNMAPPED,

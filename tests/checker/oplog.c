@@ -4,8 +4,7 @@
  * single field changed does not.
  *
  * Knows the format (oplog.h) and runs vssd-oplog-check as a program, which the
- * environment names: VSSD_OPLOG_CHECK.  With the argument `wide` all logs are
- * of version 2.
+ * environment names: VSSD_OPLOG_CHECK.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -20,8 +19,6 @@
 #include "ssd-report.h"
 #include "ssd-setup.h"
 #include "workload.h"
-
-static bool wide; /* logs are of version 2 */
 
 /* ---- making a log -------------------------------------------------------- */
 
@@ -127,7 +124,6 @@ static void make_log(const char *profile, const char *set, PlayerFill fill,
     g_assert_no_error(error);
     cfg->trim_group_shift = 1; /* trims in several steps */
     cfg->trim_step = 1;
-    cfg->wide_tables = wide;
     ssd = ssd_create(cfg, cuts ? &host : NULL, NULL, &error);
     g_assert_no_error(error);
     g_assert_true(ssd_oplog_open(ssd, path, &error));
@@ -380,7 +376,7 @@ static struct {
 
 static OplogRecord get(size_t i)
 {
-    return raw_get(log0.bytes, wide, i);
+    return raw_get(log0.bytes, i);
 }
 
 static void load_log_of(const char *set, bool cuts)
@@ -392,8 +388,7 @@ static void load_log_of(const char *set, bool cuts)
     make_log("tiny", set, PLAYER_FILL_RANDOM, cuts, path);
     g_assert_true(g_file_get_contents(path, &log0.bytes, &log0.len, NULL));
     g_unlink(path);
-    log0.n = (log0.len - raw_header_bytes(wide)) / raw_record_bytes(wide);
-    g_assert_cmpint(log0.bytes[7], ==, wide ? '2' : '1');
+    log0.n = (log0.len - OPLOG_HEADER_BYTES) / OPLOG_RECORD_BYTES;
     memcpy(&word, log0.bytes + 32, 4);
     log0.blocks = word;
     memcpy(&word, log0.bytes + 36, 4);
@@ -438,7 +433,7 @@ static void expect(size_t i, const OplogRecord *changed, const char *rule)
     g_autofree char *copy = g_memdup2(log0.bytes, log0.len);
     int status;
 
-    raw_set(copy, wide, i, changed);
+    raw_set(copy, i, changed);
     g_assert_true(g_file_set_contents(path, copy, (gssize)log0.len, NULL));
     status = check_log(path, &said);
     g_unlink(path);
@@ -515,11 +510,11 @@ static void test_bytes(void)
     load_log();
     MUTATE(find(OPLOG_CMD, SSD_OP_READ), r.c += 16, "bytes");
     MUTATE(find(OPLOG_CMD, SSD_OP_WRITE), r.c += 16, "bytes");
-    MUTATE(find(OPLOG_SUBMIT, NAND_PROGRAM), r.y -= 4096, "bytes");
+    MUTATE(find(OPLOG_SUBMIT, NAND_PROGRAM), r.bytes -= 4096, "bytes");
     for (size_t i = find(OPLOG_SUBMIT, NAND_READ);;
          i = find_from(i + 1, OPLOG_SUBMIT, NAND_READ)) {
-        if (get(i).z) { /* for a command */
-            MUTATE(i, r.y -= 512, "bytes");
+        if (get(i).y) { /* for a command */
+            MUTATE(i, r.bytes -= 512, "bytes");
             break;
         }
     }
@@ -731,11 +726,11 @@ static bool finds_early_end(size_t cmd)
     }
     for (size_t i = end; i > cmd + 1; i--) {
         r = get(i - 1);
-        raw_set(copy, wide, i, &r);
+        raw_set(copy, i, &r);
     }
     r = get(end);
     r.at_ps = get(cmd).at_ps;
-    raw_set(copy, wide, cmd + 1, &r);
+    raw_set(copy, cmd + 1, &r);
     g_assert_true(g_file_set_contents(path, copy, (gssize)log0.len, NULL));
     status = check_log(path, &said);
     g_unlink(path);
@@ -771,6 +766,8 @@ static void test_format(void)
     g_autofree char *path = log_path();
     g_autofree char *said = NULL;
     g_autofree char *text = NULL;
+    g_autofree char *refused = NULL;
+    char early[OPLOG_HEADER_BYTES] = "";
 
     load_log();
     MUTATE(find(OPLOG_SPAN, -1), r.type = 200, "format");
@@ -783,6 +780,10 @@ static void test_format(void)
     g_assert_true(g_str_has_prefix(said, "broken rule: format:"));
     g_assert_true(g_file_set_contents(path, "hello", -1, NULL));
     g_assert_cmpint(check_log(path, &text), ==, 2);
+    memcpy(early, "VSSDLOG1", 8);
+    g_assert_true(g_file_set_contents(path, early, sizeof(early), NULL));
+    g_assert_cmpint(check_log(path, &refused), ==, 2);
+    g_assert_nonnull(strstr(refused, "before 1.0: make it again\n"));
     g_unlink(path);
 }
 
@@ -802,7 +803,7 @@ static void test_history(void)
     }
     r = get(i);
     r.c -= r.c % log0.pages;
-    raw_set(copy, wide, i, &r);
+    raw_set(copy, i, &r);
     g_assert_true(g_file_set_contents(path, copy, (gssize)log0.len, NULL));
     g_assert_cmpint(check_log(path, &said), ==, 1);
     g_unlink(path);
@@ -851,7 +852,6 @@ static void test_nothing(void)
 
         ssd_config_load(cfg, VSSD_PROFILE_DIR "/tiny.ini", &error);
         g_assert_no_error(error);
-        cfg->wide_tables = wide;
         ssd = ssd_create(cfg, NULL, NULL, &error);
         g_assert_no_error(error);
         g_assert_true(ssd_oplog_open(ssd, path, &error));
@@ -872,7 +872,6 @@ static void test_nothing(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    wide = argc > 1 && g_str_equal(argv[1], "wide");
     for (size_t i = 0; i < G_N_ELEMENTS(cleans); i++) {
         g_autofree char *name = g_strdup_printf("/oplog/clean/%s",
                                                 cleans[i].name);

@@ -133,10 +133,10 @@ static int check_log(const char *path, char **said)
  * where that is in the file. */
 static size_t find(const char *log, size_t len, OplogType type, size_t field)
 {
-    size_t n = (len - OPLOG_WIDE_HEADER_BYTES) / OPLOG_WIDE_RECORD_BYTES;
+    size_t n = (len - OPLOG_HEADER_BYTES) / OPLOG_RECORD_BYTES;
 
     for (size_t i = n / 4; i < n; i++) {
-        size_t at = OPLOG_WIDE_HEADER_BYTES + i * OPLOG_WIDE_RECORD_BYTES;
+        size_t at = OPLOG_HEADER_BYTES + i * OPLOG_RECORD_BYTES;
         uint64_t value;
 
         memcpy(&value, log + at + field, 8);
@@ -190,14 +190,13 @@ static void test_log(gconstpointer data)
     close(fd);
     make_log(d, path);
     g_assert_true(g_file_get_contents(path, &log, &len, NULL));
-    g_assert_cmpmem(log, 8, OPLOG_WIDE_MAGIC, 8);
     status = check_log(path, &said);
     g_unlink(path);
     g_assert_cmpstr(said, ==, "");
     g_assert_cmpint(status, ==, 0);
     getrusage(RUSAGE_CHILDREN, &used);
     g_test_message("%u TiB, %s: %zu records, the checker takes %.1f MiB",
-                   d->tib, d->options, len / OPLOG_WIDE_RECORD_BYTES,
+                   d->tib, d->options, len / OPLOG_RECORD_BYTES,
                    (double)used.ru_maxrss * 1024 / MIB);
     g_assert_cmpint(used.ru_maxrss, <, 1200 * (MIB / 1024));
     if (d == &drives[0]) {

@@ -227,11 +227,14 @@ def test_commands(runs: Path, tmp_path: Path) -> None:
         result.read_commands(tmp_path / "cut.csv")
 
 
-@pytest.mark.parametrize("data", [b"", b"VSSDLOG1", b"x" * 200])
-def test_no_operation_log(tmp_path: Path, data: bytes) -> None:
-    """A file that is none."""
+@pytest.mark.parametrize(("data", "why"), [
+    (b"", "no operation log"), (b"vssdLOG1", "no operation log"),
+    (b"x" * 200, "no operation log"),
+    (b"VSSDLOG1" + bytes(120), "before 1.0: make it again")])
+def test_no_operation_log(tmp_path: Path, data: bytes, why: str) -> None:
+    """A file that is none, or of before version 1.0."""
     (tmp_path / "a.oplog").write_bytes(data)
-    with pytest.raises(UserError, match="no operation log"):
+    with pytest.raises(UserError, match=why):
         oplog.read(tmp_path / "a.oplog")
 
 

@@ -106,20 +106,20 @@ void on_submit(const Record *r)
     op->no = k.no;
     op->kind = kind;
     op->page = r->c;
-    op->bytes = (uint32_t)r->y;
+    op->bytes = r->bytes;
     op->submitted = r->at;
     *p = op;
     k.n_ops[op->kind]++;
     switch (op->kind) {
     case READ:
-        op->owner = r->z;
+        op->owner = r->y;
         begin_read(op);
         break;
     case ERASE:
         medium_erase(op);
         break;
     default:
-        op->from = r->z;
+        op->from = r->y;
         begin_program(op);
         break;
     }

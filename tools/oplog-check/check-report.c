@@ -52,9 +52,9 @@ static void print_record(uint64_t no, const Record *r)
 
     fprintf(stderr,
             "  record %" PRIu64 " at %" PRIu64 " ps: %s a=%u b=%u c=%" PRIu64
-            " x=%" PRIu64 " y=%" PRIu64 " z=%" PRIu64 "\n",
+            " x=%" PRIu64 " y=%" PRIu64 " bytes=%u\n",
             no, r->at, types[r->type < N_TYPES ? r->type : 0], r->a, r->b, r->c,
-            r->x, r->y, r->z);
+            r->x, r->y, r->bytes);
 }
 
 /* Does the record name one of the operations, or the command? */

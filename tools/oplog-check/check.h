@@ -19,13 +19,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define NONE              UINT64_MAX
-#define RECORD_BYTES      32 /* version 1 */
-#define HEADER_BYTES 128
-#define WIDE_RECORD_BYTES 48 /* version 2 */
-#define WIDE_HEADER_BYTES 136
-#define MOST_UNITS        (1ULL << 40)
-#define CHUNK_UNITS       2048 /* logical units touched or trimmed at a time */
+#define NONE          UINT64_MAX
+#define RECORD_BYTES  40
+#define HEADER_BYTES  136
+#define MOST_UNITS    (1ULL << 40)
+#define CHUNK_UNITS   2048 /* logical units touched or trimmed at a time */
 #define HISTORY (1U << 17) /* records looked through when a rule is broken */
 #define HISTORY_LINES 40
 #define BUCKETS (1U << 16)
@@ -77,8 +75,8 @@ enum {
 typedef struct Record {
     uint8_t type, a;
     uint16_t b;
-    uint64_t c;
-    uint64_t at, x, y, z; /* in version 1, too, z is split from y */
+    uint32_t bytes; /* of a SUBMIT */
+    uint64_t at, x, y, c;
 } Record;
 
 typedef struct Header {
@@ -86,10 +84,9 @@ typedef struct Header {
     uint32_t unit_bytes, block_bytes, pages_per_program, lock, flags;
     uint32_t mt_s, width;
     uint64_t ps_per_byte, read_ps, prog_ps, erase_ps, user_units;
+    uint64_t meta_units;            /* of the drive's own, after the user's */
     uint32_t slc_blocks, slc_pages; /* the first blocks of each plane */
-    uint32_t paired;     /* pages of a word line, or 0: none are lost */
-    uint64_t meta_units; /* of the drive's own, after the user's */
-    bool wide;           /* version 2 */
+    uint32_t paired; /* pages of a word line, or 0: none are lost */
 } Header;
 
 /* A unit that a program puts into its page. */

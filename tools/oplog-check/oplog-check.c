@@ -3,7 +3,7 @@
  * oplog-check.c - vssd-oplog-check: could a real drive produce this operation
  * log?
  *
- * Reads both versions of docs/oplog-format.md and follows it with tables of its
+ * Reads the format of docs/oplog-format.md and follows it with tables of its
  * own: the contents of each page, the place of each logical unit, the holder of
  * each channel, unit and plane.  It includes nothing of the model, on purpose:
  * a mistake in the model must not be made twice.
@@ -99,11 +99,6 @@ static void handle(const Record *r)
     }
 }
 
-static size_t record_bytes(void)
-{
-    return k.h.wide ? WIDE_RECORD_BYTES : RECORD_BYTES;
-}
-
 static uint64_t get(const uint8_t *p, unsigned bytes)
 {
     uint64_t v = 0;
@@ -118,7 +113,6 @@ static uint64_t get(const uint8_t *p, unsigned bytes)
 static bool is_too_large(uint64_t planes)
 {
     const Header *h = &k.h;
-    uint64_t most = h->wide ? MOST_UNITS : 1ULL << 31;
     uint64_t per_page = h->page_bytes / h->unit_bytes;
     uint64_t pages;
 
@@ -127,8 +121,8 @@ static bool is_too_large(uint64_t planes)
         return true;
     }
     pages = planes * h->blocks * h->pages;
-    return pages > most || pages > MOST_UNITS / per_page ||
-           h->user_units > most || h->meta_units > most;
+    return pages > MOST_UNITS / per_page || h->user_units > MOST_UNITS ||
+           h->meta_units > MOST_UNITS;
 }
 
 static bool header_is_bad(void)
@@ -144,27 +138,23 @@ static bool header_is_bad(void)
            h->paired > 4 || (h->flags >> 24 && planes % (h->flags >> 24));
 }
 
-/* The bytes of a header of either version. */
 static void read_head(uint8_t *head)
 {
-    size_t bytes;
-
     if (fread(head, HEADER_BYTES, 1, k.file) != 1) {
         unreadable("not an operation log");
     }
-    k.h.wide = memcmp(head, "VSSDLOG2", 8) == 0;
-    bytes = k.h.wide ? WIDE_HEADER_BYTES : HEADER_BYTES;
-    if ((!k.h.wide && memcmp(head, "VSSDLOG1", 8) != 0) ||
-        get(head + 8, 4) != bytes || get(head + 12, 4) != record_bytes() ||
-        (k.h.wide &&
-         fread(head + HEADER_BYTES, bytes - HEADER_BYTES, 1, k.file) != 1)) {
-        unreadable("not an operation log of version 1 or 2");
+    if (memcmp(head, "VSSD", 4) == 0) {
+        unreadable("a log of a version of vssd before 1.0: make it again");
+    }
+    if (memcmp(head, "vssdLOG1", 8) != 0 || get(head + 8, 4) != HEADER_BYTES ||
+        get(head + 12, 4) != RECORD_BYTES) {
+        unreadable("not an operation log of version 1");
     }
 }
 
 static void read_header(void)
 {
-    uint8_t head[WIDE_HEADER_BYTES];
+    uint8_t head[HEADER_BYTES];
     uint32_t *word = &k.h.channels;
     uint64_t *wide = &k.h.ps_per_byte;
 
@@ -172,13 +162,12 @@ static void read_header(void)
     for (unsigned i = 0; i < 14; i++) {
         word[i] = (uint32_t)get(head + 16 + 4 * i, 4);
     }
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         wide[i] = get(head + 72 + 8 * i, 8);
     }
-    k.h.slc_blocks = (uint32_t)get(head + 112, 4);
-    k.h.slc_pages = (uint32_t)get(head + 116, 4);
-    k.h.meta_units = k.h.wide ? get(head + 128, 8) : get(head + 120, 4);
-    k.h.paired = (uint32_t)get(head + 124, 4);
+    k.h.slc_blocks = (uint32_t)get(head + 120, 4);
+    k.h.slc_pages = (uint32_t)get(head + 124, 4);
+    k.h.paired = (uint32_t)get(head + 128, 4);
     if (header_is_bad()) {
         unreadable("the header describes no possible drive");
     }
@@ -219,30 +208,24 @@ static void set_up(void)
 
 static Record record_of(const uint8_t *p)
 {
-    Record r = {
+    return (Record){
         .type = p[0],
         .a = p[1],
         .b = (uint16_t)get(p + 2, 2),
+        .bytes = (uint32_t)get(p + 4, 4),
         .at = get(p + 8, 8),
         .x = get(p + 16, 8),
         .y = get(p + 24, 8),
+        .c = get(p + 32, 8),
     };
-
-    r.c = k.h.wide ? get(p + 32, 8) : get(p + 4, 4);
-    r.z = k.h.wide ? get(p + 40, 8) : 0;
-    if (r.type == SUBMIT && !k.h.wide) {
-        r.z = r.y >> 32;
-        r.y &= UINT32_MAX;
-    }
-    return r;
 }
 
 static void read_records(void)
 {
-    uint8_t p[WIDE_RECORD_BYTES];
+    uint8_t p[RECORD_BYTES];
     size_t n;
 
-    while ((n = fread(p, 1, record_bytes(), k.file)) == record_bytes()) {
+    while ((n = fread(p, 1, RECORD_BYTES, k.file)) == RECORD_BYTES) {
         k.r = record_of(p);
         k.no++;
         k.ring[k.no % HISTORY] = k.r;

@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UserError
+from ..signature import refuse_early
 
 if TYPE_CHECKING:
     import numpy as np
     Array = np.ndarray[Any, np.dtype[Any]]
 
-RECORDS = {b"VSSDLOG1": (32, [("type", "u1"), ("a", "u1"), ("b", "<u2"),
-                              ("c", "<u4"), ("at", "<u8"), ("x", "<u8"),
-                              ("y", "<u8")]),
-           b"VSSDLOG2": (48, [("type", "u1"), ("a", "u1"), ("b", "<u2"),
-                              ("c4", "<u4"), ("at", "<u8"), ("x", "<u8"),
-                              ("y", "<u8"), ("c", "<u8"), ("z", "<u8")])}
+SIGNATURE = b"vssdLOG1"
+FIELDS = [("type", "u1"), ("a", "u1"), ("b", "<u2"), ("bytes", "<u4"),
+          ("at", "<u8"), ("x", "<u8"), ("y", "<u8"), ("c", "<u8")]
+RECORD_BYTES = 40
 SUBMIT, SPAN, DONE = 1, 2, 3
 ERASE, SLC = 2, 128  # kinds of a submit record
 ARRAY = 4  # a span of a plane's array
@@ -57,19 +56,20 @@ def _open(path: Path) -> tuple[Geometry, Any]:
         size = path.stat().st_size
     except OSError as e:
         raise UserError(f"{path}: {e.strerror}") from e
-    if head[:8] not in RECORDS or len(head) < 56:
+    refuse_early(path, head)
+    if not head.startswith(SIGNATURE) or len(head) < 56:
         raise UserError(f"{path}: no operation log (--oplog of vssd-sim run"
                         " and ./vssd run)")
-    record, fields = RECORDS[head[:8]]
-    begin, stored, channels, chips, dies, planes, blocks, pages = \
+    begin, record, channels, chips, dies, planes, blocks, pages = \
         struct.unpack_from("<8I", head, 8)
-    if stored != record:
-        raise UserError(f"{path}: records of {stored} bytes: allowed {record}")
+    if record != RECORD_BYTES:
+        raise UserError(f"{path}: records of {record} bytes: allowed"
+                        f" {RECORD_BYTES}")
     count = (size - begin) // record
     if count <= 0:
         raise UserError(f"{path}: no operation: the log is empty")
     return (Geometry(channels * chips * dies * planes, planes, blocks, pages),
-            np.memmap(path, np.dtype(fields), "r", begin, (count,)))
+            np.memmap(path, np.dtype(FIELDS), "r", begin, (count,)))
 
 
 def _chunks(records: Any) -> Any:
