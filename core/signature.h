@@ -18,4 +18,11 @@ static inline bool signature_is_early(const void *first)
     return memcmp(first, "VSSD", 4) == 0;
 }
 
+/* Is it that signature, or the one that its kind had before? */
+static inline bool signature_is(const void *first, const char *signature)
+{
+    return (signature_is_early(first) || memcmp(first, signature, 4) == 0) &&
+           memcmp((const char *)first + 4, signature + 4, 4) == 0;
+}
+
 #endif

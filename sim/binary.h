@@ -16,7 +16,7 @@
 
 #include "trace.h"
 
-#define BINARY_MAGIC        "VSSDBIN1"
+#define BINARY_SIGNATURE    "vssdBIN1"
 #define BINARY_HEADER_BYTES 32
 #define BINARY_RECORD_BYTES 24
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "request.h"
+#include "signature.h"
 #include "simtime.h"
 #include "ssd-setup.h"
 #include "ssd-window.h"
@@ -294,7 +295,7 @@ static uint64_t fixed(const uint8_t *p, unsigned bytes)
 
 bool recorded_detect(const char *head, size_t n)
 {
-    return n >= 8 && memcmp(head, RECORDING_MAGIC, 8) == 0;
+    return n >= 8 && signature_is(head, RECORDING_SIGNATURE);
 }
 
 static InputRead take_text(Input *in, uint64_t bytes, GString *text,
@@ -328,7 +329,9 @@ InputRead recorded_head(RecordedState *s, Input *in, GString *text,
     s->block_bytes = (uint32_t)fixed(head + 8, 4);
     s->used = fixed(head + 12, 4) & RECORDING_USED;
     s->nblocks = fixed(head + 16, 8);
-    if (!recorded_detect((const char *)head, sizeof(head))) {
+    if (signature_is_early(head)) {
+        *reason = SIGNATURE_EARLY;
+    } else if (!recorded_detect((const char *)head, sizeof(head))) {
         *reason = "no trace of vssd: it begins otherwise";
     } else if (fixed(head + 12, 4) & ~(uint64_t)RECORDING_USED) {
         *reason = "made by another version of vssd";

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "binary.h"
+#include "signature.h"
 
 typedef struct BinaryState {
     bool headed; /* the header has been read */
@@ -33,12 +34,11 @@ static void swap_record(BinaryRecord *r)
     r->stream = GUINT16_FROM_LE(r->stream);
 }
 
-/* The header of version 1. */
 static void make_header(uint8_t h[BINARY_HEADER_BYTES])
 {
     memset(h, 0, BINARY_HEADER_BYTES);
-    memcpy(h, BINARY_MAGIC, strlen(BINARY_MAGIC));
-    h[strlen(BINARY_MAGIC)] = BINARY_RECORD_BYTES;
+    memcpy(h, BINARY_SIGNATURE, strlen(BINARY_SIGNATURE));
+    h[strlen(BINARY_SIGNATURE)] = BINARY_RECORD_BYTES;
 }
 
 /* ---- reading ------------------------------------------------------------- */
@@ -58,7 +58,8 @@ static InputRead read_header(BinaryState *s, Input *in, const char **reason,
     }
     make_header(known);
     if (r == INPUT_OK && memcmp(h, known, sizeof(h)) != 0) {
-        *reason = "not a binary trace of version 1";
+        *reason = signature_is_early(h) ? SIGNATURE_EARLY
+                                        : "not a binary trace of version 1";
         return INPUT_BAD;
     }
     return r;
@@ -144,8 +145,7 @@ static InputRead binary_read(void *opaque, Input *in, TraceRecord *out,
 
 static bool binary_detect(const char *head, size_t n)
 {
-    return n >= strlen(BINARY_MAGIC) &&
-           memcmp(head, BINARY_MAGIC, strlen(BINARY_MAGIC)) == 0;
+    return n >= 8 && signature_is(head, BINARY_SIGNATURE);
 }
 
 const TraceFormat trace_binary = {

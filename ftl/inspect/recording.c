@@ -208,9 +208,8 @@ static bool is_used(const Ssd *ssd)
 
 static void write_header(Recording *r, const Ssd *ssd, const GString *text)
 {
-    uint8_t head[RECORDING_HEADER_BYTES] = {0};
+    uint8_t head[RECORDING_HEADER_BYTES] = RECORDING_SIGNATURE;
 
-    memcpy(head, RECORDING_MAGIC, 8);
     put_fixed(head + 8, ssd->info.block_bytes, 4);
     put_fixed(head + 12, is_used(ssd) ? RECORDING_USED : 0, 4);
     put_fixed(head + 16, ssd->info.nblocks, 8);

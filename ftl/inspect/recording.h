@@ -12,7 +12,7 @@
 
 #include "ssd.h"
 
-#define RECORDING_MAGIC "VSSDTRC1"
+#define RECORDING_SIGNATURE    "vssdTRC1"
 #define RECORDING_HEADER_BYTES 32
 
 /* Of the header: the drive had been used when the recording began, so only the

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAGIC        "VSSDDUR1"
+#define SIGNATURE    "vssdDUR1"
 #define BUFFER_BYTES (1 << 20)
 
 typedef enum RecordType {
@@ -74,7 +74,7 @@ static void put_record(NvmeDurableLog *log, uint64_t now_ns, Record r)
 static void put_header(NvmeDurableLog *log, uint64_t nblocks)
 {
     struct {
-        char magic[8];
+        char signature[8];
         uint32_t block_bytes;
         uint32_t zero;
         uint64_t nblocks;
@@ -85,7 +85,7 @@ static void put_header(NvmeDurableLog *log, uint64_t nblocks)
     };
 
     G_STATIC_ASSERT(sizeof(h) == 32 && sizeof(Record) == 32);
-    memcpy(h.magic, MAGIC, sizeof(h.magic));
+    memcpy(h.signature, SIGNATURE, sizeof(h.signature));
     put(log, &h, sizeof(h));
 }
 

@@ -38,7 +38,7 @@ def record(ns: int, kind: int, lba: int = 0, n: int = 0, data: bytes = b"",
 
 def log(path: Path, *records: bytes) -> durable.Log:
     """A log of 64 blocks."""
-    path.write_bytes(struct.pack("<8sIIQQ", b"VSSDDUR1", BLOCK, 0, 64, 0)
+    path.write_bytes(struct.pack("<8sIIQQ", b"vssdDUR1", BLOCK, 0, 64, 0)
                      + b"".join(records))
     return durable.Log(path)
 
@@ -54,6 +54,15 @@ def _small(tmp_path: Path) -> durable.Log:
                record(20, 3, opcode=0, cid=7), record(25, 3, opcode=1, flags=1),
                record(30, 2, 2, 40), record(40, 4, opcode=0, cid=7),
                record(50, 1, 3, 1, block(b"c")), record(60, 4, opcode=1))
+
+
+def test_early_log(tmp_path: Path) -> None:
+    """One of before version 1.0 is refused, and so is another file."""
+    for begin, why in ((b"VSSDDUR1", "before 1.0: make it again"),
+                       (b"vssdLOG1", "not a log of durable data")):
+        (tmp_path / "log").write_bytes(begin + bytes(24))
+        with pytest.raises(UserError, match=why):
+            durable.Log(tmp_path / "log")
 
 
 def test_images(small: durable.Log, tmp_path: Path) -> None:

@@ -91,10 +91,10 @@ static void test_layout(void)
                         "1000,3,16,8,0\n1250,3,2048,1,1\n",
                         &n);
     static const uint8_t want[] = {
-        'V',
-        'S',
-        'S',
-        'D',
+        'v',
+        's',
+        's',
+        'd',
         'B',
         'I',
         'N',

@@ -141,6 +141,40 @@ static void test_recordings(void)
     }
 }
 
+/* Files of before version 1.0: by their content, and as what they were. */
+static void test_early(void)
+{
+    static const struct {
+        const char *begin;
+        const TraceFormat *format;
+    } early[] = {
+        {"VSSDTRC1", NULL},
+        {"VSSDTRC1", &trace_vssd},
+        {"VSSDBIN1", NULL},
+        {"VSSDBIN1", &trace_binary},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(early); i++) {
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GError) error = NULL;
+        char data[64] = "";
+        RequestSource s;
+        Request req;
+        Trace *t;
+
+        memcpy(data, early[i].begin, 8);
+        o.format = early[i].format;
+        t = trace_from_memory(data, sizeof(data), &o, &error);
+        if (t) {
+            s = trace_source(t);
+            g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_ERROR);
+            trace_close(t);
+        }
+        g_assert_nonnull(strstr(
+            error->message, "of a version of vssd before 1.0: make it again"));
+    }
+}
+
 /* ---- options ------------------------------------------------------------- */
 
 static uint64_t count(const char *text, TraceOptions o, GError **error,
@@ -848,6 +882,7 @@ int main(int argc, char **argv)
     g_test_add_func("/formats/texts", test_texts);
     g_test_add_func("/formats/bpftrace", test_bpftrace);
     g_test_add_func("/formats/recordings", test_recordings);
+    g_test_add_func("/formats/early", test_early);
     g_test_add_func("/formats/unused-options", test_unused_options);
     g_test_add_func("/formats/states", test_states);
     g_test_add_func("/formats/options", test_options);

@@ -98,6 +98,14 @@ class Recorded(unittest.TestCase):
                                 ROOT / "profiles/c4.ini")["requests"],
                          result("replay", self.trace)["requests"])
 
+    def test_early(self) -> None:
+        """A recording of before version 1.0."""
+        self.record(work="rw=write bs=4k number_ios=9")
+        self.trace.write_bytes(b"VSSD" + self.trace.read_bytes()[4:])
+        for words in (("--check",), ()):
+            self.assertIn("of a version of vssd before 1.0: make it again",
+                          self.refused("replay", self.trace, *words))
+
     def test_one_byte(self) -> None:
         """Whatever byte of a record changes, nothing breaks, and each change
         is found but those without an effect on time (an address, mostly)."""

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import UserError
+from ..signature import refuse_early
 
-MAGIC = b"VSSDDUR1"
+SIGNATURE = b"vssdDUR1"
 HEADER = struct.Struct("<8sIIQQ")
 RECORD = struct.Struct("<QQQBBHHH")
 DATA, ZEROES, START, END = 1, 2, 3, 4
@@ -64,7 +65,8 @@ class Log:
         self.path = path
         self.file: BinaryIO = path.open("rb")
         head = self.file.read(HEADER.size)
-        if len(head) < HEADER.size or not head.startswith(MAGIC):
+        refuse_early(path, head)
+        if len(head) < HEADER.size or not head.startswith(SIGNATURE):
             raise UserError(f"{path}: not a log of durable data")
         _, self.block, _, self.nblocks, _ = HEADER.unpack(head)
         if not 512 <= self.block <= MOST_BLOCK:
