@@ -310,10 +310,9 @@ static char *print_double(double v)
     return g_strdup(g_ascii_dtostr(buf, sizeof(buf), v));
 }
 
-bool opt_set(void *base, const OptDesc *d, const char *value, GError **error)
+static bool store(void *field, const OptDesc *d, const char *value,
+                  GError **error)
 {
-    void *field = (char *)base + d->offset;
-
     switch (d->type) {
     case OPT_U32:
     case OPT_U64:
@@ -334,11 +333,24 @@ bool opt_set(void *base, const OptDesc *d, const char *value, GError **error)
         }
         return bad_value(d, value, error);
     case OPT_STRING:
+        if (d->check && !d->check(value, error)) {
+            return false;
+        }
         g_free(*(char **)field);
         *(char **)field = g_strdup(value);
         return true;
     }
     g_assert_not_reached();
+}
+
+bool opt_set(void *base, const OptDesc *d, const char *value, GError **error)
+{
+    bool ok = store((char *)base + d->offset, d, value, error);
+
+    if (ok && d->then) {
+        d->then(base);
+    }
+    return ok;
 }
 
 void opt_set_defaults(void *base, const OptDesc *table, size_t n)
@@ -352,6 +364,17 @@ void opt_set_defaults(void *base, const OptDesc *table, size_t n)
         }
         if (!ok) {
             g_error("default of %s", error->message); /* a bug in the table */
+        }
+    }
+}
+
+void opt_copied(void *base, const OptDesc *table, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (table[i].type == OPT_STRING) {
+            char **text = (char **)((char *)base + table[i].offset);
+
+            *text = g_strdup(*text);
         }
     }
 }

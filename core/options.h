@@ -48,7 +48,23 @@ typedef struct OptDesc {
     /* ENUM: the name of value i, NULL past the last; else NULL. */
     const char *(*name_at)(unsigned i);
     const char *help; /* one line, with the unit if the key has none */
+    /* STRING: is the text right?  NULL: any is. */
+    bool (*check)(const char *value, GError **error);
+    void (*then)(void *base); /* sets other fields, too; NULL: does not */
 } OptDesc;
+
+/* A row of a table, of the arguments of its x-macro; behind the help it may
+ * have .check and .then. */
+#define OPT_ROW(base, kind, ctype, field, name, least, most, start, names,     \
+                ...)                                                           \
+    {.key = name,                                                              \
+     .type = OPT_##kind,                                                       \
+     .offset = offsetof(base, field),                                          \
+     .min = least,                                                             \
+     .max = most,                                                              \
+     .def = start,                                                             \
+     .name_at = names,                                                         \
+     .help = __VA_ARGS__},
 
 #define OPT_ERROR opt_error_quark()
 GQuark opt_error_quark(void);
@@ -68,11 +84,14 @@ bool opt_fail(GError **error, OptError code, const char *format, ...)
 const OptDesc *opt_find(const OptDesc *table, size_t n, const char *key);
 
 /* Parse value into the field of base.  false: *error is one line that begins
- * with key=value, and the field is unchanged. */
+ * with key=value, and base is unchanged. */
 bool opt_set(void *base, const OptDesc *d, const char *value, GError **error);
 
 /* Set every field to its default; strings must be NULL or owned. */
 void opt_set_defaults(void *base, const OptDesc *table, size_t n);
+
+/* base is a copy: give it strings of its own. */
+void opt_copied(void *base, const OptDesc *table, size_t n);
 
 /* Free the strings of base and set them to NULL. */
 void opt_clear(void *base, const OptDesc *table, size_t n);

@@ -20,8 +20,46 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SSD_DESC(type, ctype, field, key, min, max, def, names, help)          \
-    {key, OPT_##type, offsetof(SsdConfig, field), min, max, def, names, help},
+/* ---- rows that set others, too, or have a form --------------------------- */
+
+static void size_by_share(void *base)
+{
+    SsdConfig *cfg = base;
+
+    cfg->capacity = 0;
+}
+
+/* The link's rate is given in one of two ways. */
+static void rate_by_number(void *base)
+{
+    SsdConfig *cfg = base;
+
+    cfg->pcie_gen = cfg->link_mb_s ? 0 : cfg->pcie_gen;
+}
+
+static void rate_by_generation(void *base)
+{
+    SsdConfig *cfg = base;
+
+    cfg->link_mb_s = cfg->pcie_gen ? 0 : cfg->link_mb_s;
+}
+
+static bool power_states_ok(const char *text, GError **error)
+{
+    SsdPowerState states[SSD_POWER_STATES];
+    uint32_t n;
+
+    return thermal_states(text, states, &n, error);
+}
+
+static bool handles_ok(const char *text, GError **error)
+{
+    return fdp_handles_ok(text, SSD_MOST_STREAMS, error);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+#define SSD_DESC(...) OPT_ROW(SsdConfig, __VA_ARGS__)
 
 const OptDesc ssd_options[] = {SSD_OPTIONS(SSD_DESC)};
 const size_t ssd_n_options = G_N_ELEMENTS(ssd_options);
@@ -109,63 +147,24 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
 
     *copy = *cfg;
     copy->profile = g_strdup(cfg->profile);
-    copy->faults = g_strdup(cfg->faults);
-    copy->power_states = g_strdup(cfg->power_states);
-    copy->isolation = g_strdup(cfg->isolation);
-    copy->handles = g_strdup(cfg->handles);
-    copy->namespaces = g_strdup(cfg->namespaces);
-    copy->slc_streams = g_strdup(cfg->slc_streams);
+    opt_copied(copy, ssd_options, ssd_n_options);
     outside_config_copied(copy);
     return copy;
-}
-
-/* The link's rate is given in one of two ways, and so is the capacity: setting
- * one unsets the other. */
-static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
-                    GError **error)
-{
-    SsdPowerState states[SSD_POWER_STATES];
-    uint32_t n;
-    bool taken;
-
-    if (!outside_set(cfg, d, value, &taken, error)) {
-        return false;
-    }
-    if (taken) {
-        return true;
-    }
-    if ((d->offset == offsetof(SsdConfig, power_states) &&
-         !thermal_states(value, states, &n, error)) ||
-        (d->offset == offsetof(SsdConfig, isolation) &&
-         !fdp_isolation_ok(value, error)) ||
-        (d->offset == offsetof(SsdConfig, handles) &&
-         !fdp_handles_ok(value, SSD_MOST_STREAMS, error)) ||
-        (d->offset == offsetof(SsdConfig, slc_streams) &&
-         !slc_streams_ok(value, error)) ||
-        !opt_set(cfg, d, value, error)) {
-        return false;
-    }
-    if (d->offset == offsetof(SsdConfig, link_mb_s) && cfg->link_mb_s) {
-        cfg->pcie_gen = 0;
-    } else if (d->offset == offsetof(SsdConfig, pcie_gen) && cfg->pcie_gen) {
-        cfg->link_mb_s = 0;
-    } else if (d->offset == offsetof(SsdConfig, op_ppm)) {
-        cfg->capacity = 0;
-    }
-    return true;
 }
 
 static bool set_one(SsdConfig *cfg, const char *key, const char *value,
                     GError **error)
 {
     const OptDesc *d = opt_find(nand_options, nand_n_options, key);
+    bool taken;
 
     if (d) {
-        return nand_config_set(&cfg->nand, d, value, error);
+        return opt_set(&cfg->nand, d, value, error);
     }
     d = opt_find(ssd_options, ssd_n_options, key);
     if (d) {
-        return set_own(cfg, d, value, error);
+        return outside_set(cfg, d, value, &taken, error) &&
+               (taken || opt_set(cfg, d, value, error));
     }
     g_set_error(error, OPT_ERROR, OPT_ERROR_UNKNOWN,
                 "%s: no such option (docs/options.md lists them)", key);

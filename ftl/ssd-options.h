@@ -2,7 +2,8 @@
 /*
  * ssd-options.h - the options of the drive above the array, one row each.
  *
- * X(type, ctype, field, key, min, max, default, names, help); see options.h.
+ * X(type, ctype, field, key, min, max, default, names, help), and .check or
+ * .then; see options.h.
  */
 #ifndef VSSD_SSD_OPTIONS_H
 #define VSSD_SSD_OPTIONS_H
@@ -18,7 +19,8 @@
     X(SIZE, uint64_t, unit_bytes, "ftl.unit", 512, 262144, "4KiB", NULL,       \
       "mapping unit, a power of two up to the page size")                      \
     X(PPM, uint32_t, op_ppm, "ftl.op_percent", 0, 10000000, "7%", NULL,        \
-      "over-provisioning: (physical - user capacity) / user capacity")         \
+      "over-provisioning: (physical - user capacity) / user capacity",         \
+      .then = size_by_share)                                                   \
     X(SIZE, uint64_t, capacity, "ftl.capacity", 0, 4503599627370496, "0",      \
       NULL,                                                                    \
       "user capacity, instead of ftl.op_percent; 0: ftl.op_percent gives it")  \
@@ -71,7 +73,8 @@
       "cache shrinks as the drive fills")                                      \
     X(STRING, char *, slc_streams, "ftl.slc_streams", 0, 0, "all", NULL,       \
       "streams whose writes go through the SLC cache: all, none, default "     \
-      "(stream 0: writes that name none), or a list as 0/2-5")                 \
+      "(stream 0: writes that name none), or a list as 0/2-5",                 \
+      .check = slc_streams_ok)                                                 \
     X(PPM, uint32_t, slc_fold_at_ppm, "ftl.slc_fold_at", 0, 1000000, "50%",    \
       NULL,                                                                    \
       "folding begins when a smaller share of a plane's SLC cache is left")    \
@@ -198,10 +201,12 @@
       "seconds; 0: never")                                                     \
     X(STRING, char *, isolation, "fdp.isolation", 0, 0, NULL, NULL,            \
       "persistent or initial for each reclaim unit handle, with / between, "   \
-      "the last one for all others; empty: by streams.gc")                     \
+      "the last one for all others; empty: by streams.gc",                     \
+      .check = fdp_isolation_ok)                                               \
     X(STRING, char *, handles, "fdp.handles", 0, 0, NULL, NULL,                \
       "reclaim unit handles of each new namespace, as 0:1/2:3; the others "    \
-      "and empty: all handles")                                                \
+      "and empty: all handles",                                                \
+      .check = handles_ok)                                                     \
     X(BOOL, bool, zoned, "zones.enabled", 0, 0, "off", NULL,                   \
       "a zoned drive (NVMe Zoned Namespace Command Set): a zone is a block "   \
       "of each plane (docs/zones.md)")                                         \
@@ -340,7 +345,8 @@
       NULL, "reads in order after which a stream is read ahead")               \
     X(U32, uint32_t, pcie_gen, "host.pcie_gen", 0, 6, "0", NULL,               \
       "PCIe generation; with host.pcie_lanes it gives the link's rate, after " \
-      "encoding; 0: host.link_mb_s gives it")                                  \
+      "encoding; 0: host.link_mb_s gives it",                                  \
+      .then = rate_by_generation)                                              \
     X(U32, uint32_t, pcie_lanes, "host.pcie_lanes", 1, 16, "4", NULL,          \
       "PCIe lanes")                                                            \
     X(U32, uint32_t, pcie_mps, "host.pcie_mps", 0, 4096, "0", NULL,            \
@@ -361,7 +367,8 @@
       "too; needs host.pcie_mps")                                              \
     X(U64, uint64_t, link_mb_s, "host.link_mb_s", 0, 1000000, "3500", NULL,    \
       "host link, 10^6 bytes per second each way; 0: takes no time, "          \
-      "or host.pcie_gen gives it")                                             \
+      "or host.pcie_gen gives it",                                             \
+      .then = rate_by_number)                                                  \
     X(U32, uint32_t, ambient_c, "thermal.ambient", 0, 100, "25", NULL,         \
       "temperature around the drive, in degrees Celsius")                      \
     X(DOUBLE, double, resistance, "thermal.resistance", 0, 1000, "0", NULL,    \
@@ -392,7 +399,8 @@
       "takes commands")                                                        \
     X(STRING, char *, power_states, "power.states", 0, 0, NULL, NULL,          \
       "power states, mW:entry_us:exit_us or mW:entry_us:exit_us:idle each, "   \
-      "with / between; empty: one that nothing depends on")                    \
+      "with / between; empty: one that nothing depends on",                    \
+      .check = power_states_ok)                                                \
     X(TIME, uint64_t, idle_after_ps, "power.idle_after", 0, 3600000000000000,  \
       "0ns", NULL,                                                             \
       "the drive enters its next idle power state after this time without a "  \

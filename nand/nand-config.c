@@ -3,8 +3,52 @@
 #include "nand-internal.h"
 #include "nand-reliability.h"
 
-#define NAND_DESC(type, ctype, field, key, min, max, def, names, help)         \
-    {key, OPT_##type, offsetof(NandConfig, field), min, max, def, names, help},
+/* ---- rows that set others, too ------------------------------------------- */
+
+static void one_read_time(void *base)
+{
+    NandConfig *c = base;
+
+    c->t_read2_ps = c->t_read3_ps = c->t_read4_ps = c->t_read_ps;
+}
+
+static void one_program_time(void *base)
+{
+    NandConfig *c = base;
+
+    c->t_prog2_ps = c->t_prog3_ps = c->t_prog4_ps = c->t_prog_ps;
+}
+
+static void one_erase_time(void *base)
+{
+    NandConfig *c = base;
+
+    c->t_slc_erase_ps = c->t_erase_ps;
+}
+
+static void load_timing(void *base)
+{
+    nand_timing_preset(base);
+}
+
+/* These two say the same thing in two ways. */
+static void rate_by_transfers(void *base)
+{
+    NandConfig *c = base;
+
+    c->bus_ps_per_byte = c->bus_mt_s ? 0 : c->bus_ps_per_byte;
+}
+
+static void rate_by_time(void *base)
+{
+    NandConfig *c = base;
+
+    c->bus_mt_s = 0;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+#define NAND_DESC(...) OPT_ROW(NandConfig, __VA_ARGS__)
 
 const OptDesc nand_options[] = {NAND_OPTIONS(NAND_DESC)
                                   NAND_MEDIA_OPTIONS(NAND_DESC)};
@@ -66,51 +110,10 @@ const char *nand_arbitration_name(unsigned i)
     return name_of(names, G_N_ELEMENTS(names), i);
 }
 
-bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
-                     GError **error)
-{
-    if (!opt_set(cfg, d, value, error)) {
-        return false;
-    }
-    switch (d->offset) {
-    case offsetof(NandConfig, bus_mt_s):
-        if (cfg->bus_mt_s) {
-            cfg->bus_ps_per_byte = 0;
-        }
-        break;
-    case offsetof(NandConfig, bus_ps_per_byte):
-        cfg->bus_mt_s = 0;
-        break;
-    case offsetof(NandConfig, t_read_ps):
-        cfg->t_read2_ps = cfg->t_read3_ps = cfg->t_read4_ps = cfg->t_read_ps;
-        break;
-    case offsetof(NandConfig, t_prog_ps):
-        cfg->t_prog2_ps = cfg->t_prog3_ps = cfg->t_prog4_ps = cfg->t_prog_ps;
-        break;
-    case offsetof(NandConfig, t_erase_ps):
-        cfg->t_slc_erase_ps = cfg->t_erase_ps;
-        break;
-    case offsetof(NandConfig, interface):
-        nand_timing_preset(cfg);
-        break;
-    default:
-        break;
-    }
-    return true;
-}
-
 void nand_config_defaults(NandConfig *cfg)
 {
     *cfg = (NandConfig){0};
-    for (size_t i = 0; i < nand_n_options; i++) {
-        GError *error = NULL;
-
-        if (nand_options[i].def &&
-            !nand_config_set(cfg, &nand_options[i], nand_options[i].def,
-                             &error)) {
-            g_error("default of %s", error->message); /* a bug in the table */
-        }
-    }
+    opt_set_defaults(cfg, nand_options, nand_n_options);
 }
 
 #define refuse(error, ...) opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)

@@ -2,9 +2,8 @@
 /*
  * nand-options.h - the options of the array, one row each.
  *
- * X(type, ctype, field, key, min, max, default, names, help); see options.h.
- * Some rows set others too (nand_config_set()): nand.read every page type's tR,
- * nand.interface the timing parameters of that interface.
+ * X(type, ctype, field, key, min, max, default, names, help), and .then; see
+ * options.h.
  */
 #ifndef VSSD_NAND_OPTIONS_H
 #define VSSD_NAND_OPTIONS_H
@@ -32,7 +31,8 @@
       "bits per cell: a word line holds 1, 2, 3 or 4 pages, and page p of a "  \
       "block has type p modulo that number")                                   \
     X(TIME, uint64_t, t_read_ps, "nand.read", 0, 10000000000, "45us", NULL,    \
-      "tR: array to page register; sets it for every page type")               \
+      "tR: array to page register; sets it for every page type",               \
+      .then = one_read_time)                                                   \
     X(TIME, uint64_t, t_read2_ps, "nand.read_2", 0, 10000000000, NULL, NULL,   \
       "tR of the second page of a word line (MSB of MLC, CSB of TLC)")         \
     X(TIME, uint64_t, t_read3_ps, "nand.read_3", 0, 10000000000, NULL, NULL,   \
@@ -40,7 +40,8 @@
     X(TIME, uint64_t, t_read4_ps, "nand.read_4", 0, 10000000000, NULL, NULL,   \
       "tR of the fourth page of a word line (MSB of QLC)")                     \
     X(TIME, uint64_t, t_prog_ps, "nand.program", 0, 100000000000, "660us",     \
-      NULL, "tPROG: page register to array; sets it for every page type")      \
+      NULL, "tPROG: page register to array; sets it for every page type",      \
+      .then = one_program_time)                                                \
     X(TIME, uint64_t, t_prog2_ps, "nand.program_2", 0, 100000000000, NULL,     \
       NULL, "tPROG of the second page of a word line")                         \
     X(TIME, uint64_t, t_prog3_ps, "nand.program_3", 0, 100000000000, NULL,     \
@@ -55,7 +56,7 @@
     X(TIME, uint64_t, t_slc_prog_ps, "nand.slc_program", 0, 100000000000,      \
       "200us", NULL, "tPROG of a block in SLC mode")                           \
     X(TIME, uint64_t, t_erase_ps, "nand.erase", 0, 1000000000000, "3500us",    \
-      NULL, "tBERS: block erase")                                              \
+      NULL, "tBERS: block erase", .then = one_erase_time)                      \
     X(TIME, uint64_t, t_slc_erase_ps, "nand.slc_erase", 0, 1000000000000,      \
       NULL, NULL, "tBERS of a block in SLC mode; nand.erase sets it, too")     \
     X(PPM, uint32_t, program_wear_ppm, "nand.program_wear", 0, 900000, "0%",   \
@@ -67,13 +68,16 @@
     X(ENUM, uint32_t, interface, "nand.interface", 0, 0, "simple",             \
       nand_interface_name,                                                     \
       "simple: nand.command and a time per byte; else ONFI cycles, and "       \
-      "setting it loads the timing parameters below")                          \
+      "setting it loads the timing parameters below",                          \
+      .then = load_timing)                                                     \
     X(TIME, uint64_t, t_cmd_ps, "nand.command", 0, 1000000000, "200ns", NULL,  \
       "simple: command and address cycles of one operation on the bus")        \
     X(TIME, uint64_t, bus_ps_per_byte, "nand.bus_ns_per_byte", 0, 1000000,     \
-      NULL, NULL, "bus time per byte; 0: a bus that takes no time")            \
+      NULL, NULL, "bus time per byte; 0: a bus that takes no time",            \
+      .then = rate_by_time)                                                    \
     X(U32, uint32_t, bus_mt_s, "nand.bus_mt_s", 0, 10000, "800", NULL,         \
-      "mega-transfers per second; 0: nand.bus_ns_per_byte gives the rate")     \
+      "mega-transfers per second; 0: nand.bus_ns_per_byte gives the rate",     \
+      .then = rate_by_transfers)                                               \
     X(U32, uint32_t, bus_width, "nand.bus_width", 8, 16, "8", NULL,            \
       "bits per transfer, 8 or 16")                                            \
     X(TIME, uint64_t, t_wc_ps, "nand.t_wc", 0, 1000000, NULL, NULL,            \

@@ -46,15 +46,6 @@ void nand_config_defaults(NandConfig *cfg);
 bool nand_config_check(const NandConfig *cfg, GError **error);
 
 /*
- * opt_set() of a row of nand_options, and its effects on other rows:
- * nand.bus_mt_s and nand.bus_ns_per_byte say the same thing in two ways, so
- * setting one sets the other to 0; nand.read and nand.program set the time of
- * every page type; nand.interface loads the timing parameters of the interface.
- */
-bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
-                     GError **error);
-
-/*
  * Physical page: ((plane * blocks + block) * pages + page), where plane is
  * ((channel * chips + chip) * dies + die) * planes + plane of the die.
  * A struct, so that the compiler keeps it apart from other numbers.

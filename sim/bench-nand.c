@@ -126,7 +126,7 @@ static void set_nand(NandConfig *cfg, const char *options)
         if (**part) {
             d = opt_find(nand_options, nand_n_options, kv[0]);
             g_assert(d);
-            if (!nand_config_set(cfg, d, kv[1], &error)) {
+            if (!opt_set(cfg, d, kv[1], &error)) {
                 g_error("%s", error->message);
             }
         }

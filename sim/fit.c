@@ -22,8 +22,7 @@
  * shorter look would not do. */
 #define MAX_REQUESTS 30000000
 
-#define FIT_DESC(type, ctype, field, key, min, max, def, names, help)          \
-    {key, OPT_##type, offsetof(FitTarget, field), min, max, def, names, help},
+#define FIT_DESC(...) OPT_ROW(FitTarget, __VA_ARGS__)
 
 const OptDesc fit_options[] = {FIT_OPTIONS(FIT_DESC)};
 const size_t fit_n_options = G_N_ELEMENTS(fit_options);

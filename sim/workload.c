@@ -47,9 +47,7 @@ static const char *workload_rw_name(unsigned i)
     return i < G_N_ELEMENTS(rw_kinds) ? rw_kinds[i].name : NULL;
 }
 
-#define WORKLOAD_DESC(type, ctype, field, key, min, max, def, names, help)     \
-    {key,   OPT_##type, offsetof(WorkloadConfig, field), min, max, def,        \
-     names, help},
+#define WORKLOAD_DESC(...) OPT_ROW(WorkloadConfig, __VA_ARGS__)
 
 const OptDesc workload_options[] = {WORKLOAD_OPTIONS(WORKLOAD_DESC)};
 const size_t workload_n_options = G_N_ELEMENTS(workload_options);

@@ -252,16 +252,17 @@ void timeline_rebase(Timeline *t, uint64_t by_ps)
 
 /* ---- begin and end ------------------------------------------------------- */
 
-#define ROW(name, type, field, min, max, def, help)                            \
-    {name, type, offsetof(SsdTimelineOptions, field), min, max, def, NULL, help}
+#define ROW(...) OPT_ROW(SsdTimelineOptions, __VA_ARGS__)
 
 const OptDesc ssd_timeline_options[SSD_TIMELINE_OPTIONS] = {
-    ROW("timeline_from", OPT_TIME, from_ps, 0, MOST_PS, "0",
-        "the window of the timeline begins after this modelled time"),
-    ROW("timeline_for", OPT_TIME, for_ps, 0, MOST_PS, "0",
-        "the window is so long; 0: to the end"),
-    ROW("timeline_size", OPT_SIZE, bytes, MIN_BYTES, MAX_BYTES, "64MiB",
-        "memory for events; the newest ones are kept"),
+    /* clang-format off */
+    ROW(TIME, uint64_t, from_ps, "timeline_from", 0, MOST_PS, "0", NULL,
+        "the window of the timeline begins after this modelled time")
+    ROW(TIME, uint64_t, for_ps, "timeline_for", 0, MOST_PS, "0", NULL,
+        "the window is so long; 0: to the end")
+    ROW(SIZE, uint64_t, bytes, "timeline_size", MIN_BYTES, MAX_BYTES, "64MiB",
+        NULL, "memory for events; the newest ones are kept")
+    /* clang-format on */
 };
 
 static bool cannot(const char *path, int err, GError **error)

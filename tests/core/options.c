@@ -28,20 +28,35 @@ static const char *colour_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+static bool is_short(const char *value, GError **error)
+{
+    return strlen(value) < 20 ||
+           opt_fail(error, OPT_ERROR_VALUE, "a.text=%s: is long", value);
+}
+
+static void clear_u32(void *base)
+{
+    Box *b = base;
+
+    b->u32 = 0;
+}
+
+#define ROW(...) OPT_ROW(Box, __VA_ARGS__)
+
 static const OptDesc rows[] = {
-    {"a.u32", OPT_U32, offsetof(Box, u32), 1, 64, "8", NULL, "h"},
-    {"a.u64", OPT_U64, offsetof(Box, u64), 0, UINT64_MAX, "7", NULL, "h"},
-    {"a.size", OPT_SIZE, offsetof(Box, size), 0, UINT64_MAX, "4KiB", NULL, "h"},
-    {"a.time", OPT_TIME, offsetof(Box, time_ps), 0, UINT64_MAX, "45us", NULL,
-     "h"},
-    {"a.time_ns", OPT_TIME, offsetof(Box, time_ps), 0, UINT64_MAX, NULL, NULL,
-     "h"},
-    {"a.ppm", OPT_PPM, offsetof(Box, ppm), 0, 10000000, "7%", NULL, "h"},
-    {"a.flag", OPT_BOOL, offsetof(Box, flag), 0, 0, "on", NULL, "h"},
-    {"a.colour", OPT_ENUM, offsetof(Box, colour), 0, 0, "blue", colour_name,
-     "h"},
-    {"a.real", OPT_DOUBLE, offsetof(Box, real), 0, 1, NULL, NULL, "h"},
-    {"a.text", OPT_STRING, offsetof(Box, text), 0, 0, NULL, NULL, "h"},
+    /* clang-format off */
+    ROW(U32, uint32_t, u32, "a.u32", 1, 64, "8", NULL, "h")
+    ROW(U64, uint64_t, u64, "a.u64", 0, UINT64_MAX, "7", NULL, "h")
+    ROW(SIZE, uint64_t, size, "a.size", 0, UINT64_MAX, "4KiB", NULL, "h")
+    ROW(TIME, uint64_t, time_ps, "a.time", 0, UINT64_MAX, "45us", NULL, "h")
+    ROW(TIME, uint64_t, time_ps, "a.time_ns", 0, UINT64_MAX, NULL, NULL, "h")
+    ROW(PPM, uint32_t, ppm, "a.ppm", 0, 10000000, "7%", NULL, "h")
+    ROW(BOOL, bool, flag, "a.flag", 0, 0, "on", NULL, "h")
+    ROW(ENUM, uint32_t, colour, "a.colour", 0, 0, "blue", colour_name, "h")
+    ROW(DOUBLE, double, real, "a.real", 0, 1, NULL, NULL, "h")
+    ROW(STRING, char *, text, "a.text", 0, 0, NULL, NULL, "h",
+        .check = is_short)
+    /* clang-format on */
 };
 
 static const OptDesc *row(const char *key)
@@ -328,6 +343,37 @@ static void test_defaults(void)
     g_assert_null(b.text);
 }
 
+/* A text that is refused leaves the old one; a copy has texts of its own. */
+static void test_check(void)
+{
+    const OptDesc *d = row("a.text");
+    g_autoptr(GError) error = NULL;
+    Box b = {0};
+    Box copy;
+
+    g_assert_true(opt_set(&b, d, "short", &error));
+    g_assert_false(opt_set(&b, d, "as long as twenty characters", &error));
+    g_assert_nonnull(strstr(error->message, "is long"));
+    copy = b;
+    opt_copied(&copy, rows, G_N_ELEMENTS(rows));
+    opt_clear(&b, rows, G_N_ELEMENTS(rows));
+    g_assert_cmpstr(copy.text, ==, "short");
+    opt_clear(&copy, rows, G_N_ELEMENTS(rows));
+}
+
+/* Only a value that is taken sets other fields. */
+static void test_then(void)
+{
+    OptDesc d = *row("a.ppm");
+    Box b = {.u32 = 5};
+
+    d.then = clear_u32;
+    g_assert_false(opt_set(&b, &d, "2000%", NULL));
+    g_assert_cmpuint(b.u32, ==, 5);
+    g_assert_true(opt_set(&b, &d, "20%", NULL));
+    g_assert_cmpuint(b.u32, ==, 0);
+}
+
 static void test_find(void)
 {
     g_assert_true(opt_find(rows, G_N_ELEMENTS(rows), "a.ppm") == &rows[5]);
@@ -341,6 +387,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/options/good", test_good);
+    g_test_add_func("/options/check", test_check);
+    g_test_add_func("/options/then", test_then);
     g_test_add_func("/options/bad", test_bad);
     g_test_add_func("/options/reasons", test_reasons);
     g_test_add_func("/options/range-text", test_range_text);

@@ -528,8 +528,8 @@ static void check_refused(const char *options, const char *name)
     for (char **p = parts; *p && ok; p++) {
         g_auto(GStrv) kv = g_strsplit(*p, "=", 2);
 
-        ok = nand_config_set(&cfg, opt_find(nand_options, nand_n_options, kv[0]),
-                             kv[1], &error);
+        ok = opt_set(&cfg, opt_find(nand_options, nand_n_options, kv[0]), kv[1],
+                     &error);
     }
     ok = ok && nand_config_check(&cfg, &error);
     g_assert_false(ok);

@@ -234,7 +234,7 @@ static void refuse(const char *key, const char *value, const char *says)
     const OptDesc *d = opt_find(nand_options, nand_n_options, key);
 
     rig_config(&cfg);
-    g_assert_true(nand_config_set(&cfg, d, value, NULL));
+    g_assert_true(opt_set(&cfg, d, value, NULL));
     g_assert_false(nand_config_check(&cfg, &error));
     g_assert_error(error, OPT_ERROR, OPT_ERROR_COMBINATION);
     g_assert_nonnull(strstr(error->message, says));

@@ -41,7 +41,7 @@ static inline void rig_set(NandConfig *cfg, const char *key, const char *value)
     GError *error = NULL;
 
     g_assert_nonnull(d);
-    nand_config_set(cfg, d, value, &error);
+    opt_set(cfg, d, value, &error);
     g_assert_no_error(error);
 }
 
