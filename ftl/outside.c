@@ -215,7 +215,8 @@ char *ssd_policy_fault(const Ssd *ssd)
 
         if (o && o->fault) {
             return g_strdup_printf("policy %s (%s): %s",
-                                   strchr(o->from->value, ':') + 1,
+                                   o->from ? strchr(o->from->value, ':') + 1
+                                           : o->policy->name,
                                    kind_name[kind], o->fault);
         }
     }
@@ -262,6 +263,7 @@ static VssdShape *shape_of(const Ssd *ssd)
         .blocks = ssd->geo->n_blocks,
         .plane_blocks = ssd->geo->blocks_per_plane,
         .block_units = ssd->l.units_per_block,
+        .data_units = ssd->l.data_units,
         .program_units = ssd->l.units_per_program,
         .page_units = ssd->l.units_per_page,
         .channels = n->channels,
@@ -275,18 +277,19 @@ static VssdShape *shape_of(const Ssd *ssd)
                                                ssd->l.cache_entry_bytes,
                                            ssd->l.user_units)
                            : 0,
+        .gc_choices = ssd->cfg->gc_choices,
+        .gc_window = ssd->cfg->gc_window,
     };
     return s;
 }
 
-static Outside *make(Ssd *ssd, VssdPolicyKind kind)
+static Outside *make(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *p)
 {
     Outside *o = g_new0(Outside, 1);
-    const VssdPolicy *p;
 
     o->ssd = ssd;
     o->from = ssd->cfg->outside[kind];
-    p = o->from->policy;
+    o->policy = p;
     o->view.size = sizeof(o->view);
     o->view.shape = shape_of(ssd);
     o->view.context = p->context;
@@ -307,7 +310,7 @@ static Outside *make(Ssd *ssd, VssdPolicyKind kind)
 
 void outside_reset(Outside *o)
 {
-    const VssdPolicy *p = o->from->policy;
+    const VssdPolicy *p = o->policy;
 
     if (o->state_bytes > 0) {
         memset(o->view.state, 0, o->state_bytes);
@@ -321,8 +324,16 @@ void outside_create(Ssd *ssd)
 {
     for (unsigned kind = 0; kind < VSSD_POLICY_KINDS; kind++) {
         if (ssd->cfg->outside[kind]) {
-            ssd->outside[kind] = make(ssd, kind);
+            ssd->outside[kind] =
+                make(ssd, kind, ssd->cfg->outside[kind]->policy);
         }
+    }
+}
+
+void outside_listed(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *policy)
+{
+    if (!ssd->outside[kind]) {
+        ssd->outside[kind] = make(ssd, kind, policy);
     }
 }
 
@@ -366,8 +377,7 @@ static bool skip(State *s, uint64_t n)
 /* The state of one kind.  A drive that has another policy now leaves it. */
 static bool walk_one(State *s, Outside *o, unsigned kind)
 {
-    g_autofree char *name =
-        s->loading || !o ? NULL : g_strdup(o->from->policy->name);
+    g_autofree char *name = s->loading || !o ? NULL : g_strdup(o->policy->name);
     uint64_t n = o ? o->state_bytes : 0;
     Prng rng = o ? o->rng : (Prng){0};
 
@@ -375,7 +385,7 @@ static bool walk_one(State *s, Outside *o, unsigned kind)
         !state_bytes(s, &rng, sizeof(rng))) {
         return false;
     }
-    if (!o || strcmp(name, o->from->policy->name) != 0) {
+    if (!o || strcmp(name, o->policy->name) != 0) {
         return s->loading && skip(s, n);
     }
     if (n != o->state_bytes) {
@@ -388,8 +398,8 @@ static bool walk_one(State *s, Outside *o, unsigned kind)
     if (n > 0 && !state_bytes(s, o->view.state, n)) {
         return false;
     }
-    return !s->loading || !o->from->policy->check ||
-           o->from->policy->check(o->view.state, o->view.shape) ||
+    return !s->loading || !o->policy->check ||
+           o->policy->check(o->view.state, o->view.shape) ||
            state_fail(s, "the policy %s (%s) refuses its state", name,
                       kind_name[kind]);
 }
@@ -402,13 +412,15 @@ bool outside_state(Ssd *ssd, State *s, bool there)
         return true;
     }
     for (unsigned kind = 0; kind < VSSD_POLICY_KINDS; kind++) {
-        kinds |= (uint64_t)(ssd->outside[kind] != NULL) << kind;
+        kinds |= (uint64_t)(ssd->cfg->outside[kind] != NULL) << kind;
     }
     if (!state_u64(s, &kinds)) {
         return false;
     }
     for (unsigned kind = 0; kind < VSSD_POLICY_KINDS; kind++) {
-        if (kinds >> kind & 1 && !walk_one(s, ssd->outside[kind], kind)) {
+        Outside *o = ssd->cfg->outside[kind] ? ssd->outside[kind] : NULL;
+
+        if (kinds >> kind & 1 && !walk_one(s, o, kind)) {
             return false;
         }
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outside.h - policies from outside (vssd-policy.h): loading them, their state
- * in a drive, and the rules that they broke.
+ * outside.h - policies with the published interface (vssd-policy.h): loading
+ * those from outside, their state in a drive, and the rules that they broke.
  *
- * The adapters in the components (gc/gc-outside.c, ...) make a policy of the
- * component of one, and check what it says.
+ * Of ftl.gc the listed policies have it, too.  The adapters in the other
+ * components (placement/alloc-outside.c, ...) make a policy of the component of
+ * one, and check what it says.
  */
 #ifndef VSSD_FTL_OUTSIDE_H
 #define VSSD_FTL_OUTSIDE_H
@@ -29,7 +30,8 @@ struct OutsidePolicy {
 struct Outside {
     VssdView view; /* first: views are cast to this */
     Ssd *ssd;
-    const OutsidePolicy *from;
+    const OutsidePolicy *from; /* NULL: a listed one */
+    const VssdPolicy *policy;
     size_t state_bytes;
     Prng rng;
     char *fault;   /* the rule that it broke; it is called no more */
@@ -56,6 +58,9 @@ bool outside_is_value(const char *value);
 /* Make those of the configuration, when all sizes are known; end them. */
 void outside_create(Ssd *ssd);
 void outside_destroy(Ssd *ssd);
+
+/* The listed policy, if there is none from outside. */
+void outside_listed(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *policy);
 
 /* What the policy had in memory is lost: its state begins again. */
 void outside_reset(Outside *o);

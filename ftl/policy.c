@@ -10,10 +10,9 @@
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
-const GcPolicy *const gc_policies[] = {
-    &gc_greedy, &gc_cost_benefit, &gc_fifo,
-    &gc_random, &gc_d_choices,    &gc_windowed_greedy,
-    NULL,
+const VssdPolicy *const gc_policies[] = {
+    &gc_greedy,    &gc_cost_benefit,    &gc_fifo, &gc_random,
+    &gc_d_choices, &gc_windowed_greedy, NULL,
 };
 
 const AllocPolicy *const alloc_policies[] = {

@@ -560,7 +560,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->geo = nand_geometry(ssd->nand);
     invariant(ssd->geo->n_planes == ssd->l.n_planes);
     outside_create(ssd);
-    ssd->gc->policy = gc_choose_policy(ssd);
+    gc_policy_init(ssd);
     ssd->placement->policy = alloc_choose_policy(ssd);
     ssd->buffer->policy = buffer_choose_policy(ssd);
     init_shifts(ssd);

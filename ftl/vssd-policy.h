@@ -54,6 +54,7 @@ typedef struct VssdShape {
         blocks; /* of all planes; plane p has those from p * plane_blocks */
     uint32_t plane_blocks;
     uint32_t block_units;   /* units in a block */
+    uint32_t data_units;    /* the same without parity */
     uint32_t program_units; /* units that a program writes */
     uint32_t page_units;    /* units in a page */
     uint32_t channels;
@@ -63,6 +64,8 @@ typedef struct VssdShape {
     uint32_t streams;
     uint32_t slots;       /* of the buffer */
     uint32_t map_entries; /* that the map's cache holds; 0 without */
+    uint32_t gc_choices;  /* these two: the options of ftl.gc */
+    uint32_t gc_window;
 } VssdShape;
 
 typedef struct VssdView VssdView;
@@ -96,6 +99,16 @@ typedef struct VssdGcView {
     uint32_t (*stream)(VssdView *v, uint32_t block);
 
     uint32_t (*free_blocks)(VssdView *v, uint32_t plane);
+
+    /* The candidate with the fewest valid units, whether it gains or not; the
+     * one that gains and has the highest score(); one at random that gains, or
+     * VSSD_NONE after many draws. */
+    uint32_t (*least)(VssdView *v, uint32_t plane);
+    uint32_t (*best)(VssdView *v, uint32_t plane);
+    uint32_t (*draw)(VssdView *v, uint32_t plane);
+
+    /* A candidate counts as filled just now: newer than all others. */
+    void (*renew)(VssdView *v, uint32_t block);
 } VssdGcView;
 
 typedef struct VssdGcPolicy {
@@ -106,6 +119,11 @@ typedef struct VssdGcPolicy {
      * gains, if any candidate does; VSSD_NONE only if none gains.
      */
     uint32_t (*pick)(VssdView *v, uint32_t plane);
+
+    /* Optional (NULL): for best().  How good a victim of that age, with so many
+     * valid units, is; 0: not at all.  Rule: it grows, or stays the same, with
+     * age and with fewer valid units. */
+    double (*score)(VssdView *v, double age, double valid);
 } VssdGcPolicy;
 
 /* ---- planes for pages of the host ---------------------------------------- */

@@ -124,8 +124,8 @@ static const VssdListView list_view = {
 #define TELL(ssd, hook, ...)                                                   \
     do {                                                                       \
         Outside *o_ = outside(ssd);                                            \
-        if (outside_works(o_) && o_->from->policy->buffer->hook) {             \
-            o_->from->policy->buffer->hook(&o_->view, __VA_ARGS__);            \
+        if (outside_works(o_) && o_->policy->buffer->hook) {                   \
+            o_->policy->buffer->hook(&o_->view, __VA_ARGS__);                  \
         }                                                                      \
     } while (0)
 
@@ -209,7 +209,7 @@ static uint32_t outside_victim(Ssd *ssd)
     uint32_t slot;
 
     if (outside_works(o)) {
-        slot = o->from->policy->buffer->victim(&o->view);
+        slot = o->policy->buffer->victim(&o->view);
         if (victim_ok(o, slot) && outside_works(o)) {
             return slot;
         }
@@ -232,10 +232,10 @@ const BufferPolicy *buffer_choose_policy(const Ssd *ssd)
     }
     p = g_new0(BufferPolicy, 1);
     *p = (BufferPolicy){
-        .name = o->from->policy->name,
+        .name = o->policy->name,
         .help = "of a shared object",
         .caches = true,
-        .writes_only = o->from->policy->buffer->writes_only,
+        .writes_only = o->policy->buffer->writes_only,
         .insert = outside_insert,
         .write_hit = outside_write_hit,
         .read_hit = outside_read_hit,

@@ -25,12 +25,12 @@
  */
 #include "check.h"
 #include "gc/age-tree.h"
-#include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/stripe-means.h"
 #include "gc/wear.h"
 #include "lazymem.h"
 #include "media/media-internal.h"
+#include "outside.h"
 #include "ssd-internal.h"
 
 #include <math.h>
@@ -72,7 +72,8 @@ struct AgeTrees {
 
 void age_trees_init(Ssd *ssd)
 {
-    bool weighs = ssd->gc->policy->by_age || ssd->gc->stripe_means;
+    bool weighs = ssd->outside[VSSD_POLICY_GC]->policy->gc->score ||
+                  ssd->gc->stripe_means;
     bool levels = ssd->cfg->wear == SSD_WEAR_STATIC;
     AgeTrees *t;
 
@@ -351,6 +352,7 @@ typedef struct Search {
     uint32_t plane;
     const PlaneAges *ages;
     AgeScore score;
+    VssdView *view;
     uint32_t most_valid;
     double best;
     uint32_t place; /* of the best */
@@ -360,6 +362,7 @@ static double bound(const Search *s, uint32_t node)
 {
     const AgeNode *n = &s->ages->node[node];
     double valid = n->least;
+    uint32_t clock;
 
     if (n->least > s->most_valid) {
         return 0;
@@ -368,7 +371,11 @@ static double bound(const Search *s, uint32_t node)
         valid = stripe_means_least(s->ssd, s->plane, s->ages->slots[node].first,
                                    s->ages->slots[node].last);
     }
-    return valid > s->most_valid ? 0 : s->score(s->ssd, s->plane, n->mtime, valid);
+    if (valid > s->most_valid) {
+        return 0;
+    }
+    clock = s->ssd->media->plane[s->plane].clock;
+    return s->score(s->view, (double)(uint32_t)(clock - n->mtime) + 1, valid);
 }
 
 /* Of equal ones the first in the list counts.  first: place of the node's first
@@ -399,7 +406,7 @@ static void visit(Search *s, uint32_t node, double most, uint32_t first,
     }
 }
 
-uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score)
+uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score, VssdView *v)
 {
     AgeTrees *t = ssd->gc->age_trees;
     Search s = {
@@ -407,6 +414,7 @@ uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score)
         .plane = plane,
         .ages = &t->plane[plane],
         .score = score,
+        .view = v,
         .most_valid = ssd->l.data_units - ssd->l.units_per_program,
         .place = NONE,
     };

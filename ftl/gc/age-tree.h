@@ -15,13 +15,11 @@
 #include <stdint.h>
 
 #include "ssd.h"
+#include "vssd-policy.h"
 
 typedef struct AgeTrees AgeTrees; /* Gc.age_trees; NULL: nothing needs them */
 
-/* How good a victim is: above 0, and the higher the better.  Grows, or stays the
- * same, with age (since Plane.clock was mtime) and with fewer valid units. */
-typedef double (*AgeScore)(const Ssd *ssd, uint32_t plane, uint32_t mtime,
-                           double valid);
+typedef double (*AgeScore)(VssdView *v, double age, double valid);
 
 void age_trees_init(Ssd *ssd);
 void age_trees_destroy(Ssd *ssd);
@@ -40,9 +38,10 @@ void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_new_slot(Ssd *ssd, uint32_t block);
 void age_tree_new_slots(Ssd *ssd, uint32_t plane);
 
-/* The block that gains a program's pages at least (gc_gains()) and scores most by
- * gc_valid(), the first of them in Plane.oldest; NONE: there is none. */
-uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score);
+/* The block that gains a program's pages at least (gc_gains()) and scores most
+ * by gc_valid() (VssdGcPolicy.score), the first of them in Plane.oldest; NONE:
+ * there is none. */
+uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score, VssdView *v);
 
 /* With ftl.wear=static: of the first n blocks of Plane.oldest (all, if there are
  * fewer) the first of those that were erased least, if that is less than limit; else

@@ -181,8 +181,7 @@ static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
         gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
-    block = gc_costs_nothing(ssd, p) ? p->bucket[0]
-                                     : ssd->gc->policy->pick(ssd, plane);
+    block = gc_costs_nothing(ssd, p) ? p->bucket[0] : gc_pick(ssd, plane);
     return block != NONE && gc_gains(ssd, block) ? block : NONE;
 }
 

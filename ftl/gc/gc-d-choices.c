@@ -7,28 +7,25 @@
  * Algorithms in Flash-based Solid State Drives", SIGMETRICS 2013 (d-choices).
  */
 #include "gc/gc-policy.h"
-#include "gc/gc-private.h"
-#include "ssd-internal.h"
 
-static uint32_t d_choices_pick(Ssd *ssd, uint32_t plane)
+static uint32_t d_choices_pick(VssdView *v, uint32_t plane)
 {
-    uint32_t best = NONE;
+    uint32_t best = VSSD_NONE;
 
-    for (uint32_t i = 0; i < ssd->cfg->gc_choices; i++) {
-        uint32_t block = gc_draw(ssd, plane);
+    for (uint32_t i = 0; i < v->shape->gc_choices; i++) {
+        uint32_t block = v->gc->draw(v, plane);
 
-        if (block == NONE) {
+        if (block == VSSD_NONE) {
             break;
         }
-        if (best == NONE || gc_valid(ssd, block) < gc_valid(ssd, best)) {
+        if (best == VSSD_NONE ||
+            v->gc->valid(v, block) < v->gc->valid(v, best)) {
             best = block;
         }
     }
-    return best == NONE ? gc_greedy_pick(ssd, plane) : best;
+    return best == VSSD_NONE ? v->gc->least(v, plane) : best;
 }
 
-const GcPolicy gc_d_choices = {
-    .name = "d-choices",
-    .help = "the fewest valid units among ftl.gc_choices blocks drawn",
-    .pick = d_choices_pick,
-};
+GC_POLICY(d_choices, "d-choices",
+          "the fewest valid units among ftl.gc_choices blocks drawn",
+          .pick = d_choices_pick);

@@ -9,27 +9,19 @@
  * O(1) but for those.
  */
 #include "gc/gc-policy.h"
-#include "gc/gc-private.h"
-#include "media/victims.h"
-#include "ssd-internal.h"
 
-static uint32_t fifo_pick(Ssd *ssd, uint32_t plane)
+static uint32_t fifo_pick(VssdView *v, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
-    uint32_t n = ssd->geo->blocks_per_plane;
+    uint32_t n = v->shape->plane_blocks;
+    uint32_t block;
 
-    invariant(plane < ssd->l.n_planes);
-    while (p->by_age.head != NONE && n-- > 0) {
-        if (gc_gains(ssd, p->by_age.head)) {
-            return p->by_age.head;
+    while ((block = v->gc->oldest(v, plane)) != VSSD_NONE && n-- > 0) {
+        if (v->gc->gains(v, block)) {
+            return block;
         }
-        block_renew(ssd, p->by_age.head);
+        v->gc->renew(v, block);
     }
-    return gc_greedy_pick(ssd, plane);
+    return v->gc->least(v, plane);
 }
 
-const GcPolicy gc_fifo = {
-    .name = "fifo",
-    .help = "the block that was filled first",
-    .pick = fifo_pick,
-};
+GC_POLICY(fifo, "fifo", "the block that was filled first", .pick = fifo_pick);

@@ -78,7 +78,6 @@ typedef struct Purge {
 } Purge;
 
 typedef struct Gc {
-    const GcPolicy *policy;
     OF_GC GcPlane *plane;
     bool off; /* the map empties blocks by itself */
     OF_GC AgeTrees *age_trees;       /* or NULL */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-policy.h - how a victim of garbage collection is chosen: one const struct
- * in one file for each policy; policy.c lists them, docs/adding.md explains how
- * to add one.
+ * gc-policy.h - how a victim of garbage collection is chosen: a VssdPolicy in
+ * one file for each policy; policy.c lists them, docs/adding-policy.md explains
+ * how to add one.
  */
 #ifndef VSSD_FTL_GC_POLICY_H
 #define VSSD_FTL_GC_POLICY_H
@@ -13,37 +13,34 @@
 #endif
 
 #include "ssd-internal.h"
+#include "vssd-policy.h"
 
-struct GcPolicy {
-    const char *name;
-    const char *help;
-    bool by_age; /* it asks for ages: keep AgeTrees */
-    /* Required.  A FULL block of the plane to clean (not one in SLC mode), or
-     * NONE if none would gain anything.  Changes nothing but the order of
-     * Plane.oldest.  Blocks that gain less than a program (gc_gains()) only if
-     * there is no other.  How full a block is gc_valid() says: with ftl.gc_unit
-     * that goes for all of its stripe. */
-    uint32_t (*pick)(Ssd *ssd, uint32_t plane);
-
-    /* Optional, for ssd_check().  Does pick find the same block as a search
-     * over the plane?  Changes nothing that is saved. */
-    bool (*check)(Ssd *ssd, uint32_t plane, GError **error);
-};
-
-/* For policies that found nothing: the fewest valid units, whatever it gains. */
-uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane);
-/* With ftl.gc_unit: GcPolicy.check() of the stripe that it finds. */
-bool gc_greedy_check(Ssd *ssd, uint32_t plane, GError **error);
+/* gc_NAME, from its name as an option, its help, and members of VssdGcPolicy.
+ */
+#define GC_POLICY(id, option, text, ...)                                       \
+    const VssdPolicy gc_##id = {                                               \
+        .abi = VSSD_POLICY_ABI,                                                \
+        .kind = VSSD_POLICY_GC,                                                \
+        .size = sizeof(VssdPolicy),                                            \
+        .name = option,                                                        \
+        .help = text,                                                          \
+        .gc =                                                                  \
+            &(const VssdGcPolicy){.size = sizeof(VssdGcPolicy), __VA_ARGS__},  \
+    }
 
 /* The policy of the configuration, from outside or of the list. */
-const GcPolicy *gc_choose_policy(const Ssd *ssd);
+void gc_policy_init(Ssd *ssd);
 
-extern const GcPolicy *const gc_policies[];       /* NULL at the end */
-extern const GcPolicy gc_greedy;
-extern const GcPolicy gc_cost_benefit;
-extern const GcPolicy gc_fifo;
-extern const GcPolicy gc_random;
-extern const GcPolicy gc_d_choices;
-extern const GcPolicy gc_windowed_greedy;
+/* For ssd_check(): do the searches by trees find the same as a look at all
+ * blocks of the plane?  Changes nothing that is saved. */
+bool gc_check_searches(Ssd *ssd, uint32_t plane, GError **error);
+
+extern const VssdPolicy *const gc_policies[]; /* NULL at the end */
+extern const VssdPolicy gc_greedy;
+extern const VssdPolicy gc_cost_benefit;
+extern const VssdPolicy gc_fifo;
+extern const VssdPolicy gc_random;
+extern const VssdPolicy gc_d_choices;
+extern const VssdPolicy gc_windowed_greedy;
 
 #endif

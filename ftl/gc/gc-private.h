@@ -42,9 +42,8 @@ static inline GcLoad *gc_load(Ssd *ssd, uint32_t plane)
     return (GcLoad *)&ssd->placement->plane[plane].gc;
 }
 
-/* A FULL block of the plane at random that gains; NONE: many draws found none.
- */
-uint32_t gc_draw(Ssd *ssd, uint32_t plane);
+/* The FULL block of the plane that the policy chooses (VssdGcPolicy.pick). */
+uint32_t gc_pick(Ssd *ssd, uint32_t plane);
 
 /* ---- what a block gains -------------------------------------------------- */
 

@@ -6,18 +6,12 @@
  * Algorithms in Flash-based Solid State Drives", SIGMETRICS 2013 (random).
  */
 #include "gc/gc-policy.h"
-#include "gc/gc-private.h"
-#include "ssd-internal.h"
 
-static uint32_t random_pick(Ssd *ssd, uint32_t plane)
+static uint32_t random_pick(VssdView *v, uint32_t plane)
 {
-    uint32_t block = gc_draw(ssd, plane);
+    uint32_t block = v->gc->draw(v, plane);
 
-    return block == NONE ? gc_greedy_pick(ssd, plane) : block;
+    return block == VSSD_NONE ? v->gc->least(v, plane) : block;
 }
 
-const GcPolicy gc_random = {
-    .name = "random",
-    .help = "a block at random",
-    .pick = random_pick,
-};
+GC_POLICY(random, "random", "a block at random", .pick = random_pick);

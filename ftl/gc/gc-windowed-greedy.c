@@ -7,28 +7,22 @@
  * State Drives", SYSTOR 2009 (windowed greedy).
  */
 #include "gc/gc-policy.h"
-#include "gc/gc-private.h"
-#include "media/media-internal.h"
-#include "ssd-internal.h"
 
-static uint32_t windowed_greedy_pick(Ssd *ssd, uint32_t plane)
+static uint32_t windowed_greedy_pick(VssdView *v, uint32_t plane)
 {
-    uint32_t block = ssd->media->plane[plane].by_age.head;
+    uint32_t block = v->gc->oldest(v, plane);
     uint32_t best = block;
 
-    invariant(plane < ssd->l.n_planes);
-    for (uint32_t i = 0; block != NONE && i < ssd->cfg->gc_window; i++) {
-        if (gc_valid(ssd, block) < gc_valid(ssd, best)) {
+    for (uint32_t i = 0; block != VSSD_NONE && i < v->shape->gc_window; i++) {
+        if (v->gc->valid(v, block) < v->gc->valid(v, best)) {
             best = block;
         }
-        block = ssd->media->block[block].newer;
+        block = v->gc->newer(v, block);
     }
-    return best == NONE || !gc_gains(ssd, best) ? gc_greedy_pick(ssd, plane)
-                                                : best;
+    return best == VSSD_NONE || !v->gc->gains(v, best) ? v->gc->least(v, plane)
+                                                       : best;
 }
 
-const GcPolicy gc_windowed_greedy = {
-    .name = "windowed-greedy",
-    .help = "the fewest valid units among the ftl.gc_window oldest blocks",
-    .pick = windowed_greedy_pick,
-};
+GC_POLICY(windowed_greedy, "windowed-greedy",
+          "the fewest valid units among the ftl.gc_window oldest blocks",
+          .pick = windowed_greedy_pick);

@@ -155,24 +155,6 @@ static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
     return block;
 }
 
-uint32_t gc_draw(Ssd *ssd, uint32_t plane)
-{
-    uint32_t slc = ssd->geo->slc_blocks;
-    uint32_t n = ssd->geo->blocks_per_plane;
-
-    invariant(plane < ssd->l.n_planes);
-    for (int tries = 0; tries < 64; tries++) {
-        uint32_t block = plane * n + slc +
-                         (uint32_t)prng_below(&ssd->gc->rng, n - slc);
-
-        if (ssd->media->block[block].state == BLOCK_FULL &&
-            !slc_is_dynamic(ssd, block) && gc_gains(ssd, block)) {
-            return block;
-        }
-    }
-    return NONE;
-}
-
 /* A dynamic block in SLC mode is a victim like others, of which GC takes the
  * first one if that has fewer valid units. */
 static uint32_t cheaper_fold(const Ssd *ssd, uint32_t plane, uint32_t block)
@@ -211,11 +193,11 @@ static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
     if (gc_costs_nothing(ssd, p)) {
         return p->bucket[0]; /* costs no copy: no policy could do better */
     }
-    block = ssd->gc->policy->pick(ssd, plane);
+    block = gc_pick(ssd, plane);
     if (ssd->gc->mate && plane_is_short(ssd, p) &&
         (block == NONE || !gc_gains(ssd, block))) {
         ssd->gc->alone = true;
-        block = ssd->gc->policy->pick(ssd, plane);
+        block = gc_pick(ssd, plane);
         ssd->gc->alone = false;
     }
     block = cheaper_fold(ssd, plane, block);

@@ -504,14 +504,6 @@ static bool check_commands(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* The choice of the policy, and with ftl.gc_unit also that of greedy. */
-static bool check_victim(const Ssd *ssd, uint32_t plane, GError **error)
-{
-    return (!ssd->gc->policy->check ||
-            ssd->gc->policy->check((Ssd *)ssd, plane, error)) &&
-           (!ssd->gc->mate || gc_greedy_check((Ssd *)ssd, plane, error));
-}
-
 bool ssd_check(const Ssd *ssd, GError **error)
 {
     if (!check_map(ssd, error) || !check_slots(ssd, error) ||
@@ -531,9 +523,9 @@ bool ssd_check(const Ssd *ssd, GError **error)
         return false;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (!check_victim(ssd, i, error) || !wear_check(ssd, i, error) ||
-            !check_lists(ssd, i, error) || !check_open(ssd, i, error) ||
-            !check_staged(ssd, i, error)) {
+        if (!gc_check_searches((Ssd *)ssd, i, error) ||
+            !wear_check(ssd, i, error) || !check_lists(ssd, i, error) ||
+            !check_open(ssd, i, error) || !check_staged(ssd, i, error)) {
             return false;
         }
     }

@@ -107,7 +107,7 @@ static void order_insert(void *opaque, uint32_t i)
     Outside *o = opaque;
 
     if (outside_works(o)) {
-        o->from->policy->map->insert(&o->view, i);
+        o->policy->map->insert(&o->view, i);
     }
 }
 
@@ -115,8 +115,8 @@ static void order_used(void *opaque, uint32_t i)
 {
     Outside *o = opaque;
 
-    if (outside_works(o) && o->from->policy->map->used) {
-        o->from->policy->map->used(&o->view, i);
+    if (outside_works(o) && o->policy->map->used) {
+        o->policy->map->used(&o->view, i);
     }
 }
 
@@ -127,7 +127,7 @@ static uint32_t order_victim(void *opaque)
     uint32_t i;
 
     if (outside_works(o)) {
-        i = o->from->policy->map->victim(&o->view);
+        i = o->policy->map->victim(&o->view);
         if (is_used(c, i) && outside_works(o)) {
             return i;
         }

@@ -159,7 +159,7 @@ static uint32_t outside_pick(Ssd *ssd, uint64_t lpn)
 
     if (outside_works(o)) {
         ssd->placement->alloc_waits_for = NONE;
-        plane = o->from->policy->alloc->pick(&o->view, lpn);
+        plane = o->policy->alloc->pick(&o->view, lpn);
         if (plane_allowed(o, plane) && outside_works(o)) {
             if (plane != NONE) {
                 ssd->placement->alloc_waits_for = NONE;
@@ -180,10 +180,10 @@ const AllocPolicy *alloc_choose_policy(const Ssd *ssd)
     }
     p = g_new0(AllocPolicy, 1);
     *p = (AllocPolicy){
-        .name = o->from->policy->name,
+        .name = o->policy->name,
         .help = "of a shared object",
-        .depth = o->from->policy->alloc->depth,
-        .by_lpn = o->from->policy->alloc->by_unit,
+        .depth = o->policy->alloc->depth,
+        .by_lpn = o->policy->alloc->by_unit,
         .pick = outside_pick,
     };
     o->view.alloc = &alloc_view;

@@ -91,7 +91,7 @@ uint32_t outside_stream(Ssd *ssd, uint64_t lpn)
     if (!outside_works(o)) {
         return 0;
     }
-    stream = o->from->policy->placement->stream(&o->view, lpn);
+    stream = o->policy->placement->stream(&o->view, lpn);
     return outside_in_range(o, "stream", "the result", stream,
                             ssd->l.n_streams) &&
                    outside_works(o)
@@ -103,7 +103,7 @@ void outside_wrote(Ssd *ssd, uint64_t lpn, uint32_t stream)
 {
     Outside *o = ssd->outside[VSSD_POLICY_PLACEMENT];
 
-    if (outside_works(o) && o->from->policy->placement->wrote) {
-        o->from->policy->placement->wrote(&o->view, lpn, stream);
+    if (outside_works(o) && o->policy->placement->wrote) {
+        o->policy->placement->wrote(&o->view, lpn, stream);
     }
 }

@@ -306,7 +306,6 @@ static const StateRow ssd_rows[] = {
     KEPT(map.plane),
     KEPT(map.origins), /* MapPlane.origin */
     VALUE(map.merge_stats),
-    KEPT(gc.policy),
     KEPT(gc.plane),
     KEPT(gc.off),
     KEPT(gc.age_trees), /* derived again, and so are the next five */

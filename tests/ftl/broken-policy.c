@@ -14,6 +14,7 @@
 #define GC_NONE     12
 #define GC_VIEW     13
 #define GC_FAIL     14
+#define GC_SCORE    15
 #define ALLOC_RANGE 20
 #define ALLOC_BUSY  21
 #define ALLOC_NONE  22
@@ -42,6 +43,8 @@ static uint32_t gc_pick(VssdView *v, uint32_t plane)
     case GC_VIEW:
         v->gc->valid(v, v->shape->blocks + 7);
         return first;
+    case GC_SCORE:
+        return v->gc->best(v, plane);
     default:
         v->fail(v, "of its own will,\nin two lines");
         return first;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gc/gc-policy.h"
 #include "outside.h"
 #include "prng.h"
 #include "ssd-internal.h"
@@ -283,6 +284,7 @@ static void test_broken(void)
         {"ftl.gc", "pick() said none for plane", 12},
         {"ftl.gc", "valid() with block 263: there are 256", 13},
         {"ftl.gc", "of its own will, in two lines", 14},
+        {"ftl.gc", "best() without score()", 15},
         {"ftl.alloc", "pick() with the plane 4: there are 4", 20},
         {"ftl.alloc", "which accepts no page", 21},
         {"ftl.alloc", "pick() said none, although plane", 22},
@@ -369,6 +371,27 @@ static void test_of_process(void)
     ssd_config_free(cfg);
 }
 
+/* A listed policy does the same as one of the process. */
+static void test_listed(void)
+{
+    for (size_t i = 0; gc_policies[i]; i++) {
+        g_autofree char *option =
+            g_strconcat("ftl.gc=", gc_policies[i]->name, NULL);
+        SsdConfig *cfg = config("");
+        GError *error = NULL;
+        Ssd *ssd;
+
+        g_assert_true(ssd_config_set_policy(cfg, gc_policies[i], NULL));
+        ssd = ssd_create(cfg, NULL, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_cmpuint(play(ssd, 5, PLAYED), ==, played(option));
+        ssd_check(ssd, &error);
+        g_assert_no_error(error);
+        ssd_destroy(ssd);
+        ssd_config_free(cfg);
+    }
+}
+
 /* A candidate that gains, at random. */
 static uint32_t drawn(VssdView *v, uint32_t plane)
 {
@@ -448,6 +471,7 @@ int main(int argc, char **argv)
     g_test_add_func("/outside/refused", test_refused);
     g_test_add_func("/outside/broken", test_broken);
     g_test_add_func("/outside/of-process", test_of_process);
+    g_test_add_func("/outside/listed", test_listed);
     g_test_add_func("/outside/random", test_random);
     g_test_add_func("/outside/combinations", test_combinations);
     return g_test_run();

@@ -3,8 +3,7 @@
  * victims.c - which block each GC policy takes: by a slow look at all blocks of
  * a plane, between any two commands of a random load.
  */
-#include "gc/gc-internal.h"
-#include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "media/media-internal.h"
 #include "busy.h"
 
@@ -58,7 +57,7 @@ static void look_greedy(Ssd *ssd, Prng *rng)
     uint32_t plane = (uint32_t)prng_below(rng, ssd->l.n_planes);
 
     if (n_gaining(ssd, plane)) {
-        uint32_t found = gc_greedy.pick(ssd, plane);
+        uint32_t found = gc_pick(ssd, plane);
 
         g_assert_cmpuint(found, !=, NONE);
         g_assert_true(is_full(ssd, found));
@@ -87,7 +86,7 @@ static void look_cost_benefit(Ssd *ssd, Prng *rng)
     if (!n_gaining(ssd, plane)) {
         return;
     }
-    found = gc_cost_benefit.pick(ssd, plane);
+    found = gc_pick(ssd, plane);
     g_assert_cmpuint(found, !=, NONE);
     for (uint32_t b = plane * per; b < (plane + 1) * per; b++) {
         if (gains(ssd, b)) {
@@ -152,7 +151,7 @@ static void look_fifo(Ssd *ssd, Prng *rng)
 
     note_filled(ssd);
     if (n_gaining(ssd, plane)) {
-        uint32_t found = gc_fifo.pick(ssd, plane);
+        uint32_t found = gc_pick(ssd, plane);
 
         g_assert_true(gains(ssd, found));
         g_assert_cmpuint(n_older(ssd, found, true), ==, 0);
@@ -176,7 +175,7 @@ static void look_window(Ssd *ssd, Prng *rng)
     }
     /* More: several were filled between two looks. */
     if (n <= WINDOW && least < ssd->l.units_per_block) {
-        uint32_t found = gc_windowed_greedy.pick(ssd, plane);
+        uint32_t found = gc_pick(ssd, plane);
 
         g_assert_cmpuint(ssd->media->block[found].valid, ==, least);
         g_assert_cmpuint(n_older(ssd, found, false), <, WINDOW);

@@ -91,6 +91,18 @@ class GcView(View):
         """Free blocks of the plane."""
         return int(self._part.free_blocks(self._c, plane))
 
+    def least(self, plane: int) -> int | None:
+        """The candidate with the fewest valid units, whether it gains or not."""
+        return _maybe(self._part.least(self._c, plane))
+
+    def draw(self, plane: int) -> int | None:
+        """A candidate at random that gains; None after many draws."""
+        return _maybe(self._part.draw(self._c, plane))
+
+    def renew(self, block: int) -> None:
+        """The candidate counts as filled just now."""
+        self._part.renew(self._c, block)
+
 
 class AllocView(View):
     """Planes for pages of the host."""

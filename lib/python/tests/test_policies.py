@@ -88,8 +88,31 @@ class Greedy(GcPolicy):
         return None
 
 
+class Fifo(GcPolicy):
+    """ftl.gc=fifo."""
+
+    def pick(self, view: GcView, plane: int) -> int | None:
+        for _ in range(view.shape.plane_blocks):
+            block = next(view.candidates(plane), None)
+            if block is None:
+                break
+            if view.gains(block):
+                return block
+            view.renew(block)
+        return view.least(plane)
+
+
+class Drawn(GcPolicy):
+    """ftl.gc=random."""
+
+    def pick(self, view: GcView, plane: int) -> int | None:
+        block = view.draw(plane)
+        return view.least(plane) if block is None else block
+
+
 @pytest.mark.parametrize("listed, python", [
-    ({"gc": "greedy"}, {"gc": Greedy}), ({"alloc": "stripe"}, {"alloc": Stripe}),
+    ({"gc": "greedy"}, {"gc": Greedy}), ({"gc": "fifo"}, {"gc": Fifo}),
+    ({"gc": "random"}, {"gc": Drawn}), ({"alloc": "stripe"}, {"alloc": Stripe}),
     ({"buffer": "lru"}, {"buffer": Lru}), ({"map": "dftl"}, {"map": Slru})],
     ids=lambda p: next(iter(p)))
 def test_same_as_listed(listed, python) -> None:

@@ -1,14 +1,114 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-outside.c - the victim policy of a shared object (vssd-policy.h).
+ * gc-victim.c - what a policy sees of the blocks of a plane (VssdGcView), and
+ * the block that it chooses.
  *
  * Knows the rules of VssdGcPolicy.pick().  A policy that breaks one is asked no
  * more, and the block with the fewest valid units is the victim.
  */
+#include "check.h"
+#include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
+#include "media/slc-cache.h"
 #include "media/victims.h"
 #include "outside.h"
+
+/* Of a FULL block, as VssdGcView.age(). */
+static uint32_t age_of(const Ssd *ssd, uint32_t block)
+{
+    const Media *m = ssd->media;
+
+    return m->plane[block_plane(ssd, block)].clock - m->block[block].mtime + 1;
+}
+
+/* ---- searches ------------------------------------------------------------ */
+
+static VssdView *view_of(const Ssd *ssd)
+{
+    return &ssd->outside[VSSD_POLICY_GC]->view;
+}
+
+/* Of different means never the same: that would take 2^16 blocks in a stripe.
+ */
+static double few_valid(VssdView *v, double age, double valid)
+{
+    return v->shape->block_units - valid;
+}
+
+/* O(1) amortised: block.c keeps the blocks in buckets by valid units.  A tree
+ * finds the best stripe: of equal ones that of which the plane's block has been
+ * FULL longest. */
+static uint32_t least_valid(Ssd *ssd, uint32_t plane)
+{
+    return gc_by_stripe(ssd)
+               ? age_tree_best(ssd, plane, few_valid, view_of(ssd))
+               : block_least_valid(ssd, plane);
+}
+
+/* A block at random that gains; NONE: many draws found none. */
+static uint32_t draw(Ssd *ssd, uint32_t plane)
+{
+    uint32_t slc = ssd->geo->slc_blocks;
+    uint32_t n = ssd->geo->blocks_per_plane;
+
+    invariant(plane < ssd->l.n_planes);
+    for (int tries = 0; tries < 64; tries++) {
+        uint32_t block =
+            plane * n + slc + (uint32_t)prng_below(&ssd->gc->rng, n - slc);
+
+        if (ssd->media->block[block].state == BLOCK_FULL &&
+            !slc_is_dynamic(ssd, block) && gc_gains(ssd, block)) {
+            return block;
+        }
+    }
+    return NONE;
+}
+
+/* What age_tree_best() finds, by a look at all blocks. */
+static uint32_t best_of_all(const Ssd *ssd, uint32_t plane, AgeScore score)
+{
+    uint32_t best = NONE;
+    double most = 0;
+
+    for (uint32_t b = ssd->media->plane[plane].by_age.head; b != NONE;
+         b = ssd->media->block[b].newer) {
+        double s = gc_gains(ssd, b)
+                       ? score(view_of(ssd), age_of(ssd, b), gc_valid(ssd, b))
+                       : 0;
+
+        if (s > most) {
+            most = s;
+            best = b;
+        }
+    }
+    return best;
+}
+
+static bool agrees(Ssd *ssd, uint32_t plane, AgeScore score, GError **error)
+{
+    uint32_t best = age_tree_best(ssd, plane, score, view_of(ssd));
+    uint32_t scan = best_of_all(ssd, plane, score);
+
+    CHECK(best == scan,
+          "plane %u: block %u is the best by the tree, %u by a "
+          "look at all",
+          plane, best, scan);
+    return true;
+}
+
+bool gc_check_searches(Ssd *ssd, uint32_t plane, GError **error)
+{
+    AgeScore score = ssd->outside[VSSD_POLICY_GC]->policy->gc->score;
+    bool same = !score || agrees(ssd, plane, score, error);
+
+    if (same && score && ssd->gc->mate) {
+        ssd->gc->alone = true;
+        same = agrees(ssd, plane, score, error);
+        ssd->gc->alone = false;
+    }
+    return same && (!ssd->gc->mate || agrees(ssd, plane, few_valid, error));
+}
 
 /* ---- what a policy sees -------------------------------------------------- */
 
@@ -86,12 +186,8 @@ static uint32_t view_erases(VssdView *v, uint32_t block)
 static uint32_t view_age(VssdView *v, uint32_t block)
 {
     Outside *o = outside_of(v);
-    const Media *m = o->ssd->media;
 
-    return block_ok(o, "age", block)
-               ? m->plane[block_plane(o->ssd, block)].clock -
-                     m->block[block].mtime + 1
-               : 0;
+    return block_ok(o, "age", block) ? age_of(o->ssd, block) : 0;
 }
 
 static uint32_t view_stream(VssdView *v, uint32_t block)
@@ -111,6 +207,40 @@ static uint32_t view_free_blocks(VssdView *v, uint32_t plane)
                : 0;
 }
 
+static uint32_t view_least(VssdView *v, uint32_t plane)
+{
+    Outside *o = outside_of(v);
+
+    return plane_ok(o, "least", plane) ? least_valid(o->ssd, plane) : NONE;
+}
+
+static uint32_t view_best(VssdView *v, uint32_t plane)
+{
+    Outside *o = outside_of(v);
+    AgeScore score = o->policy->gc->score;
+
+    return plane_ok(o, "best", plane) &&
+                   (score || outside_broke(o, "best() without score()"))
+               ? age_tree_best(o->ssd, plane, score, v)
+               : NONE;
+}
+
+static uint32_t view_draw(VssdView *v, uint32_t plane)
+{
+    Outside *o = outside_of(v);
+
+    return plane_ok(o, "draw", plane) ? draw(o->ssd, plane) : NONE;
+}
+
+static void view_renew(VssdView *v, uint32_t block)
+{
+    Outside *o = outside_of(v);
+
+    if (block_ok(o, "renew", block)) {
+        block_renew(o->ssd, block);
+    }
+}
+
 static const VssdGcView gc_view = {
     .oldest = view_oldest,
     .newer = view_newer,
@@ -121,6 +251,10 @@ static const VssdGcView gc_view = {
     .age = view_age,
     .stream = view_stream,
     .free_blocks = view_free_blocks,
+    .least = view_least,
+    .best = view_best,
+    .draw = view_draw,
+    .renew = view_renew,
 };
 
 /* ---- what it decides ----------------------------------------------------- */
@@ -144,7 +278,7 @@ static bool victim_ok(Outside *o, uint32_t plane, uint32_t block)
     if (block != NONE && gc_gains(ssd, block)) {
         return true;
     }
-    best = gc_greedy_pick(ssd, plane);
+    best = least_valid(ssd, plane);
     if (best != NONE && gc_gains(ssd, best)) {
         return block == NONE
                    ? outside_broke(o,
@@ -159,34 +293,23 @@ static bool victim_ok(Outside *o, uint32_t plane, uint32_t block)
     return true;
 }
 
-static uint32_t outside_pick(Ssd *ssd, uint32_t plane)
+uint32_t gc_pick(Ssd *ssd, uint32_t plane)
 {
     Outside *o = ssd->outside[VSSD_POLICY_GC];
     uint32_t block;
 
     invariant(plane < ssd->l.n_planes);
     if (outside_works(o)) {
-        block = o->from->policy->gc->pick(&o->view, plane);
+        block = o->policy->gc->pick(&o->view, plane);
         if (victim_ok(o, plane, block) && outside_works(o)) {
             return block;
         }
     }
-    return gc_greedy_pick(ssd, plane);
+    return least_valid(ssd, plane);
 }
 
-static const GcPolicy gc_outside = {
-    .name = "so",
-    .help = "of a shared object",
-    .pick = outside_pick,
-};
-
-const GcPolicy *gc_choose_policy(const Ssd *ssd)
+void gc_policy_init(Ssd *ssd)
 {
-    Outside *o = ssd->outside[VSSD_POLICY_GC];
-
-    if (!o) {
-        return gc_policies[ssd->cfg->gc];
-    }
-    o->view.gc = &gc_view;
-    return &gc_outside;
+    outside_listed(ssd, VSSD_POLICY_GC, gc_policies[ssd->cfg->gc]);
+    ssd->outside[VSSD_POLICY_GC]->view.gc = &gc_view;
 }
