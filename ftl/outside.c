@@ -279,6 +279,7 @@ static VssdShape *shape_of(const Ssd *ssd)
                            : 0,
         .gc_choices = ssd->cfg->gc_choices,
         .gc_window = ssd->cfg->gc_window,
+        .dl_threshold_ppm = ssd->cfg->dl_threshold_ppm,
     };
     return s;
 }
@@ -330,11 +331,12 @@ void outside_create(Ssd *ssd)
     }
 }
 
-void outside_listed(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *policy)
+Outside *outside_listed(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *policy)
 {
     if (!ssd->outside[kind]) {
         ssd->outside[kind] = make(ssd, kind, policy);
     }
+    return ssd->outside[kind];
 }
 
 void outside_destroy(Ssd *ssd)
@@ -404,23 +406,18 @@ static bool walk_one(State *s, Outside *o, unsigned kind)
                       kind_name[kind]);
 }
 
-bool outside_state(Ssd *ssd, State *s, bool there)
+bool outside_state(Ssd *ssd, State *s)
 {
     uint64_t kinds = 0;
 
-    if (!there) {
-        return true;
-    }
     for (unsigned kind = 0; kind < VSSD_POLICY_KINDS; kind++) {
-        kinds |= (uint64_t)(ssd->cfg->outside[kind] != NULL) << kind;
+        kinds |= (uint64_t)(ssd->outside[kind] != NULL) << kind;
     }
     if (!state_u64(s, &kinds)) {
         return false;
     }
     for (unsigned kind = 0; kind < VSSD_POLICY_KINDS; kind++) {
-        Outside *o = ssd->cfg->outside[kind] ? ssd->outside[kind] : NULL;
-
-        if (kinds >> kind & 1 && !walk_one(s, o, kind)) {
+        if (kinds >> kind & 1 && !walk_one(s, ssd->outside[kind], kind)) {
             return false;
         }
     }

@@ -3,9 +3,9 @@
  * outside.h - policies with the published interface (vssd-policy.h): loading
  * those from outside, their state in a drive, and the rules that they broke.
  *
- * Of ftl.gc the listed policies have it, too.  The adapters in the other
- * components (placement/alloc-outside.c, ...) make a policy of the component of
- * one, and check what it says.
+ * Of ftl.gc and ftl.alloc the listed policies have it, too.  The adapters in
+ * the other components (buffer/buf-outside.c, ...) make a policy of the
+ * component of one, and check what it says.
  */
 #ifndef VSSD_FTL_OUTSIDE_H
 #define VSSD_FTL_OUTSIDE_H
@@ -60,14 +60,14 @@ void outside_create(Ssd *ssd);
 void outside_destroy(Ssd *ssd);
 
 /* The listed policy, if there is none from outside. */
-void outside_listed(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *policy);
+Outside *outside_listed(Ssd *ssd, VssdPolicyKind kind,
+                        const VssdPolicy *policy);
 
 /* What the policy had in memory is lost: its state begins again. */
 void outside_reset(Outside *o);
 
-/* Save them, or load them into those of the configuration.  there: does the
- * stream have any? */
-bool outside_state(Ssd *ssd, State *s, bool there);
+/* Save them, or load them into those of the configuration. */
+bool outside_state(Ssd *ssd, State *s);
 
 /* The drive of a view. */
 static inline Outside *outside_of(VssdView *v)

@@ -15,7 +15,7 @@ const VssdPolicy *const gc_policies[] = {
     &gc_d_choices, &gc_windowed_greedy, NULL,
 };
 
-const AllocPolicy *const alloc_policies[] = {
+const VssdPolicy *const alloc_policies[] = {
     &alloc_stripe, &alloc_static,     &alloc_dynamic,      &alloc_dl,
     &alloc_random, &alloc_superblock, &alloc_random_block, NULL,
 };
@@ -83,12 +83,12 @@ const char *ssd_alloc_name(unsigned i)
 
 bool ssd_alloc_draws_stream(unsigned policy)
 {
-    return alloc_policies[policy]->draws_stream;
+    return alloc_policies[policy]->alloc->draws_stream;
 }
 
 bool ssd_alloc_in_rows(unsigned policy)
 {
-    return alloc_policies[policy]->rows != ROWS_NONE;
+    return alloc_policies[policy]->alloc->rows != VSSD_ROWS_NONE;
 }
 
 const char *ssd_buffer_name(unsigned i)

@@ -560,8 +560,8 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->geo = nand_geometry(ssd->nand);
     invariant(ssd->geo->n_planes == ssd->l.n_planes);
     outside_create(ssd);
-    gc_policy_init(ssd);
-    ssd->placement->policy = alloc_choose_policy(ssd);
+    gc_policy_init(ssd, gc_policies[cfg->gc]);
+    alloc_policy_init(ssd, alloc_policies[cfg->alloc]);
     ssd->buffer->policy = buffer_choose_policy(ssd);
     init_shifts(ssd);
     work_init(&ssd->work, ssd->l.n_planes, ssd->geo->n_blocks);

@@ -64,8 +64,9 @@ typedef struct VssdShape {
     uint32_t streams;
     uint32_t slots;       /* of the buffer */
     uint32_t map_entries; /* that the map's cache holds; 0 without */
-    uint32_t gc_choices;  /* these two: the options of ftl.gc */
+    uint32_t gc_choices;  /* these three: options of listed policies */
     uint32_t gc_window;
+    uint32_t dl_threshold_ppm;
 } VssdShape;
 
 typedef struct VssdView VssdView;
@@ -153,7 +154,27 @@ typedef struct VssdAllocView {
 
     /* The plane of the unit's copy in NAND, or VSSD_NONE. */
     uint32_t (*home)(VssdView *v, uint64_t unit);
+
+    /* The plane of a unit without a copy: in the order of ftl.stripe, by its
+     * address. */
+    uint32_t (*first_plane)(VssdView *v, uint64_t unit);
+
+    /* insist() with a plane at random; one that it waits for stays chosen until
+     * it, or another in its place, is taken. */
+    uint32_t (*draw)(VssdView *v);
+
+    /* Millionths of the plane's invalid space that are not in free blocks: 0,
+     * GC has nothing to do; 1000000, it is needed now. */
+    uint32_t (*gc_indicator)(VssdView *v, uint32_t plane);
+    void (*force_gc)(VssdView *v, uint32_t plane); /* of one victim */
 } VssdAllocView;
+
+/* Does a policy go round the planes, and each stream so by itself? */
+typedef enum VssdAllocRows {
+    VSSD_ROWS_NONE,
+    VSSD_ROWS_FREE,     /* busy planes are skipped */
+    VSSD_ROWS_IN_ORDER, /* busy planes are waited for */
+} VssdAllocRows;
 
 typedef struct VssdAllocPolicy {
     size_t size; /* sizeof(VssdAllocPolicy) */
@@ -162,6 +183,12 @@ typedef struct VssdAllocPolicy {
      * pages: 2 are one in the array and one on the bus; 1..64. */
     uint32_t depth;
     bool by_unit; /* pick() needs the unit */
+
+    /* Of listed policies.  VssdAllocRows: of several streams; then pick() is
+     * not asked.  Does the drive have ftl.random_blocks streams of its own, one
+     * of which each unit goes to, at random? */
+    uint32_t rows;
+    bool draws_stream;
 
     /*
      * Required.  The plane for the next page; unit is the first one of the

@@ -595,7 +595,7 @@ static bool send_next(Ssd *ssd, uint32_t stream)
         stall_ends(ssd);
         return true;
     }
-    lpn = ssd->placement->policy->by_lpn
+    lpn = ssd->placement->policy->by_unit
               ? ssd->buffer->slot[queue_pick(ssd, stream)].lpn
               : NO_UNIT;
     plane = alloc_pick(ssd, lpn, stream);

@@ -28,8 +28,8 @@
             &(const VssdGcPolicy){.size = sizeof(VssdGcPolicy), __VA_ARGS__},  \
     }
 
-/* The policy of the configuration, from outside or of the list. */
-void gc_policy_init(Ssd *ssd);
+/* The policy of the drive: that from outside, or else the listed one. */
+void gc_policy_init(Ssd *ssd, const VssdPolicy *listed);
 
 /* For ssd_check(): do the searches by trees find the same as a look at all
  * blocks of the plane?  Changes nothing that is saved. */

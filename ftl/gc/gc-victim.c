@@ -308,8 +308,7 @@ uint32_t gc_pick(Ssd *ssd, uint32_t plane)
     return least_valid(ssd, plane);
 }
 
-void gc_policy_init(Ssd *ssd)
+void gc_policy_init(Ssd *ssd, const VssdPolicy *listed)
 {
-    outside_listed(ssd, VSSD_POLICY_GC, gc_policies[ssd->cfg->gc]);
-    ssd->outside[VSSD_POLICY_GC]->view.gc = &gc_view;
+    outside_listed(ssd, VSSD_POLICY_GC, listed)->view.gc = &gc_view;
 }

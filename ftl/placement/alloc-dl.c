@@ -17,82 +17,56 @@
  * invalid space that is not in free blocks, so that 0 is a plane without work
  * for GC, and 1 one that needs GC now.
  */
-#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
-#include "placement/alloc.h"
-#include "placement/placement.h"
-#include "ssd-internal.h"
-#include "wake.h"
 
-/* Millionths. */
-static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
+static bool is_clean(VssdView *v, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
-    uint64_t blocks = (ssd->l.share_units + ssd->l.meta_share_units) /
-                          ssd->l.units_per_block +
-                      p->spare_blocks;
-    uint64_t empty = blocks * ssd->l.units_per_block;
-    uint64_t clean = (uint64_t)p->free.n * ssd->l.units_per_block;
-
-    invariant(plane < ssd->l.n_planes);
-    empty -= MIN(empty, p->valid);
-    return clean >= empty ? 0 : (uint32_t)((empty - clean) * 1000000 / empty);
-}
-
-static bool is_clean(const Ssd *ssd, uint32_t plane)
-{
-    return gc_indicator(ssd, plane) < ssd->cfg->dl_threshold_ppm;
+    return v->alloc->gc_indicator(v, plane) < v->shape->dl_threshold_ppm;
 }
 
 /* Where the current version of the unit is, or would be if it had one. */
-static uint32_t home_of(const Ssd *ssd, uint64_t lpn)
+static uint32_t home_of(VssdView *v, uint64_t unit)
 {
-    uint64_t entry = ssd->nand_entry(ssd, lpn);
+    uint32_t home = v->alloc->home(v, unit);
 
-    invariant(lpn < ssd->l.user_units);
-    return entry ? block_plane(ssd, ppu_block(ssd, entry - 1))
-                 : alloc_first_plane(ssd, lpn);
+    return home == VSSD_NONE ? v->alloc->first_plane(v, unit) : home;
 }
 
-static uint32_t force_gc(Ssd *ssd, uint32_t first)
+static uint32_t force_gc(VssdView *v, uint32_t first)
 {
     uint32_t worst = first;
 
-    for (uint32_t i = 1; i < ssd->geo->planes_per_die; i++) {
-        if (gc_indicator(ssd, first + i) > gc_indicator(ssd, worst)) {
+    for (uint32_t i = 1; i < v->shape->die_planes; i++) {
+        if (v->alloc->gc_indicator(v, first + i) >
+            v->alloc->gc_indicator(v, worst)) {
             worst = first + i;
         }
     }
-    ssd_wake(ssd, WORK_GC_FORCE, worst);
-    return alloc_insist(ssd, worst);
+    v->alloc->force_gc(v, worst);
+    return v->alloc->insist(v, worst);
 }
 
-static uint32_t dl_pick(Ssd *ssd, uint64_t lpn)
+static uint32_t dl_pick(VssdView *v, uint64_t unit)
 {
-    uint32_t n = ssd->geo->planes_per_die;
-    uint32_t home = home_of(ssd, lpn);
+    uint32_t n = v->shape->die_planes;
+    uint32_t home = home_of(v, unit);
     uint32_t first = home / n * n;
-    uint32_t busy = NONE;
+    uint32_t busy = VSSD_NONE;
 
-    invariant(home < ssd->l.n_planes);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t plane = first + (home - first + i) % n;
 
-        if (!is_clean(ssd, plane)) {
+        if (!is_clean(v, plane)) {
             continue;
         }
-        if (plane_accepts(ssd, plane)) {
+        if (v->alloc->accepts(v, plane)) {
             return plane;
         }
-        busy = busy == NONE ? plane : busy;
+        busy = busy == VSSD_NONE ? plane : busy;
     }
-    return busy == NONE ? force_gc(ssd, first) : alloc_insist(ssd, busy);
+    return busy == VSSD_NONE ? force_gc(v, first) : v->alloc->insist(v, busy);
 }
 
-const AllocPolicy alloc_dl = {
-    .name = "dl",
-    .help = "where the old version was (DL_algo), by the GC indicator",
-    .depth = ALLOC_DEEP,
-    .by_lpn = true,
-    .pick = dl_pick,
-};
+ALLOC_POLICY(dl, "dl",
+             "where the old version was (DL_algo), by the GC indicator",
+             ALLOC_PART(.depth = ALLOC_DEEP, .by_unit = true, .pick = dl_pick));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-policy.h - which plane a page of the host goes to: one const struct in
- * one file for each policy; policy.c lists them, docs/adding.md explains how to
- * add one.
+ * alloc-policy.h - which plane a page of the host goes to: a VssdPolicy in one
+ * file for each policy; policy.c lists them, docs/adding.md explains how to add
+ * one.
  */
 #ifndef VSSD_FTL_ALLOC_POLICY_H
 #define VSSD_FTL_ALLOC_POLICY_H
@@ -13,44 +13,49 @@
 #endif
 
 #include "ssd-internal.h"
+#include "vssd-policy.h"
 
-/* AllocPolicy.depth of a policy that does not look where there is room. */
+/* alloc_NAME, from its name as an option, its help, and members of VssdPolicy;
+ * and its part, from members of VssdAllocPolicy. */
+#define ALLOC_POLICY(id, option, text, ...)                                    \
+    const VssdPolicy alloc_##id = {                                            \
+        .abi = VSSD_POLICY_ABI,                                                \
+        .kind = VSSD_POLICY_ALLOC,                                             \
+        .size = sizeof(VssdPolicy),                                            \
+        .name = option,                                                        \
+        .help = text,                                                          \
+        __VA_ARGS__,                                                           \
+    }
+#define ALLOC_PART(...)                                                        \
+    .alloc = &(const VssdAllocPolicy)                                          \
+    {                                                                          \
+        .size = sizeof(VssdAllocPolicy), __VA_ARGS__                           \
+    }
+
+/* VssdAllocPolicy.depth of a policy that does not look where there is room. */
 #define ALLOC_DEEP 64
 
-/* Does a policy go round the planes, and each stream so by itself
- * (alloc-rows.c)? */
-typedef enum AllocRows {
-    ROWS_NONE,
-    ROWS_FREE,     /* busy planes are skipped */
-    ROWS_IN_ORDER, /* busy planes are waited for */
-} AllocRows;
+/* Of a policy whose state is a position of the stripe. */
+static inline size_t alloc_cursor_bytes(const VssdShape *shape)
+{
+    return sizeof(uint32_t);
+}
 
-struct AllocPolicy {
-    const char *name;
-    const char *help;
-    uint32_t depth; /* programs of the host in flight per plane: 2 are one in
-                       the array and one on the bus */
-    bool by_lpn;    /* pick needs the units to be written */
-    uint8_t rows;   /* AllocRows: of several streams; then pick is not asked */
-    bool draws_stream; /* the drive has ftl.random_blocks streams of its own,
-                          one of which each unit goes to, at random */
-    /* Required.  The plane for the next page of the host, among those that
-     * accept one, or NONE: wait.  It may wait (by alloc_insist()) only for
-     * something that is under way.  lpn is the first unit of the page, or NONE
-     * without by_lpn.  May move its own cursor. */
-    uint32_t (*pick)(Ssd *ssd, uint64_t lpn);
-};
+static inline bool alloc_cursor_ok(const void *state, const VssdShape *shape)
+{
+    return *(const uint32_t *)state < shape->planes;
+}
 
-/* The policy of the configuration, from outside or of the list. */
-const AllocPolicy *alloc_choose_policy(const Ssd *ssd);
+/* The policy of the drive: that from outside, or else the listed one. */
+void alloc_policy_init(Ssd *ssd, const VssdPolicy *listed);
 
-extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
-extern const AllocPolicy alloc_stripe;
-extern const AllocPolicy alloc_static;
-extern const AllocPolicy alloc_dynamic;
-extern const AllocPolicy alloc_dl;
-extern const AllocPolicy alloc_random;
-extern const AllocPolicy alloc_random_block;
-extern const AllocPolicy alloc_superblock;
+extern const VssdPolicy *const alloc_policies[]; /* NULL at the end */
+extern const VssdPolicy alloc_stripe;
+extern const VssdPolicy alloc_static;
+extern const VssdPolicy alloc_dynamic;
+extern const VssdPolicy alloc_dl;
+extern const VssdPolicy alloc_random;
+extern const VssdPolicy alloc_random_block;
+extern const VssdPolicy alloc_superblock;
 
 #endif

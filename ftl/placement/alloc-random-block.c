@@ -15,30 +15,16 @@
  * host names none).
  */
 #include "placement/alloc-policy.h"
-#include "placement/alloc.h"
-#include "placement/placement.h"
-#include "ssd-internal.h"
 
-static uint32_t random_block_pick(Ssd *ssd, uint64_t lpn)
+static uint32_t random_block_pick(VssdView *v, uint64_t unit)
 {
-    invariant(lpn < ssd->l.user_units);
-    if (ssd->nand_entry(ssd, lpn) == 0) {
-        return alloc_insist(ssd, alloc_first_plane(ssd, lpn));
-    }
-    return alloc_draw(ssd);
+    return v->alloc->home(v, unit) == VSSD_NONE
+               ? v->alloc->insist(v, v->alloc->first_plane(v, unit))
+               : v->alloc->draw(v);
 }
 
-uint32_t random_block_stream(Ssd *ssd)
-{
-    return (uint32_t)prng_below(&ssd->placement->rng, ssd->l.n_streams);
-}
-
-const AllocPolicy alloc_random_block = {
-    .name = "random-block",
-    .help = "new versions to a random plane, and there to a random one of "
-            "ftl.random_blocks; first versions in stripe order",
-    .depth = ALLOC_DEEP,
-    .by_lpn = true,
-    .draws_stream = true,
-    .pick = random_block_pick,
-};
+ALLOC_POLICY(random_block, "random-block",
+             "new versions to a random plane, and there to a random one of "
+             "ftl.random_blocks; first versions in stripe order",
+             ALLOC_PART(.depth = ALLOC_DEEP, .by_unit = true,
+                        .draws_stream = true, .pick = random_block_pick));

@@ -7,18 +7,12 @@
  * compared with, by planes; alloc-random-block.c goes by blocks.
  */
 #include "placement/alloc-policy.h"
-#include "placement/alloc.h"
-#include "ssd-internal.h"
 
-static uint32_t random_pick(Ssd *ssd, uint64_t lpn)
+static uint32_t random_pick(VssdView *v, uint64_t unit)
 {
-    (void)lpn;
-    return alloc_draw(ssd);
+    (void)unit;
+    return v->alloc->draw(v);
 }
 
-const AllocPolicy alloc_random = {
-    .name = "random",
-    .help = "a plane at random, busy or not",
-    .depth = ALLOC_DEEP,
-    .pick = random_pick,
-};
+ALLOC_POLICY(random, "random", "a plane at random, busy or not",
+             ALLOC_PART(.depth = ALLOC_DEEP, .pick = random_pick));

@@ -12,8 +12,8 @@
  * until they have caught up.  Streams begin at different rows, so as not to
  * meet at one die.
  *
- * Knows which rows a policy passes over (AllocPolicy.rows); knows nothing of
- * the data.
+ * Knows which rows a policy passes over (VssdAllocPolicy.rows); knows nothing
+ * of the data.
  */
 #include "bitmap.h"
 #include "media/media.h"
@@ -120,7 +120,8 @@ static bool worth_waiting(const Ssd *ssd, uint32_t plane, uint32_t stream)
     if (rain_plane_lost(ssd, plane) || is_over_share(ssd, plane, stream)) {
         return false;
     }
-    return ssd->placement->policy->rows == ROWS_IN_ORDER || ssd->l.superpages
+    return ssd->placement->policy->rows == VSSD_ROWS_IN_ORDER ||
+                   ssd->l.superpages
                ? alloc_will_change(ssd, plane)
                : ssd->media->plane[plane].host_programs >=
                      ssd->placement->policy->depth;
@@ -181,7 +182,7 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
 {
     Stream *st = &ssd->placement->stream[stream];
     uint32_t n = ssd->l.n_planes / ssd->l.row_planes;
-    bool in_order = ssd->placement->policy->rows == ROWS_IN_ORDER;
+    bool in_order = ssd->placement->policy->rows == VSSD_ROWS_IN_ORDER;
     uint32_t part = NONE; /* a row that some of its planes can begin */
 
     invariant(stream < ssd->l.n_streams);
@@ -298,7 +299,7 @@ uint32_t rows_pick(Ssd *ssd, uint32_t stream)
         note_blocked(ssd, stream);
         return NONE;
     }
-    if (ssd->placement->policy->rows == ROWS_IN_ORDER) {
+    if (ssd->placement->policy->rows == VSSD_ROWS_IN_ORDER) {
         uint32_t plane = planes_of(ssd, st->first)[__builtin_ctz(st->left)];
 
         ssd->placement->alloc_waits_for =

@@ -10,24 +10,14 @@
  * units the first one says where all of them go; with ftl.unit =
  * nand.page_size it is exact.
  */
-#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
-#include "placement/alloc.h"
-#include "ssd-internal.h"
 
-static uint32_t static_pick(Ssd *ssd, uint64_t lpn)
+static uint32_t static_pick(VssdView *v, uint64_t unit)
 {
-    uint64_t page = lpn >> ssd->page_units_shift;
-
-    invariant(lpn < ssd->l.user_units);
-    return alloc_insist(ssd,
-                        ssd->media->stripe_plane[page % ssd->l.n_planes]);
+    return v->alloc->insist(v, v->alloc->first_plane(v, unit));
 }
 
-const AllocPolicy alloc_static = {
-    .name = "static",
-    .help = "by logical address, round the planes in the order of ftl.stripe",
-    .depth = ALLOC_DEEP,
-    .by_lpn = true,
-    .pick = static_pick,
-};
+ALLOC_POLICY(static, "static",
+             "by logical address, round the planes in the order of ftl.stripe",
+             ALLOC_PART(.depth = ALLOC_DEEP, .by_unit = true,
+                        .pick = static_pick));

@@ -8,27 +8,23 @@
  * behind the one that took it.  Of several streams each has a stripe of its own
  * (alloc-rows.c).
  */
-#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
-#include "placement/placement.h"
-#include "ssd-internal.h"
 
-static uint32_t stripe_pick(Ssd *ssd, uint64_t lpn)
+static uint32_t stripe_pick(VssdView *v, uint64_t unit)
 {
-    uint32_t pos = alloc_next(ssd, ssd->placement->stripe_cursor);
+    uint32_t *cursor = v->state;
+    uint32_t pos = v->alloc->next_accepting(v, *cursor);
 
-    (void)lpn;
-    if (pos == NONE) {
-        return NONE;
+    (void)unit;
+    if (pos == VSSD_NONE) {
+        return VSSD_NONE;
     }
-    ssd->placement->stripe_cursor = pos + 1 == ssd->l.n_planes ? 0 : pos + 1;
-    return ssd->media->stripe_plane[pos];
+    *cursor = pos + 1 == v->shape->planes ? 0 : pos + 1;
+    return v->alloc->stripe_plane(v, pos);
 }
 
-const AllocPolicy alloc_stripe = {
-    .name = "stripe",
-    .help = "round the planes in the order of ftl.stripe, busy ones left out",
-    .depth = 2,
-    .rows = ROWS_FREE,
-    .pick = stripe_pick,
-};
+ALLOC_POLICY(stripe, "stripe",
+             "round the planes in the order of ftl.stripe, busy ones left out",
+             .state_bytes = alloc_cursor_bytes, .check = alloc_cursor_ok,
+             ALLOC_PART(.depth = 2, .rows = VSSD_ROWS_FREE,
+                        .pick = stripe_pick));

@@ -8,30 +8,24 @@
  * A page waits for its plane rather than go elsewhere, unless the plane has no
  * room at all.  The unit of GC is ftl.gc_unit, as with every other policy.
  */
-#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
-#include "placement/alloc.h"
-#include "ssd-internal.h"
 
-static uint32_t superblock_pick(Ssd *ssd, uint64_t lpn)
+static uint32_t superblock_pick(VssdView *v, uint64_t unit)
 {
-    uint32_t plane = alloc_insist(
-        ssd, ssd->media->stripe_plane[ssd->placement->stripe_cursor]);
+    uint32_t *cursor = v->state;
+    uint32_t plane = v->alloc->insist(v, v->alloc->stripe_plane(v, *cursor));
 
-    (void)lpn;
-    if (plane != NONE) {
-        ssd->placement->stripe_cursor =
-            ssd->media->stripe_pos[plane] + 1 == ssd->l.n_planes
-                ? 0
-                : ssd->media->stripe_pos[plane] + 1;
+    (void)unit;
+    if (plane != VSSD_NONE) {
+        uint32_t pos = v->alloc->stripe_position(v, plane);
+
+        *cursor = pos + 1 == v->shape->planes ? 0 : pos + 1;
     }
     return plane;
 }
 
-const AllocPolicy alloc_superblock = {
-    .name = "superblock",
-    .help = "strictly round the planes in the order of ftl.stripe",
-    .depth = 2,
-    .rows = ROWS_IN_ORDER,
-    .pick = superblock_pick,
-};
+ALLOC_POLICY(superblock, "superblock",
+             "strictly round the planes in the order of ftl.stripe",
+             .state_bytes = alloc_cursor_bytes, .check = alloc_cursor_ok,
+             ALLOC_PART(.depth = 2, .rows = VSSD_ROWS_IN_ORDER,
+                        .pick = superblock_pick));

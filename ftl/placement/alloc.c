@@ -26,9 +26,6 @@ void alloc_init(Ssd *ssd)
     rows_init(ssd);
     ssd->placement->alloc_chosen = NONE;
     ssd->placement->alloc_waits_for = NONE;
-    ssd->placement->chip_token = g_new0(uint32_t, ssd->geo->n_channels);
-    ssd->placement->die_token = g_new0(uint32_t, ssd->geo->n_dies);
-    ssd->placement->plane_token = g_new0(uint32_t, ssd->geo->n_dies);
     prng_seed(&ssd->placement->rng, ssd->cfg->seed, PURPOSE_ALLOC);
 }
 
@@ -37,16 +34,6 @@ void alloc_destroy(Ssd *ssd)
     g_free(ssd->placement->plane);
     g_free(ssd->placement->accepting);
     rows_destroy(ssd);
-    g_free(ssd->placement->chip_token);
-    g_free(ssd->placement->die_token);
-    g_free(ssd->placement->plane_token);
-}
-
-uint32_t alloc_pick(Ssd *ssd, uint64_t lpn, uint32_t stream)
-{
-    invariant(stream < ssd->l.n_streams);
-    return ssd->l.row_planes ? rows_pick(ssd, stream)
-                             : ssd->placement->policy->pick(ssd, lpn);
 }
 
 /* ---- reclaim groups ------------------------------------------------------ */
@@ -82,22 +69,6 @@ uint32_t alloc_overflow(const Ssd *ssd, uint32_t stream)
         }
     }
     return NONE;
-}
-
-uint32_t alloc_pick_aged(Ssd *ssd, uint64_t lpn, uint32_t *stream)
-{
-    uint64_t page = lpn >> ssd->page_units_shift;
-    uint32_t plane = NONE;
-
-    if (ssd->l.n_groups == 1) {
-        *stream = 0;
-        return alloc_pick(ssd, lpn, 0);
-    }
-    for (uint32_t i = 0; i < ssd->l.n_groups && plane == NONE; i++) {
-        *stream = (uint32_t)((page + i) % ssd->l.n_groups) * ssd->l.n_handles;
-        plane = alloc_pick(ssd, lpn, *stream);
-    }
-    return plane;
 }
 
 /* ---- planes that accept pages -------------------------------------------- */
@@ -143,6 +114,11 @@ uint32_t alloc_draw(Ssd *ssd)
         ssd->placement->alloc_chosen = NONE;
     }
     return plane;
+}
+
+uint32_t random_block_stream(Ssd *ssd)
+{
+    return (uint32_t)prng_below(&ssd->placement->rng, ssd->l.n_streams);
 }
 
 void alloc_look_again(Ssd *ssd)

@@ -15,6 +15,7 @@
 
 #include "prng.h"
 #include "ssd-types.h"
+#include "vssd-policy.h"
 
 typedef struct Stream {
     StreamQueue queue; /* of buffer/ */
@@ -68,10 +69,10 @@ typedef struct RowBlocked {
 
 typedef struct Placement {
     OF_PLACEMENT PlacementPlane *plane;
-    const AllocPolicy *policy;
+    const VssdAllocPolicy *policy;
     const Placer *placer; /* or NULL: the policy places pages */
     OF_PLACEMENT uint64_t *accepting; /* bitmap by position in the stripe */
-    uint32_t stripe_cursor;
+    uint32_t stripe_cursor;           /* after a policy that broke a rule */
     OF_PLACEMENT uint32_t *row_plane; /* planes by row, and these in the order
                             of the stripe; NULL without l.row_planes */
     OF_PLACEMENT uint32_t *row_at;    /* by plane: where it is in row_plane */
@@ -79,10 +80,6 @@ typedef struct Placement {
     uint64_t changes;                     /* of accepting */
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
     uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
-    uint32_t channel_token;   /* dynamic: whose turn it is */
-    OF_PLACEMENT uint32_t *chip_token;  /* by channel */
-    OF_PLACEMENT uint32_t *die_token;   /* by chip */
-    OF_PLACEMENT uint32_t *plane_token; /* by die */
     Prng rng;
     OF_PLACEMENT uint8_t *hot_count; /* see hot.c; NULL without ftl.hot_cold */
     uint32_t hot_writes; /* since they were halved */

@@ -24,7 +24,7 @@
 
 /* ---- the plane for a page ------------------------------------------------ */
 
-/* The plane for the next page of a stream; see AllocPolicy.pick(). */
+/* The plane for the next page of a stream; see VssdAllocPolicy.pick(). */
 uint32_t alloc_pick(Ssd *ssd, uint64_t lpn, uint32_t stream);
 
 /* The group of the stream holds as much data as it may.  The stream of the same

@@ -324,23 +324,13 @@ static bool check_pools(const Ssd *ssd, GError **error)
 
 static bool check_allocator(const Ssd *ssd, GError **error)
 {
-    const NandConfig *c = &ssd->cfg->nand;
     uint32_t n = ssd->l.n_planes;
 
     CHECK(ssd->placement->stripe_cursor < n &&
               none_or(ssd->placement->alloc_chosen, n) &&
               none_or(ssd->placement->alloc_waits_for, n) &&
-              ssd->placement->channel_token < c->channels &&
               ssd->buffer->stream_cursor < ssd->l.n_streams,
           "a turn");
-    for (uint32_t i = 0; i < c->channels; i++) {
-        CHECK(ssd->placement->chip_token[i] < c->chips, "a turn");
-    }
-    for (uint32_t i = 0; i < ssd->geo->n_dies; i++) {
-        CHECK(ssd->placement->die_token[i] < MAX(c->dies, 1) &&
-                  ssd->placement->plane_token[i] < c->planes,
-              "a turn");
-    }
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
         const Stream *st = &ssd->placement->stream[i];
         uint32_t row = MAX(ssd->l.row_planes, 1);

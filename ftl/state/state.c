@@ -67,7 +67,6 @@ enum {
     N_PLANES,
     N_PLANE_WORDS,
     N_OPENS,
-    N_CHANNELS,
     N_DIES,
     N_SLOTS,
     N_STREAMS,
@@ -244,10 +243,6 @@ static const StateRow ssd_rows[] = {
     KEPT(placement.changes),
     VALUE(placement.alloc_chosen),
     VALUE(placement.alloc_waits_for),
-    VALUE(placement.channel_token),
-    TABLE(placement.chip_token, N_CHANNELS),
-    TABLE(placement.die_token, N_DIES),
-    TABLE(placement.plane_token, N_DIES),
     VALUE(placement.rng),
     TABLE(placement.hot_count, N_HOT),
     VALUE(placement.hot_writes),
@@ -490,7 +485,7 @@ static bool same_options(State *s, const char *text, const char *own)
 }
 
 /* Every option, as text; and the size of logical blocks. */
-static bool walk_config(State *s, const SsdConfig *cfg, bool *outside)
+static bool walk_config(State *s, const SsdConfig *cfg)
 {
     g_autoptr(GString) own = g_string_new(NULL);
     g_autofree char *text = NULL;
@@ -501,7 +496,6 @@ static bool walk_config(State *s, const SsdConfig *cfg, bool *outside)
     if (!state_text(s, &text, MOST_TEXT) || !state_u64(s, &block_bytes)) {
         return false;
     }
-    *outside = strstr(text, "=so:") || strstr(text, "=call:");
     if (block_bytes != cfg->block_bytes) {
         return state_fail(s, "it was saved with logical blocks of %" PRIu64
                           " bytes, this drive has %u",
@@ -510,8 +504,7 @@ static bool walk_config(State *s, const SsdConfig *cfg, bool *outside)
     return same_options(s, text, own->str);
 }
 
-/* outside: does the stream have policies from outside? */
-static bool walk_head(State *s, const SsdConfig *cfg, bool *outside)
+static bool walk_head(State *s, const SsdConfig *cfg)
 {
     uint64_t order = BYTE_ORDER_MARK;
 
@@ -524,7 +517,7 @@ static bool walk_head(State *s, const SsdConfig *cfg, bool *outside)
     if (order != BYTE_ORDER_MARK) {
         return state_fail(s, "it was saved on a machine of other byte order");
     }
-    return walk_config(s, cfg, outside);
+    return walk_config(s, cfg);
 }
 
 /* ---- iteration ---------------------------------------------------------- */
@@ -601,7 +594,6 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_PLANES] = ssd->l.n_planes;
     n[N_PLANE_WORDS] = bitmap_words(ssd->l.n_planes);
     n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
-    n[N_CHANNELS] = g->n_channels;
     n[N_DIES] = g->n_dies;
     n[N_SLOTS] = ssd->buffer->n_slot_records;
     n[N_STREAMS] = ssd->l.n_streams + 1;
@@ -644,12 +636,11 @@ static bool walk(State *s, Ssd *ssd)
     uint64_t counts[N_COUNTS];
     uint64_t busy = ssd->inspect.busy_base != NULL;
     bool same_faults = true;
-    bool outside = false;
 
     if (!s->loading && ssd->thermal->on) {
         thermal_steps(ssd); /* those that are over go by the present options */
     }
-    if (!walk_head(s, ssd->cfg, &outside) || !walk_versions(s, ssd) ||
+    if (!walk_head(s, ssd->cfg) || !walk_versions(s, ssd) ||
         !state_values(s, &ssd_struct, ssd) || !state_u64(s, &busy)) {
         return false;
     }
@@ -657,7 +648,7 @@ static bool walk(State *s, Ssd *ssd)
     if (!state_tables(s, &ssd_struct, ssd, counts) || !state_planes(ssd, s) ||
         !walk_policy(s, ssd) ||
         (ssd->map->policy->state && !ssd->map->policy->state(ssd, s)) ||
-        !outside_state(ssd, s, outside) || !walk_events(s, &ssd->events) ||
+        !outside_state(ssd, s) || !walk_events(s, &ssd->events) ||
         !walk_faults(s, ssd, &same_faults) || !nand_state(ssd->nand, s)) {
         return false;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gc/gc-policy.h"
+#include "placement/alloc-policy.h"
 #include "outside.h"
 #include "prng.h"
 #include "ssd-internal.h"
@@ -372,23 +373,32 @@ static void test_of_process(void)
 }
 
 /* A listed policy does the same as one of the process. */
+static void play_listed(const VssdPolicy *policy, const char *key)
+{
+    g_autofree char *option = g_strdup_printf("%s=%s", key, policy->name);
+    SsdConfig *cfg = config("");
+    GError *error = NULL;
+    Ssd *ssd;
+
+    g_assert_true(ssd_config_set_policy(cfg, policy, NULL));
+    ssd = ssd_create(cfg, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(play(ssd, 5, PLAYED), ==, played(option));
+    ssd_check(ssd, &error);
+    g_assert_no_error(error);
+    ssd_destroy(ssd);
+    ssd_config_free(cfg);
+}
+
 static void test_listed(void)
 {
     for (size_t i = 0; gc_policies[i]; i++) {
-        g_autofree char *option =
-            g_strconcat("ftl.gc=", gc_policies[i]->name, NULL);
-        SsdConfig *cfg = config("");
-        GError *error = NULL;
-        Ssd *ssd;
-
-        g_assert_true(ssd_config_set_policy(cfg, gc_policies[i], NULL));
-        ssd = ssd_create(cfg, NULL, NULL, &error);
-        g_assert_no_error(error);
-        g_assert_cmpuint(play(ssd, 5, PLAYED), ==, played(option));
-        ssd_check(ssd, &error);
-        g_assert_no_error(error);
-        ssd_destroy(ssd);
-        ssd_config_free(cfg);
+        play_listed(gc_policies[i], "ftl.gc");
+    }
+    for (size_t i = 0; alloc_policies[i]; i++) {
+        if (!alloc_policies[i]->alloc->draws_stream) {
+            play_listed(alloc_policies[i], "ftl.alloc");
+        }
     }
 }
 

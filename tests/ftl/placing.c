@@ -7,7 +7,7 @@
 
 #include "media/media-internal.h"
 #include "nand.h"
-#include "placement/alloc-policy.h"
+#include "outside.h"
 #include "placement/placement.h"
 #include "busy.h"
 
@@ -171,12 +171,11 @@ typedef struct Tokens {
 
 static Tokens tokens_of(const Ssd *ssd)
 {
-    const Placement *p = ssd->placement;
-    Tokens t = {.channel = p->channel_token};
+    const Outside *o = ssd->outside[VSSD_POLICY_ALLOC];
+    Tokens t;
 
-    memcpy(t.chip, p->chip_token, sizeof(t.chip));
-    memcpy(t.die, p->die_token, sizeof(t.die));
-    memcpy(t.plane, p->plane_token, sizeof(t.plane));
+    g_assert_cmpuint(o->state_bytes, ==, sizeof(t));
+    memcpy(&t, o->view.state, sizeof(t));
     return t;
 }
 
@@ -241,7 +240,7 @@ static void look_dynamic(Ssd *ssd, Prng *rng)
     Tokens found;
 
     (void)rng;
-    g_assert_cmpuint(alloc_dynamic.pick(ssd, 0), ==, wanted);
+    g_assert_cmpuint(alloc_pick(ssd, 0, 0), ==, wanted);
     found = tokens_of(ssd);
     g_assert_cmpint(memcmp(&t, &found, sizeof(t)), ==, 0);
 }
@@ -289,7 +288,7 @@ static void look_dl(Ssd *ssd, Prng *rng)
     bool other_clean = indicator(ssd, other) < ssd->cfg->dl_threshold_ppm;
     uint32_t found;
 
-    found = alloc_dl.pick(ssd, unit);
+    found = alloc_pick(ssd, unit, 0);
     if (clean && plane_accepts(ssd, home)) {
         g_assert_cmpuint(found, ==, home);
         dl.own++;

@@ -79,7 +79,8 @@ static void draw_policies(Prng *r, GString *s)
         n_gc++;
     }
     /* random-block comes by set_random_block(): seeds keep their meaning. */
-    while (alloc_policies[n_alloc] && !alloc_policies[n_alloc]->draws_stream) {
+    while (alloc_policies[n_alloc] &&
+           !alloc_policies[n_alloc]->alloc->draws_stream) {
         n_alloc++;
     }
     put_name(s, "ftl.gc", gc_policies[prng_below(r, n_gc)]->name);

@@ -150,6 +150,22 @@ class AllocView(View):
         """The plane of the unit's copy in NAND."""
         return _maybe(self._part.home(self._c, unit))
 
+    def first_plane(self, unit: int) -> int:
+        """The plane of a unit without a copy, by its address."""
+        return int(self._part.first_plane(self._c, unit))
+
+    def draw(self) -> int | None:
+        """insist() of a plane at random."""
+        return _maybe(self._part.draw(self._c))
+
+    def gc_indicator(self, plane: int) -> int:
+        """Millionths of the invalid space that are not in free blocks."""
+        return int(self._part.gc_indicator(self._c, plane))
+
+    def force_gc(self, plane: int) -> None:
+        """GC takes one victim of the plane."""
+        self._part.force_gc(self._c, plane)
+
 
 class ListView(View):
     """Lists of slots of the buffer, or of entries of the map's cache."""

@@ -77,6 +77,31 @@ class Stripe(AllocPolicy):
         return view.stripe_plane(position)
 
 
+class Anywhere(AllocPolicy):
+    """ftl.alloc=random."""
+
+    depth = 64
+
+    def pick(self, view, unit):
+        return view.draw()
+
+
+class Layout(AllocPolicy):
+    """ftl.alloc=dl, of dies with one plane."""
+
+    depth = 64
+    by_unit = True
+
+    def pick(self, view, unit):
+        home = view.home(unit)
+        home = view.first_plane(unit) if home is None else home
+        if view.gc_indicator(home) >= view.shape.dl_threshold_ppm:
+            view.force_gc(home)
+        elif view.accepts(home):
+            return home
+        return view.insist(home)
+
+
 class Greedy(GcPolicy):
     """ftl.gc=greedy."""
 
@@ -113,6 +138,7 @@ class Drawn(GcPolicy):
 @pytest.mark.parametrize("listed, python", [
     ({"gc": "greedy"}, {"gc": Greedy}), ({"gc": "fifo"}, {"gc": Fifo}),
     ({"gc": "random"}, {"gc": Drawn}), ({"alloc": "stripe"}, {"alloc": Stripe}),
+    ({"alloc": "random"}, {"alloc": Anywhere}), ({"alloc": "dl"}, {"alloc": Layout}),
     ({"buffer": "lru"}, {"buffer": Lru}), ({"map": "dftl"}, {"map": Slru})],
     ids=lambda p: next(iter(p)))
 def test_same_as_listed(listed, python) -> None:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-outside.c - the allocation policy of a shared object (vssd-policy.h).
+ * alloc-view.c - what a policy sees of the planes (VssdAllocView), and the
+ * plane that it chooses.
  *
  * Knows the rules of VssdAllocPolicy.pick().  A policy that breaks one is asked
  * no more, and pages go round the planes that accept one.
@@ -10,6 +11,7 @@
 #include "placement/alloc-policy.h"
 #include "placement/alloc.h"
 #include "placement/placement.h"
+#include "wake.h"
 
 /* ---- what a policy sees -------------------------------------------------- */
 
@@ -106,6 +108,52 @@ static uint32_t view_home(VssdView *v, uint64_t unit)
     return entry ? block_plane(o->ssd, ppu_block(o->ssd, entry - 1)) : NONE;
 }
 
+static uint32_t view_first_plane(VssdView *v, uint64_t unit)
+{
+    Outside *o = outside_of(v);
+
+    return outside_in_range(o, "first_plane", "unit", unit,
+                            o->ssd->l.user_units)
+               ? alloc_first_plane(o->ssd, unit)
+               : NONE;
+}
+
+static uint32_t view_draw(VssdView *v)
+{
+    return alloc_draw(outside_of(v)->ssd);
+}
+
+/* Millionths of the invalid space of a plane that are not in free blocks. */
+static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = &ssd->media->plane[plane];
+    uint64_t blocks = (ssd->l.share_units + ssd->l.meta_share_units) /
+                          ssd->l.units_per_block +
+                      p->spare_blocks;
+    uint64_t empty = blocks * ssd->l.units_per_block;
+    uint64_t clean = (uint64_t)p->free.n * ssd->l.units_per_block;
+
+    invariant(plane < ssd->l.n_planes);
+    empty -= MIN(empty, p->valid);
+    return clean >= empty ? 0 : (uint32_t)((empty - clean) * 1000000 / empty);
+}
+
+static uint32_t view_gc_indicator(VssdView *v, uint32_t plane)
+{
+    Outside *o = outside_of(v);
+
+    return plane_ok(o, "gc_indicator", plane) ? gc_indicator(o->ssd, plane) : 0;
+}
+
+static void view_force_gc(VssdView *v, uint32_t plane)
+{
+    Outside *o = outside_of(v);
+
+    if (plane_ok(o, "force_gc", plane)) {
+        ssd_wake(o->ssd, WORK_GC_FORCE, plane);
+    }
+}
+
 static const VssdAllocView alloc_view = {
     .accepts = view_accepts,
     .stripe_plane = view_stripe_plane,
@@ -117,6 +165,10 @@ static const VssdAllocView alloc_view = {
     .free_blocks = view_free_blocks,
     .valid = view_valid,
     .home = view_home,
+    .first_plane = view_first_plane,
+    .draw = view_draw,
+    .gc_indicator = view_gc_indicator,
+    .force_gc = view_force_gc,
 };
 
 /* ---- what it decides ----------------------------------------------------- */
@@ -152,7 +204,7 @@ static uint32_t pick_in_turn(Ssd *ssd)
     return ssd->media->stripe_plane[pos];
 }
 
-static uint32_t outside_pick(Ssd *ssd, uint64_t lpn)
+static uint32_t ask(Ssd *ssd, uint64_t lpn)
 {
     Outside *o = ssd->outside[VSSD_POLICY_ALLOC];
     uint32_t plane;
@@ -170,23 +222,32 @@ static uint32_t outside_pick(Ssd *ssd, uint64_t lpn)
     return pick_in_turn(ssd);
 }
 
-const AllocPolicy *alloc_choose_policy(const Ssd *ssd)
+uint32_t alloc_pick(Ssd *ssd, uint64_t lpn, uint32_t stream)
 {
-    Outside *o = ssd->outside[VSSD_POLICY_ALLOC];
-    AllocPolicy *p;
+    invariant(stream < ssd->l.n_streams);
+    return ssd->l.row_planes ? rows_pick(ssd, stream) : ask(ssd, lpn);
+}
 
-    if (!o) {
-        return alloc_policies[ssd->cfg->alloc];
+uint32_t alloc_pick_aged(Ssd *ssd, uint64_t lpn, uint32_t *stream)
+{
+    uint64_t page = lpn >> ssd->page_units_shift;
+    uint32_t plane = NONE;
+
+    if (ssd->l.n_groups == 1) {
+        *stream = 0;
+        return alloc_pick(ssd, lpn, 0);
     }
-    p = g_new0(AllocPolicy, 1);
-    *p = (AllocPolicy){
-        .name = o->policy->name,
-        .help = "of a shared object",
-        .depth = o->policy->alloc->depth,
-        .by_lpn = o->policy->alloc->by_unit,
-        .pick = outside_pick,
-    };
+    for (uint32_t i = 0; i < ssd->l.n_groups && plane == NONE; i++) {
+        *stream = (uint32_t)((page + i) % ssd->l.n_groups) * ssd->l.n_handles;
+        plane = alloc_pick(ssd, lpn, *stream);
+    }
+    return plane;
+}
+
+void alloc_policy_init(Ssd *ssd, const VssdPolicy *listed)
+{
+    Outside *o = outside_listed(ssd, VSSD_POLICY_ALLOC, listed);
+
     o->view.alloc = &alloc_view;
-    o->adapter = p;
-    return p;
+    ssd->placement->policy = o->policy->alloc;
 }
