@@ -104,6 +104,8 @@ typedef struct SsdLayout {
                               a stream writes in step (alloc-rows.c); 0: streams
                               share their turns */
     uint32_t row_pages;    /* of them, those that hold data, not parity */
+    uint32_t set_planes;   /* planes whose blocks make superblocks, one of each;
+                              1: each block is one by itself (superblock.c) */
     bool superpages;       /* ftl.superpage: a row is the unit of programs */
     uint64_t slc_handles;  /* streams of a group that use the SLC cache, as
                               bits (ftl.slc_streams) */

@@ -57,10 +57,20 @@ static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
            fit_free(cfg, "latency.free", l->window_blocks, most, error);
 }
 
-/* Streams, and their part of a plane's blocks; see SsdLayout. */
 /* Counters of hot.c, a byte each: as many as there are units, up to this. */
 #define MOST_HOT (1U << 26)
 
+static uint32_t set_planes(const SsdConfig *cfg, const SsdLayout *l)
+{
+    if (cfg->rain) {
+        return cfg->rain * cfg->nand.planes;
+    }
+    return cfg->gc_unit == SSD_GC_UNIT_PLANE ? 1
+           : cfg->gc_unit == SSD_GC_UNIT_DIE ? cfg->nand.planes
+                                             : l->n_planes;
+}
+
+/* Streams, and their part of a plane's blocks; see SsdLayout. */
 static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 {
     uint32_t plane_open;
@@ -81,6 +91,7 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
                     : l->n_streams == 1 || !ssd_alloc_in_rows(cfg->alloc) ? 0
                     : cfg->nand.multi_plane ? cfg->nand.planes
                                             : 1;
+    l->set_planes = set_planes(cfg, l);
     l->row_pages = l->row_planes;
     if (cfg->rain) {
         l->row_pages -= l->row_planes / cfg->rain;

@@ -39,6 +39,7 @@
 #include "media/lost-die.h"
 #include "media/parity.h"
 #include "media/rain.h"
+#include "media/superblock.h"
 #include "media/rebuild.h"
 #include "media/spare.h"
 #include "outside.h"
@@ -577,6 +578,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     saved_create(ssd);
     recovery_init(ssd);
     stripe_init(ssd);
+    superblocks_init(ssd);
     rain_init(ssd);
     alloc_init(ssd);
     gc_init(ssd);
@@ -626,6 +628,7 @@ void ssd_destroy(Ssd *ssd)
     spare_destroy(ssd);
     stripe_destroy(ssd);
     rain_destroy(ssd);
+    superblocks_destroy(ssd);
     stream_destroy(ssd);
     work_destroy(&ssd->work);
     saved_destroy(ssd);

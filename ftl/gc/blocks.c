@@ -25,19 +25,9 @@
 
 static void opened(Ssd *ssd, uint32_t block, uint32_t open)
 {
+    invariant(open < ssd->l.n_open);
     invariant(ssd->media->block[block].state == BLOCK_OPEN);
     refresh_opened(ssd, block);
-    unit_opened(ssd, block, open);
-}
-
-static void left(Ssd *ssd, uint32_t block)
-{
-    const Block *b = &ssd->media->block[block];
-
-    unit_leave(ssd, block);
-    if (b->bad || b->state == BLOCK_ERASING) { /* it is retired */
-        reset_block_gone(ssd, block);
-    }
 }
 
 static void free_taken(Ssd *ssd, uint32_t block)
@@ -65,7 +55,7 @@ static const MediaClient media_client = {
     .free_taken = free_taken,
     .opened = opened,
     .taken = unit_taken,
-    .left = left,
+    .retired = reset_block_gone,
     .erasing = stream_erasing,
     .plane_changed = plane_update,
     .erased = erased,
@@ -114,12 +104,28 @@ static void changed(Ssd *ssd, uint32_t block, int by)
     }
 }
 
+static void joined(Ssd *ssd, uint32_t block)
+{
+    if (ssd->gc->stripe_means) {
+        stripe_means_joined(ssd, block);
+    }
+}
+
+static void left(Ssd *ssd, uint32_t block, uint32_t other)
+{
+    if (ssd->gc->stripe_means) {
+        stripe_means_left(ssd, block, other);
+    }
+}
+
 static const FullIndex full_index = {
     .listed = listed,
     .unlisted = unlisted,
     .full = full,
     .victim = victim,
     .changed = changed,
+    .joined = joined,
+    .left = left,
 };
 
 static const SlotClient slot_client = {

@@ -90,16 +90,13 @@ typedef struct Gc {
     uint32_t
         wear_size; /* number of leaves of PlaneWear's trees, a power of two */
     Prng rng;
-    OF_GC uint32_t *mate; /* by block: the next one of its stripe, round; NULL
-                       without ftl.gc_unit */
-    OF_GC uint32_t
-        *stripe_serial; /* by plane and open_index(): the newest stripe */
-    OF_GC uint32_t *stripe_block; /* and the plane's block in it, or NONE */
-    OF_GC uint32_t *unit_called;  /* by unit: planes with a GcPlane.next */
-    OF_GC uint32_t *held_first;   /* by plane: the first of those that
-                               GcPlane.held counts, by Block.next, or NONE */
-    OF_GC RowWait *row_wait;      /* by plane: copy-rows.c; NULL without
-                                     ftl.superpage */
+    OF_GC uint32_t *unit_called; /* by superblock_set(): planes with a
+                                    GcPlane.next; NULL, as the next one,
+                                    without superblocks */
+    OF_GC uint32_t *held_first;  /* by plane: the first of those that
+                              GcPlane.held counts, by Block.next, or NONE */
+    OF_GC RowWait *row_wait;     /* by plane: copy-rows.c; NULL without
+                                    ftl.superpage */
     bool called; /* planes of the unit are to look for their next victim */
     bool alone; /* a victim is being chosen without regard to its stripe */
     Background background;

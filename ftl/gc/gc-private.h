@@ -14,6 +14,7 @@
 #include "gc/gc-internal.h"
 #include "gc/gc-unit.h"
 #include "media/media-internal.h"
+#include "media/superblock.h"
 #include "placement/placement-internal.h"
 
 /* With ftl.superpage: units that a plane may hold back, a superpage of each of
@@ -50,7 +51,7 @@ uint32_t gc_pick(Ssd *ssd, uint32_t plane);
 /* Are blocks chosen by their stripes? */
 static inline bool gc_by_stripe(const Ssd *ssd)
 {
-    return ssd->gc->mate && !ssd->gc->alone;
+    return superblocks_are_on(ssd) && !ssd->gc->alone;
 }
 
 /* Valid units of a FULL block as a policy sees them. */
@@ -89,7 +90,7 @@ static inline bool gc_leaves_data(const Ssd *ssd, const Plane *p)
 /* Other planes have not yet begun with the last stripe. */
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->gc->mate && (!ssd->l.superpages || ssd->l.rain) &&
+    return superblocks_are_on(ssd) && (!ssd->l.superpages || ssd->l.rain) &&
            unit_is_called(ssd, plane);
 }
 

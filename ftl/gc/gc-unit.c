@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-unit.c - blocks that are collected together (ftl.gc_unit): of all planes
- * of a die, or of the whole drive.
+ * gc-unit.c - blocks of a superblock (ftl.gc_unit) that are emptied and erased
+ * together.
  *
- * Knows which blocks were opened as one: a stripe has one block of each plane
- * of the unit at most, all of one open_index().  A plane that opens a block
- * joins the newest stripe of its unit, or begins one if it is in that already.
- * So blocks that are allocated in step are in one stripe, a bad block is
- * replaced by any block of its plane, and a plane that lags behind catches up
- * (as the superblocks that firmware puts together by a table, not those of
- * fixed block numbers).  Knows nothing of how a block is emptied (gc.c) or of
- * which stripe is best: a policy asks gc_valid(), which is the mean over the
- * stripe.
+ * Knows nothing of how a block is emptied (gc.c) or of which superblock is best:
+ * a policy asks gc_valid(), which is the mean over it.
  *
  * Copies go to the plane of the die that is behind, if the array can then
  * program two at a time.
@@ -19,9 +12,6 @@
  * A plane that has chosen calls the others (PlaneGc.next) to empty theirs, too,
  * and blocks that are empty wait for the others of the stripe, so that planes
  * of a die can be erased by one command.
- *
- * Spare areas name the stripe, so recovery finds it again, unless nothing of a
- * block is intact.
  *
  * A plane never needs another one to continue. One below its low-water mark
  * skips victims that free no space in itself, chooses without regard to
@@ -35,37 +25,24 @@
 #include "gc/gc-private.h"
 #include "gc/gc-unit.h"
 #include "gc/gc.h"
-#include "gc/stripe-means.h"
 #include "map/map-internal.h"
 #include "media/media.h"
 #include "media/rain.h"
+#include "media/superblock.h"
 #include "media/victims.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
 void unit_init(Ssd *ssd)
 {
-    uint32_t n = ssd->l.n_planes * ssd->l.n_open;
-
-    if (ssd->cfg->gc_unit == SSD_GC_UNIT_PLANE) {
+    if (!superblocks_are_on(ssd)) {
         return;
     }
-    invariant(!ssd->gc->mate);
-    invariant(ssd->l.n_planes % unit_planes(ssd) == 0);
-    ssd->gc->unit_called =
-        g_new0(uint32_t, ssd->l.n_planes / unit_planes(ssd));
+    invariant(!ssd->gc->held_first);
+    ssd->gc->unit_called = g_new0(uint32_t, superblock_sets(ssd));
     ssd->gc->held_first = g_new(uint32_t, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd->gc->held_first[i] = NONE;
-    }
-    ssd->gc->mate = g_new(uint32_t, ssd->geo->n_blocks);
-    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        ssd->gc->mate[b] = b;
-    }
-    ssd->gc->stripe_serial = g_new0(uint32_t, n);
-    ssd->gc->stripe_block = g_new(uint32_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        ssd->gc->stripe_block[i] = NONE;
     }
 }
 
@@ -73,92 +50,6 @@ void unit_destroy(Ssd *ssd)
 {
     g_free(ssd->gc->unit_called);
     g_free(ssd->gc->held_first);
-    g_free(ssd->gc->mate);
-    g_free(ssd->gc->stripe_serial);
-    g_free(ssd->gc->stripe_block);
-}
-
-/* ---- stripes ------------------------------------------------------------- */
-
-/* The stripe that the plane's next block belongs to. */
-static uint32_t next_serial(const Ssd *ssd, uint32_t plane, uint32_t open)
-{
-    uint32_t newest = 0;
-
-    for (uint32_t p = unit_first_plane(ssd, plane);
-         p < unit_end_plane(ssd, plane); p++) {
-        newest = MAX(newest, ssd->gc->stripe_serial[p * ssd->l.n_open + open]);
-    }
-    return newest +
-           (ssd->gc->stripe_serial[plane * ssd->l.n_open + open] == newest);
-}
-
-/* With ftl.rain the superblocks are those of its stripes. */
-static void join_rain(Ssd *ssd, uint32_t block)
-{
-    uint32_t with = ssd->media->rain.mate[block];
-
-    while (with != block && ssd->media->block[with].state == BLOCK_BAD) {
-        with = ssd->media->rain.mate[with];
-    }
-    if (with != block) {
-        ssd->gc->mate[block] = ssd->gc->mate[with];
-        ssd->gc->mate[with] = block;
-        stripe_means_joined(ssd, block);
-    }
-}
-
-void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
-{
-    uint32_t plane = block_plane(ssd, block);
-    uint32_t own = plane * ssd->l.n_open + open;
-    uint32_t serial;
-
-    if (!ssd->gc->mate || nand_block_is_slc(ssd->geo, block)) {
-        return;
-    }
-    invariant(ssd->gc->mate[block] == block);
-    invariant(open < ssd->l.n_open);
-    if (ssd->l.rain) {
-        join_rain(ssd, block);
-        return;
-    }
-    serial = next_serial(ssd, plane, open);
-    for (uint32_t p = unit_first_plane(ssd, plane);
-         p < unit_end_plane(ssd, plane); p++) {
-        uint32_t i = p * ssd->l.n_open + open;
-        uint32_t with = ssd->gc->stripe_block[i];
-
-        if (ssd->gc->stripe_serial[i] == serial && with != NONE) {
-            ssd->gc->mate[block] = ssd->gc->mate[with];
-            ssd->gc->mate[with] = block;
-            stripe_means_joined(ssd, block);
-            break;
-        }
-    }
-    ssd->gc->stripe_serial[own] = serial;
-    ssd->gc->stripe_block[own] = block;
-}
-
-void unit_leave(Ssd *ssd, uint32_t block)
-{
-    uint32_t first = block_plane(ssd, block) * ssd->l.n_open;
-    uint32_t b = block;
-
-    if (!ssd->gc->mate) {
-        return;
-    }
-    while (ssd->gc->mate[b] != block) {
-        b = ssd->gc->mate[b];
-    }
-    ssd->gc->mate[b] = ssd->gc->mate[block];
-    ssd->gc->mate[block] = block;
-    stripe_means_left(ssd, block, b);
-    for (uint32_t i = first; i < first + ssd->l.n_open; i++) {
-        if (ssd->gc->stripe_block[i] == block) {
-            ssd->gc->stripe_block[i] = NONE;
-        }
-    }
 }
 
 double unit_mean_valid(const Ssd *ssd, uint32_t block)
@@ -174,7 +65,7 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
         }
         valid += ssd->media->block[b].valid;
         n++;
-        b = ssd->gc->mate[b];
+        b = superblock_next(ssd, b);
     } while (b != block);
     return (double)valid / n;
 }
@@ -184,23 +75,13 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
 bool unit_is_called(const Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
-    if (ssd->l.rain) {
-        uint32_t n = ssd->l.rain * ssd->geo->planes_per_die;
-
-        for (uint32_t i = 0; i < n; i++) {
-            if (ssd->gc->plane[rain_group_plane(ssd, plane, i)].next != NONE) {
-                return true;
-            }
-        }
-        return false;
-    }
-    return ssd->gc->unit_called[plane / unit_planes(ssd)] > 0;
+    return ssd->gc->unit_called[superblock_set(ssd, plane)] > 0;
 }
 
 /* The plane is called to take the block, or (NONE) no more. */
 static void set_next(Ssd *ssd, uint32_t plane, uint32_t block)
 {
-    uint32_t *called = &ssd->gc->unit_called[plane / unit_planes(ssd)];
+    uint32_t *called = &ssd->gc->unit_called[superblock_set(ssd, plane)];
     uint32_t *next = &ssd->gc->plane[plane].next;
 
     invariant(plane < ssd->l.n_planes);
@@ -226,7 +107,8 @@ void unit_call(Ssd *ssd, uint32_t block)
     uint32_t n = 1;
 
     invariant(ssd->media->block[block].state == BLOCK_VICTIM);
-    for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
+    for (uint32_t b = superblock_next(ssd, block); b != block;
+         b = superblock_next(ssd, b)) {
         uint32_t plane = block_plane(ssd, b);
 
         if (ssd->media->block[b].state == BLOCK_FULL &&
@@ -362,7 +244,8 @@ static bool is_of_reset(const Ssd *ssd, uint32_t block)
  * its way to be empty? */
 static bool waits(const Ssd *ssd, uint32_t block)
 {
-    for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
+    for (uint32_t b = superblock_next(ssd, block); b != block;
+         b = superblock_next(ssd, b)) {
         const Block *other = &ssd->media->block[b];
 
         if (!are_erased_together(ssd, block, b) ||
@@ -384,7 +267,7 @@ static bool waits(const Ssd *ssd, uint32_t block)
 
 bool unit_holds(Ssd *ssd, uint32_t block)
 {
-    if (!ssd->gc->mate ||
+    if (!superblocks_are_on(ssd) ||
         (ssd->media->block[block].cause != NAND_CAUSE_GC && !ssd->l.rain) ||
         !waits(ssd, block)) {
         return false;
@@ -398,7 +281,8 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 {
     uint32_t found = NONE;
 
-    for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
+    for (uint32_t b = superblock_next(ssd, block); b != block;
+         b = superblock_next(ssd, b)) {
         if (is_empty(ssd, b) && are_erased_together(ssd, block, b) &&
             (found == NONE || die_of(ssd, found) != die_of(ssd, block))) {
             found = b;
@@ -409,7 +293,7 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 
 void unit_erase(Ssd *ssd, uint32_t block)
 {
-    while (ssd->gc->mate &&
+    while (superblocks_are_on(ssd) &&
            (ssd->media->block[block].cause == NAND_CAUSE_GC || ssd->l.rain)) {
         uint32_t next = next_empty(ssd, block);
         bool more = next != NONE && ssd->cfg->nand.multi_plane &&
@@ -439,7 +323,8 @@ void unit_release(Ssd *ssd, uint32_t plane)
  * wait there for those of a next victim. */
 static bool others_move(const Ssd *ssd, uint32_t block)
 {
-    for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
+    for (uint32_t b = superblock_next(ssd, block); b != block;
+         b = superblock_next(ssd, b)) {
         const Block *other = &ssd->media->block[b];
 
         if ((other->valid > 0 || (other->state == BLOCK_VICTIM &&
@@ -489,10 +374,11 @@ void unit_look_again(Ssd *ssd, uint32_t plane)
 
 void unit_stopped(Ssd *ssd, uint32_t plane)
 {
-    uint32_t n = ssd->l.rain * ssd->geo->planes_per_die;
+    const uint32_t *planes =
+        superblock_planes(ssd, superblock_set(ssd, plane));
 
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t i = rain_group_plane(ssd, plane, k);
+    for (uint32_t k = 0; k < ssd->l.set_planes; k++) {
+        uint32_t i = planes[k];
         const GcPlane *g = &ssd->gc->plane[i];
 
         if (g->held > 0 && g->victim == NONE &&
@@ -504,14 +390,14 @@ void unit_stopped(Ssd *ssd, uint32_t plane)
 
 void unit_count(Ssd *ssd)
 {
-    if (!ssd->gc->mate) {
+    if (!superblocks_are_on(ssd)) {
         return;
     }
     invariant(ssd->gc->held_first);
-    memset(ssd->gc->unit_called, 0, ssd->l.n_planes / unit_planes(ssd) *
-                                    sizeof(*ssd->gc->unit_called));
+    memset(ssd->gc->unit_called, 0,
+           superblock_sets(ssd) * sizeof(*ssd->gc->unit_called));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->gc->unit_called[i / unit_planes(ssd)] +=
+        ssd->gc->unit_called[superblock_set(ssd, i)] +=
             ssd->gc->plane[i].next != NONE;
         ssd->gc->plane[i].held = 0;
         ssd->gc->held_first[i] = NONE;
@@ -527,7 +413,7 @@ void unit_count(Ssd *ssd)
 
 bool unit_goes_by_die(const Ssd *ssd)
 {
-    return ssd->gc->mate && ssd->cfg->nand.multi_plane;
+    return superblocks_are_on(ssd) && ssd->cfg->nand.multi_plane;
 }
 
 /* Programs that GC has made in the plane, for the class, since the drive was
@@ -536,7 +422,7 @@ static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     uint32_t k = open_index(ssd, OPEN_GC, class);
     const Open *o = &ssd->media->plane[plane].open[k];
-    uint64_t serial = ssd->gc->stripe_serial[plane * ssd->l.n_open + k];
+    uint64_t serial = superblock_newest(ssd, plane, k);
 
     invariant(plane < ssd->l.n_planes);
     return serial * ssd->geo->pages_per_block +
@@ -589,29 +475,6 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
 
 /* ---- checks -------------------------------------------------------------- */
 
-/* A stripe is a ring of few blocks, one of a plane. */
-static bool check_stripe(const Ssd *ssd, uint32_t block, GError **error)
-{
-    uint32_t plane = block_plane(ssd, block);
-    uint32_t first = unit_first_plane(ssd, plane);
-    uint32_t left = unit_planes(ssd);
-    uint32_t b = block;
-
-    do {
-        b = ssd->gc->mate[b];
-        CHECK(b < ssd->geo->n_blocks && left-- > 0 &&
-                  block_plane(ssd, b) - first < unit_planes(ssd) &&
-                  (b == block || block_plane(ssd, b) != plane),
-              "block %u: the other blocks of its superblock", block);
-    } while (b != block);
-    CHECK(ssd->gc->mate[block] == block ||
-              (ssd->media->block[block].state != BLOCK_FREE &&
-               ssd->media->block[block].state != BLOCK_ERASING &&
-               ssd->media->block[block].state != BLOCK_BAD),
-          "block %u: free, bad or being erased, but of a stripe", block);
-    return true;
-}
-
 static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
@@ -619,13 +482,13 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t next = g->next;
     uint32_t held = 0;
     uint32_t listed =
-        ssd->gc->mate && g->held > 0 ? ssd->gc->held_first[plane] : NONE;
+        superblocks_are_on(ssd) && g->held > 0 ? ssd->gc->held_first[plane] : NONE;
 
     CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
                            ssd->media->block[next].state == BLOCK_FULL),
           "plane %u: block %u is the next victim", plane, next);
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        if (ssd->gc->mate && is_empty(ssd, first + i)) {
+        if (superblocks_are_on(ssd) && is_empty(ssd, first + i)) {
             CHECK(listed == first + i, "plane %u: block %u is empty and waits, "
                   "%u is in the list of such", plane, first + i, listed);
             listed = ssd->media->block[listed].next;
@@ -639,16 +502,17 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
     return true;
 }
 
-static bool check_called(const Ssd *ssd, uint32_t first, GError **error)
+static bool check_called(const Ssd *ssd, uint32_t set, GError **error)
 {
-    uint32_t counted = ssd->gc->unit_called[first / unit_planes(ssd)];
+    const uint32_t *planes = superblock_planes(ssd, set);
     uint32_t n = 0;
 
-    for (uint32_t i = first; i < unit_end_plane(ssd, first); i++) {
-        n += ssd->gc->plane[i].next != NONE;
+    for (uint32_t i = 0; i < ssd->l.set_planes; i++) {
+        n += ssd->gc->plane[planes[i]].next != NONE;
     }
-    CHECK(n == counted, "plane %u: %u planes of its unit are called, %u counted",
-          first, n, counted);
+    CHECK(n == ssd->gc->unit_called[set],
+          "plane %u: %u planes of its set are called, %u counted", planes[0], n,
+          ssd->gc->unit_called[set]);
     return true;
 }
 
@@ -659,24 +523,11 @@ bool unit_check(const Ssd *ssd, GError **error)
             return false;
         }
     }
-    for (uint32_t i = 0; ssd->gc->mate && i < ssd->l.n_planes;
-         i += unit_planes(ssd)) {
+    for (uint32_t i = 0; superblocks_are_on(ssd) && i < superblock_sets(ssd);
+         i++) {
         if (!check_called(ssd, i, error)) {
             return false;
         }
-    }
-    for (uint32_t b = 0; ssd->gc->mate && b < ssd->geo->n_blocks; b++) {
-        if (!check_stripe(ssd, b, error)) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; ssd->gc->mate && i < ssd->l.n_planes * ssd->l.n_open;
-         i++) {
-        CHECK(ssd->gc->stripe_block[i] == NONE ||
-                  nand_block_plane(ssd->geo, ssd->gc->stripe_block[i]) ==
-                      i / ssd->l.n_open,
-              "plane %u: block %u of its newest stripe", i / ssd->l.n_open,
-              ssd->gc->stripe_block[i]);
     }
     return true;
 }

@@ -17,26 +17,6 @@
 void unit_init(Ssd *ssd);
 void unit_destroy(Ssd *ssd);
 
-static inline uint32_t unit_planes(const Ssd *ssd)
-{
-    return ssd->cfg->gc_unit == SSD_GC_UNIT_DIE ? ssd->geo->planes_per_die
-                                                : ssd->l.n_planes;
-}
-
-/* The planes that clean together with this one: first..end - 1. */
-static inline uint32_t unit_first_plane(const Ssd *ssd, uint32_t plane)
-{
-    return plane - plane % unit_planes(ssd);
-}
-
-static inline uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane)
-{
-    return unit_first_plane(ssd, plane) + unit_planes(ssd);
-}
-
-/* The block has been opened. */
-void unit_opened(Ssd *ssd, uint32_t block, uint32_t open);
-
 /* Valid units, the mean over the stripe; all of a block, if not every block of
  * it is FULL. */
 double unit_mean_valid(const Ssd *ssd, uint32_t block);

@@ -194,7 +194,7 @@ static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
         return p->bucket[0]; /* costs no copy: no policy could do better */
     }
     block = gc_pick(ssd, plane);
-    if (ssd->gc->mate && plane_is_short(ssd, p) &&
+    if (superblocks_are_on(ssd) && plane_is_short(ssd, p) &&
         (block == NONE || !gc_gains(ssd, block))) {
         ssd->gc->alone = true;
         block = gc_pick(ssd, plane);
@@ -332,7 +332,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     const Plane *p = &ssd->media->plane[plane];
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
-    bool calls = ssd->gc->mate && g->next == NONE;
+    bool calls = superblocks_are_on(ssd) && g->next == NONE;
     NandCause cause;
     uint32_t block;
 
@@ -515,7 +515,7 @@ static bool paused(const Ssd *ssd, uint32_t plane)
 
     return g->background && !ssd->gc->background.idle && !hold_prepares(ssd) &&
            !ssd->gc->background.folds && !g->folding &&
-           !ssd->placement->plane[plane].gc.active && !ssd->gc->mate;
+           !ssd->placement->plane[plane].gc.active && !superblocks_are_on(ssd);
 }
 
 /* Has the plane read as much as it needs for now? */
@@ -582,13 +582,14 @@ static void step_of_unit(Ssd *ssd, uint32_t plane)
  * for it. */
 static void go_on(Ssd *ssd, uint32_t plane)
 {
-    uint32_t end;
+    const uint32_t *planes =
+        superblock_planes(ssd, superblock_set(ssd, plane));
 
     step_of_unit(ssd, plane);
     while (ssd->gc->called) {
         ssd->gc->called = false;
-        end = unit_end_plane(ssd, plane);
-        for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
+        for (uint32_t k = 0; k < ssd->l.set_planes; k++) {
+            uint32_t i = planes[k];
             const GcPlane *g = &ssd->gc->plane[i];
 
             if (g->victim == NONE &&

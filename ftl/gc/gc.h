@@ -58,10 +58,6 @@ void gc_release(Ssd *ssd, uint32_t block);
  */
 void unit_count(Ssd *ssd);
 
-/* The block is of no stripe any more: it is erased or retired, or recovery has
- * found nothing in it that says of which it was. */
-void unit_leave(Ssd *ssd, uint32_t block);
-
 /* A job's page failed: it is programmed again elsewhere in its plane, or, if
  * the drive has failed, dropped. */
 void gc_page_failed(Ssd *ssd, uint32_t job);

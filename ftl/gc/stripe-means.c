@@ -11,15 +11,16 @@
  * list by age have adjacent slots, and the least mean of a few slots is a good
  * bound for all of them (age-tree.c).
  *
- * Follows from the rings of gc-unit.c and the states of blocks: it is rebuilt
+ * Follows from the superblocks (media/) and the states of blocks: it is rebuilt
  * on use if it is not up to date (a state was loaded, the power was
  * cut), and when its slots are used up.  Knows nothing of which stripe is best.
  */
 #include "check.h"
+#include "gc/gc-internal.h"
 #include "gc/stripe-means.h"
-#include "gc/gc-unit.h"
 #include "lazymem.h"
 #include "media/media-internal.h"
+#include "media/superblock.h"
 #include "ssd-internal.h"
 
 #include <math.h>
@@ -45,7 +46,7 @@ struct StripeMeans {
 
 static UnitMeans *unit_of(const Ssd *ssd, uint32_t plane)
 {
-    return &ssd->gc->stripe_means->unit[plane / unit_planes(ssd)];
+    return &ssd->gc->stripe_means->unit[superblock_set(ssd, plane)];
 }
 
 static UnitMeans *unit_of_block(const Ssd *ssd, uint32_t block)
@@ -55,14 +56,14 @@ static UnitMeans *unit_of_block(const Ssd *ssd, uint32_t block)
 
 void stripe_means_init(Ssd *ssd)
 {
-    if (!ssd->gc->mate) {
+    if (!superblocks_are_on(ssd)) {
         return;
     }
     invariant(!ssd->gc->stripe_means);
     ssd->gc->stripe_means = g_new(StripeMeans, 1);
     ssd->gc->stripe_means->slot = lazy_new(uint32_t, ssd->geo->n_blocks);
     ssd->gc->stripe_means->unit =
-        g_new0(UnitMeans, ssd->l.n_planes / unit_planes(ssd));
+        g_new0(UnitMeans, superblock_sets(ssd));
 }
 
 void stripe_means_destroy(Ssd *ssd)
@@ -72,7 +73,7 @@ void stripe_means_destroy(Ssd *ssd)
     if (!m) {
         return;
     }
-    for (uint32_t i = 0; i < ssd->l.n_planes / unit_planes(ssd); i++) {
+    for (uint32_t i = 0; i < superblock_sets(ssd); i++) {
         g_free(m->unit[i].sum);
         g_free(m->unit[i].least);
     }
@@ -83,8 +84,8 @@ void stripe_means_destroy(Ssd *ssd)
 
 void stripe_means_forget(Ssd *ssd)
 {
-    for (uint32_t i = 0;
-         ssd->gc->stripe_means && i < ssd->l.n_planes / unit_planes(ssd); i++) {
+    for (uint32_t i = 0; ssd->gc->stripe_means && i < superblock_sets(ssd);
+         i++) {
         ssd->gc->stripe_means->unit[i].made = false;
     }
 }
@@ -168,7 +169,7 @@ static StripeSum sum_up(const Ssd *ssd, uint32_t block)
         }
         sum.valid += ssd->media->block[b].valid;
         sum.n++;
-        b = ssd->gc->mate[b];
+        b = superblock_next(ssd, b);
     } while (b != block);
     return sum;
 }
@@ -179,7 +180,7 @@ static void set_slots(Ssd *ssd, uint32_t block, uint32_t slot)
 
     do {
         set_slot(ssd, b, slot);
-        b = ssd->gc->mate[b];
+        b = superblock_next(ssd, b);
     } while (b != block);
 }
 
@@ -238,7 +239,7 @@ void stripe_means_change(Ssd *ssd, uint32_t block, int by)
 void stripe_means_joined(Ssd *ssd, uint32_t block)
 {
     UnitMeans *u = unit_of_block(ssd, block);
-    uint32_t slot = stripe_means_slot(ssd, ssd->gc->mate[block]);
+    uint32_t slot = stripe_means_slot(ssd, superblock_next(ssd, block));
 
     invariant(block < ssd->geo->n_blocks);
     if (u->made && slot != NONE) {
@@ -249,7 +250,6 @@ void stripe_means_joined(Ssd *ssd, uint32_t block)
 
 void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other)
 {
-    invariant(ssd->gc->mate[block] == block);
     invariant(block < ssd->geo->n_blocks);
     ssd->gc->stripe_means->slot[block] = 0;
     if (unit_of_block(ssd, block)->made && other != block) {
@@ -259,23 +259,23 @@ void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other)
 
 /* ---- rebuild ------------------------------------------------------------ */
 
-/* Slots for the stripes of the planes first..end-1, in about the order in which they
- * became FULL: how many there are. */
-static uint32_t number_stripes(Ssd *ssd, uint32_t first, uint32_t end)
+/* Slots for the stripes of the planes, in about the order in which they became
+ * FULL: how many there are. */
+static uint32_t number_stripes(Ssd *ssd, const uint32_t *planes)
 {
-    g_autofree uint32_t *at = g_new(uint32_t, end - first);
-    uint32_t left = end - first;
+    uint32_t n_blocks = ssd->geo->blocks_per_plane;
+    g_autofree uint32_t *at = g_new(uint32_t, ssd->l.set_planes);
+    uint32_t left = ssd->l.set_planes;
     uint32_t n = 0;
 
-    for (uint32_t i = first; i < end; i++) {
-        at[i - first] = ssd->media->plane[i].by_age.head;
+    for (uint32_t i = 0; i < ssd->l.set_planes; i++) {
+        at[i] = ssd->media->plane[planes[i]].by_age.head;
+        memset(&ssd->gc->stripe_means->slot[planes[i] * n_blocks], 0,
+               n_blocks * sizeof(*ssd->gc->stripe_means->slot));
     }
-    memset(&ssd->gc->stripe_means->slot[first * ssd->geo->blocks_per_plane], 0,
-           (size_t)(end - first) * ssd->geo->blocks_per_plane *
-               sizeof(*ssd->gc->stripe_means->slot));
     while (left > 0) {
         left = 0;
-        for (uint32_t i = 0; i < end - first; i++) {
+        for (uint32_t i = 0; i < ssd->l.set_planes; i++) {
             if (at[i] == NONE) {
                 continue;
             }
@@ -301,20 +301,26 @@ static void make_room(UnitMeans *u, uint32_t n)
     memset(u->sum, 0, u->size * sizeof(*u->sum));
 }
 
-static void make(Ssd *ssd, uint32_t first, uint32_t end)
+static void add_blocks(const Ssd *ssd, UnitMeans *u, uint32_t plane)
 {
-    UnitMeans *u = unit_of(ssd, first);
-    uint32_t n = ssd->geo->blocks_per_plane;
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
 
-    u->next = number_stripes(ssd, first, end);
-    make_room(u, 2 * MAX(u->next, n));
-    for (uint32_t b = first * n; b < end * n; b++) {
+    for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
         uint32_t slot = stripe_means_slot(ssd, b);
 
         if (slot != NONE) {
             u->sum[slot].valid += ssd->media->block[b].valid;
             u->sum[slot].n++;
         }
+    }
+}
+
+static void make(Ssd *ssd, UnitMeans *u, const uint32_t *planes)
+{
+    u->next = number_stripes(ssd, planes);
+    make_room(u, 2 * MAX(u->next, ssd->geo->blocks_per_plane));
+    for (uint32_t i = 0; i < ssd->l.set_planes; i++) {
+        add_blocks(ssd, u, planes[i]);
     }
     for (uint32_t i = 0; i < u->size; i++) {
         u->least[u->size + i] = mean_of(&u->sum[i]);
@@ -328,16 +334,17 @@ static void make(Ssd *ssd, uint32_t first, uint32_t end)
 
 void stripe_means_prepare(Ssd *ssd, uint32_t plane)
 {
-    uint32_t end = unit_end_plane(ssd, plane);
+    const uint32_t *planes =
+        superblock_planes(ssd, superblock_set(ssd, plane));
 
     invariant(plane < ssd->l.n_planes);
     if (unit_of(ssd, plane)->made) {
         return;
     }
-    for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
-        ssd->gc->slot_client->all_moved(ssd, i);
+    for (uint32_t i = 0; i < ssd->l.set_planes; i++) {
+        ssd->gc->slot_client->all_moved(ssd, planes[i]);
     }
-    make(ssd, unit_first_plane(ssd, plane), end);
+    make(ssd, unit_of(ssd, plane), planes);
 }
 
 /* ---- checks -------------------------------------------------------------- */
@@ -348,13 +355,13 @@ static bool check_block(const Ssd *ssd, uint32_t block, GError **error)
     uint32_t slot = stripe_means_slot(ssd, block);
     StripeSum sum;
 
-    if (!u->made) {
+    if (!u->made || ssd->media->block[block].state == BLOCK_BAD) {
         return true;
     }
     CHECK(slot == NONE || slot < u->next, "block %u: slot %u", block, slot);
-    CHECK(slot == stripe_means_slot(ssd, ssd->gc->mate[block]),
+    CHECK(slot == stripe_means_slot(ssd, superblock_next(ssd, block)),
           "block %u: slot %u, the next one of its stripe %u", block, slot,
-          stripe_means_slot(ssd, ssd->gc->mate[block]));
+          stripe_means_slot(ssd, superblock_next(ssd, block)));
     if (nand_block_is_slc(ssd->geo, block)) {
         return true;
     }
@@ -373,16 +380,16 @@ bool stripe_means_check(const Ssd *ssd, GError **error)
             return false;
         }
     }
-    for (uint32_t p = 0; ssd->gc->stripe_means && p < ssd->l.n_planes;
-         p += unit_planes(ssd)) {
-        const UnitMeans *u = unit_of(ssd, p);
+    for (uint32_t k = 0; ssd->gc->stripe_means && k < superblock_sets(ssd);
+         k++) {
+        const UnitMeans *u = &ssd->gc->stripe_means->unit[k];
 
         for (uint32_t i = 1; u->made && i < 2 * u->size; i++) {
             CHECK(u->least[i] ==
                       (i < u->size
                            ? MIN(u->least[2 * i], u->least[2 * i + 1])
                            : mean_of(&u->sum[i - u->size])),
-                  "plane %u: node %u of the means of its unit", p, i);
+                  "set %u: node %u of the means of its superblocks", k, i);
         }
     }
     return true;

@@ -46,14 +46,14 @@ void stripe_means_change(Ssd *ssd, uint32_t block, int by);
 void stripe_means_joined(Ssd *ssd, uint32_t block);
 void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other);
 
-/* Slots of the plane's unit are up to date from here on. */
+/* Slots of the plane's set are up to date from here on. */
 void stripe_means_prepare(Ssd *ssd, uint32_t plane);
 
 /* The slot of the block's stripe, or NONE.  A slot belongs to one stripe of the
- * unit; stripes that have become FULL later have higher ones, but for few. */
+ * set; stripes that have become FULL later have higher ones, but for few. */
 uint32_t stripe_means_slot(const Ssd *ssd, uint32_t block);
 
-/* The least mean of the slots first..last of the plane's unit, over stripes of
+/* The least mean of the slots first..last of the plane's set, over stripes of
  * which each block is FULL; INFINITY: there is none. */
 double stripe_means_least(const Ssd *ssd, uint32_t plane, uint32_t first,
                           uint32_t last);

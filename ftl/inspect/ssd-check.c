@@ -23,6 +23,7 @@
 #include "media/plain.h"
 #include "media/slc-cache.h"
 #include "media/spare.h"
+#include "media/superblock.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
@@ -511,7 +512,7 @@ bool ssd_check(const Ssd *ssd, GError **error)
         !plain_check(ssd, error) || !check_commands(ssd, error) ||
         !trim_check(ssd, error) || !ahead_check(ssd, error) ||
         !nand_check(ssd->nand, error) || !unit_check(ssd, error) ||
-        !rain_check(ssd, error) || !ssd_check_wakes(ssd, error)) {
+        !superblocks_check(ssd, error) || !rain_check(ssd, error) || !ssd_check_wakes(ssd, error)) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

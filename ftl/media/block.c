@@ -26,6 +26,7 @@
 #include "media/rain.h"
 #include "media/slc-cache.h"
 #include "media/spare.h"
+#include "media/superblock.h"
 #include "media/victims.h"
 #include "ssd-internal.h"
 #include "wake.h"
@@ -333,8 +334,9 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
         p->last_gc_block = o->block;
         b->stream = (uint8_t)copies_stream(ssd, plane, stream);
     }
+    superblock_opened(ssd, o->block, open_index(ssd, kind, stream));
     if (rain_writes(ssd, open_index(ssd, kind, stream))) {
-        rain_opened(ssd, o->block, open_index(ssd, kind, stream));
+        rain_opened(ssd, o->block);
     }
     ssd->media->client->opened(ssd, o->block, open_index(ssd, kind, stream));
     ssd->media->client->plane_changed(ssd, plane);
@@ -609,7 +611,7 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
     if (rain_is_on(ssd)) {
         rain_erasing(ssd, block);
     }
-    ssd->media->client->left(ssd, block);
+    superblock_erasing(ssd, block);
     block_set_state(ssd, block, BLOCK_ERASING);
     ssd->media->client->erasing(ssd, block);
     ssd->media->plane[block_plane(ssd, block)].erases++;
@@ -654,10 +656,11 @@ void block_retire(Ssd *ssd, uint32_t block)
     invariant(block < ssd->geo->n_blocks);
     invariant(b->valid == 0 && b->pending == 0);
     invariant(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
-    ssd->media->client->left(ssd, block);
+    ssd->media->client->retired(ssd, block);
     invariant(ssd->media->plane[plane].erases > 0 || b->state != BLOCK_ERASING);
     ssd->media->plane[plane].erases -= b->state == BLOCK_ERASING;
     block_set_state(ssd, block, BLOCK_BAD);
+    superblock_retired(ssd, block);
     ssd->media->client->plane_changed(ssd, plane);
 }
 
@@ -812,6 +815,7 @@ void block_found(Ssd *ssd, uint32_t block, uint32_t open)
         if (rain_is_on(ssd)) {
             rain_erasing(ssd, block);
         }
+        superblock_erasing(ssd, block);
         free_push(ssd, block);
         return;
     }

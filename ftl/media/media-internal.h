@@ -156,10 +156,10 @@ typedef struct MediaClient {
     const uint32_t *(*row)(const Ssd *ssd, uint32_t plane);
     /* The block has been opened, by whom is an open_index(). */
     void (*opened)(Ssd *ssd, uint32_t block, uint32_t open);
-    /* It is about to be a victim; is empty, and is to be erased or retired; its
-     * erase begins; has ended. */
+    /* It is about to be a victim; is empty, and is retired; its erase begins;
+     * has ended. */
     void (*taken)(Ssd *ssd, uint32_t block);
-    void (*left)(Ssd *ssd, uint32_t block);
+    void (*retired)(Ssd *ssd, uint32_t block);
     void (*erasing)(Ssd *ssd, uint32_t block);
     /* Whether the plane may be given a page of the host may have changed. */
     void (*plane_changed)(Ssd *ssd, uint32_t plane);
@@ -174,7 +174,8 @@ typedef struct SavedClient {
     void (*page_done)(Ssd *ssd);
 } SavedClient;
 
-/* The same, of FULL blocks that are not in SLC mode, for an index of them. */
+/* The same, of FULL blocks that are not in SLC mode, for an index of them; there
+ * is one if superblocks_are_on(). */
 typedef struct FullIndex {
     /* The block has come to the end of Plane.by_age; has left that list. */
     void (*listed)(Ssd *ssd, uint32_t block);
@@ -183,7 +184,21 @@ typedef struct FullIndex {
     void (*full)(Ssd *ssd, uint32_t block);
     void (*victim)(Ssd *ssd, uint32_t block);
     void (*changed)(Ssd *ssd, uint32_t block, int by);
+    /* It has joined a superblock; has left the one that other is of (or was its
+     * last one, and is other).  Any block. */
+    void (*joined)(Ssd *ssd, uint32_t block);
+    void (*left)(Ssd *ssd, uint32_t block, uint32_t other);
 } FullIndex;
+
+/* Blocks that belong together (superblock.c). */
+typedef struct Superblocks {
+    OF_MEDIA uint32_t *plane;  /* by set, and in the order of the set */
+    OF_MEDIA uint32_t *place;  /* by plane: where it is in that */
+    OF_MEDIA uint32_t *serial; /* by plane, open_index(): the newest one; NULL,
+                                  as the next two, without ftl.gc_unit */
+    OF_MEDIA uint32_t *newest; /* and the plane's block in it, or NONE */
+    OF_MEDIA uint32_t *next;   /* by block: the next one, round */
+} Superblocks;
 
 /* A block that holds stripes of ftl.rain; see rain.c. */
 typedef enum StripeState {
@@ -202,11 +217,6 @@ typedef struct Rebuild {
 
 /* Parity across dies (rain.c); all NULL without ftl.rain. */
 typedef struct Rain {
-    OF_MEDIA uint32_t *die_at; /* by die: its place in ftl.stripe */
-    OF_MEDIA uint32_t *die;    /* and back */
-    OF_MEDIA uint32_t *serial; /* by plane, open_index(): newest superblock */
-    OF_MEDIA uint32_t *newest; /* and the plane's block in it, or NONE */
-    OF_MEDIA uint32_t *mate;   /* by block: the next of its superblock, round */
     OF_MEDIA uint32_t *filled; /* by block: pages given away, 0: no stripes */
     OF_MEDIA uint8_t *state;   /* by block: StripeState */
     OF_MEDIA uint64_t *bare;   /* bitmap by page, the first of a program: no
@@ -258,6 +268,7 @@ typedef struct Media {
     uint64_t *job_unit; /* units_per_program entries for each job */
     uint32_t n_jobs;
     uint32_t free_job;
+    Superblocks superblocks;
     Rain rain;
 } Media;
 

@@ -168,13 +168,14 @@ void plane_set_last_gc(Ssd *ssd, uint32_t plane, uint32_t block)
 void media_set_client(Ssd *ssd, const MediaClient *client)
 {
     invariant(client && client->choose_free && client->plane_changed &&
-              client->left);
+              client->retired);
     ssd->media->client = client;
 }
 
 void media_set_index(Ssd *ssd, const FullIndex *index)
 {
-    invariant(index && index->listed && index->unlisted && index->changed);
+    invariant(index && index->listed && index->unlisted && index->changed &&
+              index->joined && index->left);
     ssd->media->index = index;
 }
 

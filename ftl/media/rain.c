@@ -31,6 +31,7 @@
 #include "media/mirror.h"
 #include "media/rain.h"
 #include "media/spare.h"
+#include "media/superblock.h"
 #include "ssd-internal.h"
 
 static Rain *rain_of(Ssd *ssd)
@@ -40,46 +41,15 @@ static Rain *rain_of(Ssd *ssd)
 
 /* ---- geometry ----------------------------------------------------------- */
 
-/* Dies in the order of ftl.stripe, as for superpages. */
-static void order_dies(Ssd *ssd)
-{
-    Rain *r = rain_of(ssd);
-    uint32_t planes = ssd->geo->planes_per_die;
-    uint32_t n = 0;
-
-    r->die_at = g_new(uint32_t, ssd->geo->n_dies);
-    r->die = g_new(uint32_t, ssd->geo->n_dies);
-    for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
-        uint32_t plane = ssd->media->stripe_plane[pos];
-
-        if (plane % planes == 0) {
-            r->die_at[plane / planes] = n;
-            r->die[n++] = plane / planes;
-        }
-    }
-    invariant(n == ssd->geo->n_dies);
-}
-
 void rain_init(Ssd *ssd)
 {
     Rain *r = rain_of(ssd);
-    uint32_t n = ssd->l.n_planes * ssd->l.n_open;
 
     r->free_rebuild = NONE;
     if (!rain_is_on(ssd)) {
         return;
     }
-    invariant(!r->mate && ssd->geo->n_dies % ssd->l.rain == 0);
-    order_dies(ssd);
-    r->serial = g_new0(uint32_t, n);
-    r->newest = g_new(uint32_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        r->newest[i] = NONE;
-    }
-    r->mate = g_new(uint32_t, ssd->geo->n_blocks);
-    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        r->mate[b] = b;
-    }
+    invariant(!r->filled && superblocks_are_on(ssd));
     r->failures = g_new0(uint32_t, ssd->geo->n_dies);
     r->lost = g_new0(uint8_t, ssd->geo->n_dies);
     r->filled = g_new0(uint32_t, ssd->geo->n_blocks);
@@ -91,11 +61,6 @@ void rain_destroy(Ssd *ssd)
 {
     Rain *r = rain_of(ssd);
 
-    g_free(r->die_at);
-    g_free(r->die);
-    g_free(r->serial);
-    g_free(r->newest);
-    g_free(r->mate);
     g_free(r->filled);
     g_free(r->failures);
     g_free(r->lost);
@@ -111,26 +76,19 @@ void rain_instant(Ssd *ssd, bool on)
 
 uint32_t rain_plane(const Ssd *ssd, uint32_t plane, uint32_t i)
 {
-    const Rain *r = &ssd->media->rain;
     uint32_t planes = ssd->geo->planes_per_die;
-    uint32_t at = r->die_at[plane / planes];
 
     invariant(plane < ssd->l.n_planes && i < ssd->l.rain);
-    return r->die[at - at % ssd->l.rain + i] * planes + plane % planes;
+    return superblock_planes(ssd, superblock_set(ssd, plane))
+        [i * planes + plane % planes];
 }
 
 uint32_t rain_next_plane(const Ssd *ssd, uint32_t plane)
 {
-    uint32_t at = ssd->media->rain.die_at[plane / ssd->geo->planes_per_die];
+    uint32_t die =
+        ssd->media->superblocks.place[plane] / ssd->geo->planes_per_die;
 
-    return rain_plane(ssd, plane, (at % ssd->l.rain + 1) % ssd->l.rain);
-}
-
-uint32_t rain_group_plane(const Ssd *ssd, uint32_t plane, uint32_t i)
-{
-    uint32_t planes = ssd->geo->planes_per_die;
-
-    return rain_plane(ssd, plane, i / planes) / planes * planes + i % planes;
+    return rain_plane(ssd, plane, (die % ssd->l.rain + 1) % ssd->l.rain);
 }
 
 /* Are the blocks, of one superblock, of the same stripes? */
@@ -164,33 +122,11 @@ static uint64_t page_of(const Ssd *ssd, uint32_t block, uint32_t page)
 
 /* ---- superblocks -------------------------------------------------------- */
 
-void rain_opened(Ssd *ssd, uint32_t block, uint32_t open)
+void rain_opened(Ssd *ssd, uint32_t block)
 {
     Rain *r = rain_of(ssd);
-    uint32_t plane = block_plane(ssd, block);
-    uint32_t own = plane * ssd->l.n_open + open;
-    uint32_t n = ssd->l.rain * ssd->geo->planes_per_die;
-    uint32_t serial = 0;
 
-    invariant(r->mate[block] == block && r->state[block] == STRIPE_NONE);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t p = rain_group_plane(ssd, plane, i);
-
-        serial = MAX(serial, r->serial[p * ssd->l.n_open + open]);
-    }
-    serial += r->serial[own] == serial;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = rain_group_plane(ssd, plane, i) * ssd->l.n_open + open;
-        uint32_t with = r->newest[at];
-
-        if (at != own && r->serial[at] == serial && with != NONE) {
-            r->mate[block] = r->mate[with];
-            r->mate[with] = block;
-            break;
-        }
-    }
-    r->serial[own] = serial;
-    r->newest[own] = block;
+    invariant(r->state[block] == STRIPE_NONE);
     r->filled[block] = 0;
     r->state[block] = STRIPE_WHOLE;
 }
@@ -199,9 +135,10 @@ void rain_opened(Ssd *ssd, uint32_t block, uint32_t open)
 static void break_others(Ssd *ssd, uint32_t block)
 {
     Rain *r = rain_of(ssd);
+    const uint32_t *next = ssd->media->superblocks.next;
     uint64_t valid = 0;
 
-    for (uint32_t b = r->mate[block]; b != block; b = r->mate[b]) {
+    for (uint32_t b = next[block]; b != block; b = next[b]) {
         if (!share_stripes(ssd, b, block)) {
             continue;
         }
@@ -214,24 +151,12 @@ static void break_others(Ssd *ssd, uint32_t block)
 void rain_erasing(Ssd *ssd, uint32_t block)
 {
     Rain *r = rain_of(ssd);
-    uint32_t first = block_plane(ssd, block) * ssd->l.n_open;
-    uint32_t last = block;
 
     if (r->state[block] == STRIPE_NONE) {
         return;
     }
     if (r->filled[block] > 0) {
         break_others(ssd, block);
-    }
-    while (r->mate[last] != block) {
-        last = r->mate[last];
-    }
-    r->mate[last] = r->mate[block];
-    r->mate[block] = block;
-    for (uint32_t i = first; i < first + ssd->l.n_open; i++) {
-        if (r->newest[i] == block) {
-            r->newest[i] = NONE;
-        }
     }
     for (uint32_t p = 0; p < r->filled[block]; p++) {
         bitmap_clear(r->bare, page_of(ssd, block, p));
@@ -244,7 +169,7 @@ void rain_erasing(Ssd *ssd, uint32_t block)
  * none (yet). */
 static uint32_t parity_block(const Ssd *ssd, uint32_t block, uint32_t page)
 {
-    const Rain *r = &ssd->media->rain;
+    const uint32_t *next = ssd->media->superblocks.next;
     uint32_t plane = rain_parity_plane(ssd, block_plane(ssd, block), page);
     uint32_t b = block;
 
@@ -252,7 +177,7 @@ static uint32_t parity_block(const Ssd *ssd, uint32_t block, uint32_t page)
         if (block_plane(ssd, b) == plane) {
             return b;
         }
-        b = r->mate[b];
+        b = next[b];
     } while (b != block);
     return NONE;
 }
@@ -318,8 +243,9 @@ bool rain_send(Ssd *ssd, uint64_t page, uint32_t open, bool more)
 static void bare_others(Ssd *ssd, uint32_t block, uint32_t page)
 {
     Rain *r = rain_of(ssd);
+    const uint32_t *next = ssd->media->superblocks.next;
 
-    for (uint32_t b = r->mate[block]; b != block; b = r->mate[b]) {
+    for (uint32_t b = next[block]; b != block; b = next[b]) {
         if (share_stripes(ssd, b, block) && r->filled[b] > page) {
             bitmap_set(r->bare, page_of(ssd, b, page));
         }
@@ -370,17 +296,17 @@ bool rain_is_complete(const Ssd *ssd, uint32_t plane, uint32_t open,
 {
     const Rain *r = &ssd->media->rain;
     bool opened = ssd->media->plane[plane].open[open].block != NONE;
-    uint32_t serial = r->serial[plane * ssd->l.n_open + open] + !opened;
+    uint32_t serial = superblock_newest(ssd, plane, open) + !opened;
 
     for (uint32_t i = 0; i < ssd->l.rain; i++) {
         uint32_t p = rain_plane(ssd, plane, i);
-        uint32_t at = p * ssd->l.n_open + open;
-        uint32_t b = r->newest[at];
+        uint32_t newest = superblock_newest(ssd, p, open);
+        uint32_t b = superblock_newest_block(ssd, p, open);
 
-        if (p == plane || r->serial[at] > serial || rain_plane_lost(ssd, p)) {
+        if (p == plane || newest > serial || rain_plane_lost(ssd, p)) {
             continue; /* it has gone on, with or without this superblock */
         }
-        if (r->serial[at] < serial ||
+        if (newest < serial ||
             (b != NONE && r->filled[b] <= page &&
              ssd->media->plane[p].open[open].block == b)) {
             return false;
@@ -405,6 +331,7 @@ static bool is_in_flight(const Ssd *ssd, uint64_t ppa)
 bool rain_others(const Ssd *ssd, uint64_t page, uint64_t *other, uint32_t *n)
 {
     const Rain *r = &ssd->media->rain;
+    const uint32_t *next = ssd->media->superblocks.next;
     uint32_t block = page_block(ssd, page);
     uint32_t at = nand_page_in_block(ssd->geo, page);
     uint32_t within = at % ssd->l.pages_per_program;
@@ -424,7 +351,7 @@ bool rain_others(const Ssd *ssd, uint64_t page, uint64_t *other, uint32_t *n)
         (r->filled[q] > at && bitmap_test(r->bare, page_of(ssd, q, at)))) {
         return false;
     }
-    for (uint32_t b = r->mate[block]; b != block; b = r->mate[b]) {
+    for (uint32_t b = next[block]; b != block; b = next[b]) {
         uint64_t first = page_of(ssd, b, at);
 
         if (share_stripes(ssd, b, block) && r->filled[b] > at &&
@@ -441,6 +368,7 @@ bool rain_others(const Ssd *ssd, uint64_t page, uint64_t *other, uint32_t *n)
 uint64_t rain_open_stripes(const Ssd *ssd)
 {
     const Rain *r = &ssd->media->rain;
+    const uint32_t *next = ssd->media->superblocks.next;
     uint64_t n = 0;
 
     for (uint32_t b = 0; rain_is_on(ssd) && b < ssd->geo->n_blocks; b++) {
@@ -449,7 +377,7 @@ uint64_t rain_open_stripes(const Ssd *ssd)
         if (ssd->media->block[b].state != BLOCK_OPEN) {
             continue;
         }
-        for (uint32_t m = r->mate[b]; m != b; m = r->mate[m]) {
+        for (uint32_t m = next[b]; m != b; m = next[m]) {
             most = share_stripes(ssd, b, m) ? MAX(most, r->filled[m]) : most;
         }
         for (uint32_t page = r->filled[b]; page < most;
@@ -472,24 +400,6 @@ uint64_t rain_unprotected_units(const Ssd *ssd)
     return n;
 }
 
-static bool check_superblock(const Ssd *ssd, uint32_t block, GError **error)
-{
-    const Rain *r = &ssd->media->rain;
-    uint32_t left = ssd->l.rain * ssd->geo->planes_per_die;
-    uint32_t b = block;
-
-    CHECK(r->state[block] <= STRIPE_BROKEN &&
-              r->filled[block] <= ssd->geo->pages_per_block,
-          "block %u: its pages of stripes", block);
-    do {
-        b = r->mate[b];
-        CHECK(b < ssd->geo->n_blocks && left-- > 0 &&
-                  (b == block || r->state[b] != STRIPE_NONE),
-              "block %u: the other blocks of its stripes", block);
-    } while (b != block);
-    return true;
-}
-
 bool rain_check(const Ssd *ssd, GError **error)
 {
     const Rain *r = &ssd->media->rain;
@@ -498,13 +408,9 @@ bool rain_check(const Ssd *ssd, GError **error)
         return true;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (!check_superblock(ssd, b, error)) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < ssd->l.n_planes * ssd->l.n_open; i++) {
-        CHECK(r->newest[i] == NONE || r->newest[i] < ssd->geo->n_blocks,
-              "the newest superblocks");
+        CHECK(r->state[b] <= STRIPE_BROKEN &&
+                  r->filled[b] <= ssd->geo->pages_per_block,
+              "block %u: its pages of stripes", b);
     }
     return true;
 }

@@ -45,10 +45,6 @@ void rain_instant(Ssd *ssd, bool on);
 /* The plane of the stripe in its i-th die, 0..l.rain - 1. */
 uint32_t rain_plane(const Ssd *ssd, uint32_t plane, uint32_t i);
 
-/* The i-th plane of its dies, 0..l.rain * planes_per_die - 1: those of a
- * superblock. */
-uint32_t rain_group_plane(const Ssd *ssd, uint32_t plane, uint32_t i);
-
 /* The same plane of the next die of its stripes, round. */
 uint32_t rain_next_plane(const Ssd *ssd, uint32_t plane);
 
@@ -62,7 +58,7 @@ uint32_t rain_next_data(const Ssd *ssd, uint32_t plane, uint32_t page);
 /* ---- for block.c --------------------------------------------------------- */
 
 /* A block that holds stripes has been opened; is about to be erased. */
-void rain_opened(Ssd *ssd, uint32_t block, uint32_t open);
+void rain_opened(Ssd *ssd, uint32_t block);
 void rain_erasing(Ssd *ssd, uint32_t block);
 
 /* The next page of such an open block has been given away, for data; for

@@ -36,6 +36,7 @@
 #include "media/media.h"
 #include "media/owned.h"
 #include "media/spare.h"
+#include "media/superblock.h"
 #include "placement/life.h"
 #include "placement/placement.h"
 #include "power/power.h"
@@ -719,7 +720,7 @@ static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
         bool fills = f->open != NONE && open[f->open] == f->block;
 
         if (f->seq == 0) {
-            unit_leave(ssd, f->block);
+            superblock_unnamed(ssd, f->block);
         }
         block_set_stream(ssd, f->block, stream_of(ssd, f));
         block_found(ssd, f->block, fills ? f->open : NONE);

@@ -486,10 +486,11 @@ static void test_superblocks_kept(void)
     for (uint32_t i = 0; i < 12; i++) {
         ref_one(r, SSD_OP_WRITE, 8ULL * i * UNIT, 8 * UNIT, true);
     }
-    memcpy(was, r->ssd->gc->mate, r->ssd->geo->n_blocks * sizeof(*was));
+    memcpy(was, r->ssd->media->superblocks.next,
+           r->ssd->geo->n_blocks * sizeof(*was));
     ref_power_cycle(r);
     for (uint32_t b = 0; b < r->ssd->geo->n_blocks; b++) {
-        g_assert_cmpuint(r->ssd->gc->mate[b], ==, was[b]);
+        g_assert_cmpuint(r->ssd->media->superblocks.next[b], ==, was[b]);
         n += was[b] != b;
     }
     g_assert_cmpuint(n, >=, 6);
