@@ -22,8 +22,8 @@
 #include "check.h"
 #include "media/rain.h"
 
-/* The planes of a set follow each other: with parity those of dies that follow
- * each other in ftl.stripe, as for superpages; else by number. */
+/* The planes of a set follow each other: those of a die, and dies in the order
+ * of ftl.stripe. */
 static void order_planes(Ssd *ssd)
 {
     Superblocks *s = &ssd->media->superblocks;
@@ -33,8 +33,7 @@ static void order_planes(Ssd *ssd)
     s->plane = g_new(uint32_t, ssd->l.n_planes);
     s->place = g_new(uint32_t, ssd->l.n_planes);
     for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
-        uint32_t first =
-            ssd->l.rain ? ssd->media->stripe_plane[pos] : pos;
+        uint32_t first = ssd->media->stripe_plane[pos];
 
         for (uint32_t i = 0; first % planes == 0 && i < planes; i++) {
             s->place[first + i] = n;
