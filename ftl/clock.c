@@ -21,7 +21,7 @@
 #include "media/media-internal.h"
 #include "media/rebuild.h"
 #include "power/power-internal.h"
-#include "row-wait.h"
+#include "media/row-wait.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 #include "ssd-save.h"

@@ -23,7 +23,7 @@
 #include "commands.h"
 #include "media/spare.h"
 #include "pool.h"
-#include "row-wait.h"
+#include "media/row-wait.h"
 #include "ssd-internal.h"
 
 /* ---- start --------------------------------------------------------------- */

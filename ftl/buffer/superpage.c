@@ -16,7 +16,7 @@
 
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
-#include "row-wait.h"
+#include "media/row-wait.h"
 #include "ssd-internal.h"
 #include "wake.h"
 

@@ -30,6 +30,7 @@
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/media.h"
+#include "media/row.h"
 #include "media/spare.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
@@ -487,16 +488,6 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
     return j;
 }
 
-/* May two pages that follow each other in a row be of one command? */
-static bool is_of_command(const Ssd *ssd, uint32_t j, uint32_t next)
-{
-    uint32_t planes = ssd->geo->planes_per_die;
-
-    return ssd->cfg->nand.multi_plane &&
-           ssd->media->job[j].plane / planes ==
-               ssd->media->job[next].plane / planes;
-}
-
 /* Pages of a row, from this plane on, as long as there are units for them, or
  * with ftl.flush_pad all: one multi-plane command of each die. */
 static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
@@ -511,7 +502,9 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
              (plane = rows_more(ssd, stream)) != NONE);
     for (uint32_t i = 0; i < n; i++) {
         submit_page(ssd, job[i],
-                    i + 1 < n && is_of_command(ssd, job[i], job[i + 1]));
+                    i + 1 < n &&
+                        row_is_command(ssd, ssd->media->job[job[i]].plane,
+                                       ssd->media->job[job[i + 1]].plane));
     }
     if (ssd->l.superpages) {
         superpage_sent(ssd, stream, n);

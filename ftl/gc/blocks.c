@@ -42,14 +42,7 @@ static void erased(Ssd *ssd, uint32_t block)
     reset_block_gone(ssd, block);
 }
 
-static const uint32_t *row(const Ssd *ssd, uint32_t plane)
-{
-    invariant(ssd->l.row_planes > 1);
-    return rows_of(ssd, plane);
-}
-
 static const MediaClient media_client = {
-    .row = row,
     .choose_free = wear_choose_free,
     .freed = wear_freed,
     .free_taken = free_taken,

@@ -29,7 +29,7 @@
 #include "media/victims.h"
 #include "placement/placement.h"
 #include "placement/streams.h"
-#include "row-wait.h"
+#include "media/row-wait.h"
 #include "ssd-internal.h"
 
 void copies_try_erase(Ssd *ssd, uint32_t block)

@@ -3,7 +3,7 @@
  * copy-rows.c - superpages of copies (ftl.superpage).
  *
  * Each plane reads its own victim.  When the planes of a row have pages of
- * copies for all planes of it that are behind (placement/alloc-rows.c), these
+ * copies for all planes of it that are behind (media/row.h), these
  * go out as one multi-plane program of each die.  A plane takes its own pages
  * first, then those of others, as a guest: only where there is room as for the
  * host, so that what gc.c says of the room of a plane holds.  A plane that
@@ -27,8 +27,9 @@
 #include "gc/gc-unit.h"
 #include "gc/purge.h"
 #include "media/media.h"
+#include "media/row-wait.h"
+#include "media/row.h"
 #include "placement/placement.h"
-#include "row-wait.h"
 #include "ssd-internal.h"
 #include "wake.h"
 
@@ -157,24 +158,20 @@ static bool send_row(Ssd *ssd, const CopyRow *r, uint32_t class,
 {
     uint64_t ppa[MOST_PLANES];
     uint32_t from[MOST_PLANES];
+    uint32_t to[MOST_PLANES];
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
         if (r->behind >> i & 1 && r->from[i] != NONE) {
             ppa[n] = block_take_page(ssd, r->plane[i], OPEN_GC, class);
             from[n] = r->from[i];
+            to[n] = r->plane[i];
             n += ppa[n] != NO_PAGE;
         }
     }
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t die = page_block(ssd, ppa[k]) / ssd->geo->blocks_per_plane /
-                       ssd->geo->planes_per_die;
-        bool more = k + 1 < n && ssd->cfg->nand.multi_plane &&
-                    page_block(ssd, ppa[k + 1]) / ssd->geo->blocks_per_plane /
-                            ssd->geo->planes_per_die ==
-                        die;
-
-        copies_program(ssd, from[k], ppa[k], class, more);
+        copies_program(ssd, from[k], ppa[k], class,
+                       k + 1 < n && row_is_command(ssd, to[k], to[k + 1]));
     }
     for (uint32_t k = 0; k < n; k++) {
         end_wait(ssd, from[k], starter);
@@ -251,8 +248,8 @@ static bool plan(const Ssd *ssd, uint32_t plane, uint32_t class, CopyRow *r)
     uint32_t units[MOST_PLANES];
     uint32_t k;
 
-    r->plane = rows_of(ssd, plane);
-    r->behind = rows_behind(ssd, r->plane, open_index(ssd, OPEN_GC, class));
+    r->plane = row_of(ssd, plane);
+    r->behind = row_behind(ssd, r->plane, open_index(ssd, OPEN_GC, class));
     r->missing = 0;
     if (!plan_own(ssd, class, r, units)) {
         return false;

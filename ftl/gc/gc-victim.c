@@ -11,6 +11,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "media/slc-cache.h"
+#include "media/superblock.h"
 #include "media/victims.h"
 #include "outside.h"
 
@@ -102,12 +103,13 @@ bool gc_check_searches(Ssd *ssd, uint32_t plane, GError **error)
     AgeScore score = ssd->outside[VSSD_POLICY_GC]->policy->gc->score;
     bool same = !score || agrees(ssd, plane, score, error);
 
-    if (same && score && ssd->gc->mate) {
+    if (same && score && superblocks_are_on(ssd)) {
         ssd->gc->alone = true;
         same = agrees(ssd, plane, score, error);
         ssd->gc->alone = false;
     }
-    return same && (!ssd->gc->mate || agrees(ssd, plane, few_valid, error));
+    return same &&
+           (!superblocks_are_on(ssd) || agrees(ssd, plane, few_valid, error));
 }
 
 /* ---- what a policy sees -------------------------------------------------- */

@@ -55,6 +55,7 @@
 #include "media/jobs.h"
 #include "media/media.h"
 #include "media/owned.h"
+#include "media/row.h"
 #include "media/slc-cache.h"
 #include "media/spare.h"
 #include "media/victims.h"
@@ -717,7 +718,7 @@ static void others_go_on(Ssd *ssd, uint32_t plane)
 
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i =
-            ssd->l.superpages ? rows_of(ssd, plane)[k] : plane / n * n + k;
+            ssd->l.superpages ? row_of(ssd, plane)[k] : plane / n * n + k;
 
         if (i != plane) {
             gc_kick(ssd, i);

@@ -151,9 +151,6 @@ typedef struct MediaClient {
      * it. */
     void (*freed)(Ssd *ssd, uint32_t block);
     void (*free_taken)(Ssd *ssd, uint32_t block);
-    /* The planes that are filled in step with the plane, l.row_planes > 1 of
-     * them. */
-    const uint32_t *(*row)(const Ssd *ssd, uint32_t plane);
     /* The block has been opened, by whom is an open_index(). */
     void (*opened)(Ssd *ssd, uint32_t block, uint32_t open);
     /* It is about to be a victim; is empty, and is retired; its erase begins;

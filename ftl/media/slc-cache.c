@@ -20,6 +20,7 @@
 #include "media/slc-cache.h"
 
 #include "media/media.h"
+#include "media/row.h"
 
 uint32_t slc_limit(const Ssd *ssd)
 {
@@ -69,7 +70,7 @@ static int mode_of_row(const Ssd *ssd, const uint32_t *row, uint32_t stream)
 static bool row_opens_slc(const Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     const uint32_t *row = ssd->l.slc_dynamic_blocks && ssd->l.row_planes > 1
-                              ? ssd->media->client->row(ssd, plane)
+                              ? row_of(ssd, plane)
                               : NULL;
     int mode = row ? mode_of_row(ssd, row, stream) : 1;
 

@@ -3,66 +3,37 @@
  * alloc-rows.c - several streams, or superpages: each stream goes round the
  * drive by itself, a row at a time.
  *
- * A row is the size of a multi-plane program, a page of each plane of a die;
- * without nand.multi_plane it is one plane.  With ftl.superpage it is a page of
- * each plane of that many dies.  A stream's pages fill one row
- * after another, so that its open blocks in the planes of a die stay at the
- * same page and can go on by one command.  If they are not (a program has
- * failed, a plane had no room) the row has those planes alone that are behind,
- * until they have caught up.  Streams begin at different rows, so as not to
- * meet at one die.
+ * A stream's pages fill one row (media/row.h) after another, so that its open
+ * blocks in the planes of a die stay at the same page.  Streams begin at
+ * different rows, so as not to meet at one die.
  *
  * Knows which rows a policy passes over (VssdAllocPolicy.rows); knows nothing
  * of the data.
  */
 #include "bitmap.h"
 #include "media/media.h"
+#include "media/rain.h"
+#include "media/row.h"
 #include "placement/alloc-policy.h"
 #include "placement/alloc.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
-/* The rows of dies that ftl.superpage joins follow each other in the order of
- * the stripe. */
 void rows_init(Ssd *ssd)
 {
-    uint32_t of_die = MIN(ssd->l.row_planes, ssd->geo->planes_per_die);
-    uint32_t n = 0;
-
-    if (ssd->l.row_planes == 0) {
-        return;
-    }
     if (ssd->l.superpages) {
         ssd->placement->row_blocked = g_new0(RowBlocked, ssd->l.n_streams);
-    }
-    ssd->placement->row_plane = g_new(uint32_t, ssd->l.n_planes);
-    ssd->placement->row_at = g_new(uint32_t, ssd->l.n_planes);
-    for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
-        uint32_t first = ssd->media->stripe_plane[pos];
-
-        for (uint32_t i = 0; first % of_die == 0 && i < of_die; i++) {
-            ssd->placement->row_at[first + i] = n;
-            ssd->placement->row_plane[n++] = first + i;
-        }
     }
 }
 
 void rows_destroy(Ssd *ssd)
 {
-    g_free(ssd->placement->row_plane);
-    g_free(ssd->placement->row_at);
     g_free(ssd->placement->row_blocked);
-}
-
-bool rows_is_first(const Ssd *ssd, uint32_t plane)
-{
-    invariant(plane < ssd->l.n_planes);
-    return ssd->placement->row_at[plane] % ssd->l.row_planes == 0;
 }
 
 uint32_t rows_first(const Ssd *ssd, uint32_t stream)
 {
-    uint64_t n = ssd->l.row_planes ? ssd->l.n_planes / ssd->l.row_planes : 0;
+    uint64_t n = row_count(ssd);
 
     invariant(stream < ssd->l.n_streams);
     return (uint32_t)(stream * n / ssd->l.n_streams);
@@ -74,36 +45,6 @@ typedef struct Row {
     uint32_t take;   /* those that go on now */
     uint32_t wait;   /* plane that will be able to, or NONE */
 } Row;
-
-uint32_t rows_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
-{
-    uint32_t pages = ssd->geo->pages_per_block;
-    uint32_t n = ssd->l.row_planes;
-    uint32_t page[SSD_MOST_ROW_PLANES];
-    uint32_t highest = 0;
-    uint32_t lowest = UINT32_MAX;
-    uint32_t bits = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        bool lost = rain_plane_lost(ssd, plane[i]);
-
-        page[i] = lost ? UINT32_MAX : rows_page(ssd, plane[i], open);
-        highest = lost ? highest : MAX(highest, page[i]);
-        lowest = MIN(lowest, page[i]);
-    }
-    if (ssd->l.superpages && lowest + pages / 2 < highest) {
-        /* One that has filled its block first is ahead, not behind. */
-        lowest = UINT32_MAX;
-        for (uint32_t i = 0; i < n; i++) {
-            page[i] += page[i] < highest - pages / 2 ? pages : 0;
-            lowest = MIN(lowest, page[i]);
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        bits |= (uint32_t)(page[i] == lowest) << i;
-    }
-    return lowest == UINT32_MAX ? 0 : bits;
-}
 
 /* With zones.conventional: does the plane take no more pages of that space?
  * Another one does, always. */
@@ -127,11 +68,6 @@ static bool worth_waiting(const Ssd *ssd, uint32_t plane, uint32_t stream)
                      ssd->placement->policy->depth;
 }
 
-static const uint32_t *planes_of(const Ssd *ssd, uint32_t first)
-{
-    return &ssd->placement->row_plane[ssd->placement->row_at[first]];
-}
-
 /* Does the plane accept a page of the stream? */
 static bool takes(const Ssd *ssd, uint32_t plane, uint32_t stream)
 {
@@ -152,8 +88,8 @@ static uint32_t accepting(const Ssd *ssd, const uint32_t *plane,
 
 static Row look_at(const Ssd *ssd, uint32_t row, uint32_t stream)
 {
-    const uint32_t *plane = &ssd->placement->row_plane[row * ssd->l.row_planes];
-    Row r = {.behind = rows_behind(ssd, plane, stream), .wait = NONE};
+    const uint32_t *plane = row_planes(ssd, row);
+    Row r = {.behind = row_behind(ssd, plane, stream), .wait = NONE};
 
     r.take = r.behind & accepting(ssd, plane, stream);
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
@@ -172,8 +108,7 @@ static Row look_at(const Ssd *ssd, uint32_t row, uint32_t stream)
 static bool is_of_group(const Ssd *ssd, uint32_t row, uint32_t stream)
 {
     return ssd->l.n_groups == 1 ||
-           plane_group(ssd,
-                       ssd->placement->row_plane[row * ssd->l.row_planes]) ==
+           plane_group(ssd, row_planes(ssd, row)[0]) ==
                stream_group(ssd, stream);
 }
 
@@ -181,7 +116,7 @@ static bool is_of_group(const Ssd *ssd, uint32_t row, uint32_t stream)
 static bool begin_row(Ssd *ssd, uint32_t stream)
 {
     Stream *st = &ssd->placement->stream[stream];
-    uint32_t n = ssd->l.n_planes / ssd->l.row_planes;
+    uint32_t n = row_count(ssd);
     bool in_order = ssd->placement->policy->rows == VSSD_ROWS_IN_ORDER;
     uint32_t part = NONE; /* a row that some of its planes can begin */
 
@@ -198,8 +133,7 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
             continue;
         }
         if (!in_order &&
-            !accepting(ssd, &ssd->placement->row_plane[row * ssd->l.row_planes],
-                       stream)) {
+            !accepting(ssd, row_planes(ssd, row), stream)) {
             continue;
         }
         r = look_at(ssd, row, stream);
@@ -223,7 +157,7 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
     }
     ssd->placement->alloc_waits_for = NONE;
     st->left = look_at(ssd, part, stream).take;
-    st->first = ssd->placement->row_plane[part * ssd->l.row_planes];
+    st->first = row_planes(ssd, part)[0];
     st->row = part + 1 == n ? 0 : part + 1;
     return true;
 }
@@ -237,7 +171,7 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
     if (st->left == 0) {
         return NONE;
     }
-    plane = planes_of(ssd, st->first)[__builtin_ctz(st->left)];
+    plane = row_of(ssd, st->first)[__builtin_ctz(st->left)];
     if (!takes(ssd, plane, stream)) {
         return NONE;
     }
@@ -251,7 +185,7 @@ static void give_up_planes(Ssd *ssd, uint32_t stream)
     Stream *st = &ssd->placement->stream[stream];
 
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        uint32_t plane = planes_of(ssd, st->first)[i];
+        uint32_t plane = row_of(ssd, st->first)[i];
 
         if (st->left >> i & 1 && !takes(ssd, plane, stream) &&
             !worth_waiting(ssd, plane, stream)) {
@@ -300,7 +234,7 @@ uint32_t rows_pick(Ssd *ssd, uint32_t stream)
         return NONE;
     }
     if (ssd->placement->policy->rows == VSSD_ROWS_IN_ORDER) {
-        uint32_t plane = planes_of(ssd, st->first)[__builtin_ctz(st->left)];
+        uint32_t plane = row_of(ssd, st->first)[__builtin_ctz(st->left)];
 
         ssd->placement->alloc_waits_for =
             takes(ssd, plane, stream) ? NONE : plane;

@@ -71,11 +71,8 @@ typedef struct Placement {
     OF_PLACEMENT PlacementPlane *plane;
     const VssdAllocPolicy *policy;
     const Placer *placer; /* or NULL: the policy places pages */
-    OF_PLACEMENT uint64_t *accepting; /* bitmap by position in the stripe */
-    uint32_t stripe_cursor;           /* after a policy that broke a rule */
-    OF_PLACEMENT uint32_t *row_plane; /* planes by row, and these in the order
-                            of the stripe; NULL without l.row_planes */
-    OF_PLACEMENT uint32_t *row_at;    /* by plane: where it is in row_plane */
+    OF_PLACEMENT uint64_t *accepting;     /* bitmap by position in the stripe */
+    uint32_t stripe_cursor;               /* after a policy that broke a rule */
     OF_PLACEMENT RowBlocked *row_blocked; /* by stream; with ftl.superpage */
     uint64_t changes;                     /* of accepting */
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */

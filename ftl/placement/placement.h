@@ -14,7 +14,6 @@
 #endif
 
 #include "media/media-internal.h"
-#include "media/rain.h"
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
 
@@ -39,36 +38,6 @@ uint32_t alloc_pick_aged(Ssd *ssd, uint64_t lpn, uint32_t *stream);
 /* The next plane of the same row, if it accepts a page; NONE: the row has no
  * other, or it waits for that one. */
 uint32_t rows_more(Ssd *ssd, uint32_t stream);
-
-/* Is the plane the first one of a row? */
-bool rows_is_first(const Ssd *ssd, uint32_t plane);
-
-/* The planes of the plane's row, l.row_planes of them. */
-static inline const uint32_t *rows_of(const Ssd *ssd, uint32_t plane)
-{
-    uint32_t at = ssd->placement->row_at[plane];
-
-    return &ssd->placement->row_plane[at - at % ssd->l.row_planes];
-}
-
-/* Where the open block of a kind (open_index()) in the plane goes on, with data
- * (ftl.rain); of one in SLC mode, in pages of the word lines that it has
- * filled.
- */
-static inline uint32_t rows_page(const Ssd *ssd, uint32_t plane, uint32_t open)
-{
-    const Open *o = &ssd->media->plane[plane].open[open];
-    uint32_t page = o->block == NONE ? 0 : o->next_page;
-
-    if (o->block != NONE && ssd->geo->slc_mode &&
-        nand_block_is_slc(ssd->geo, o->block)) {
-        return o->next_page * (ssd->cfg->nand.cell + 1);
-    }
-    return rain_writes(ssd, open) ? rain_next_data(ssd, plane, page) : page;
-}
-
-/* Of the planes of a row those, as bits, that are at the lowest page. */
-uint32_t rows_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open);
 
 /* The first position of the stripe at from, or after it and round, whose plane
  * accepts a page; NONE: there is none. */

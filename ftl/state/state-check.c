@@ -23,7 +23,8 @@
 #include "placement/placement.h"
 #include "power/power.h"
 #include "drive.h"
-#include "row-wait.h"
+#include "media/row-wait.h"
+#include "media/row.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 #include "ssd-report.h"
@@ -336,7 +337,7 @@ static bool check_allocator(const Ssd *ssd, GError **error)
         uint32_t row = MAX(ssd->l.row_planes, 1);
 
         CHECK(st->row < n / row && st->first < n &&
-                  (ssd->l.row_planes == 0 || rows_is_first(ssd, st->first)) &&
+                  (ssd->l.row_planes == 0 || row_of(ssd, st->first)[0] == st->first) &&
                   st->left >> ssd->l.row_planes == 0 &&
                   (st->left == 0 ||
                    plane_group(ssd, st->first) == stream_group(ssd, i)),

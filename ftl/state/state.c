@@ -237,8 +237,6 @@ static const StateRow ssd_rows[] = {
     KEPT(placement.placer),
     TABLE(placement.accepting, N_PLANE_WORDS),
     VALUE(placement.stripe_cursor),
-    KEPT(placement.row_plane),
-    KEPT(placement.row_at),
     KEPT(placement.row_blocked), /* only saves a search */
     KEPT(placement.changes),
     VALUE(placement.alloc_chosen),

@@ -8,7 +8,7 @@
  * before its event and another begins, the event comes too early for that one
  * and is scheduled again.
  */
-#include "row-wait.h"
+#include "media/row-wait.h"
 
 #include "ssd-internal.h"
 

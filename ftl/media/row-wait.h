@@ -8,6 +8,11 @@
 #ifndef VSSD_FTL_ROW_WAIT_H
 #define VSSD_FTL_ROW_WAIT_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MEDIA
+#error "ftl/media is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-types.h"
 
 /* Make n of them: no wait, no event.  w NULL: nothing is done. */
