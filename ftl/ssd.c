@@ -133,7 +133,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         if (op->kind == NAND_COPYBACK) {
             copy_inside(ssd);
         }
-        if (ssd->l.rain && ssd->media->may_fail && op->status == NAND_OK) {
+        if (ssd->media->may_fail && op->status == NAND_OK) {
             lost_die_note(ssd, block_plane(ssd, block), false);
         }
         if (op->cause == NAND_CAUSE_META) {

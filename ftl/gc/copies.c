@@ -22,10 +22,10 @@
 #include "media/jobs.h"
 #include "media/lost-die.h"
 #include "media/media.h"
-#include "media/rain.h"
 #include "media/owned.h"
 #include "media/parity.h"
 #include "media/spare.h"
+#include "media/superblock.h"
 #include "media/victims.h"
 #include "placement/placement.h"
 #include "placement/streams.h"
@@ -38,7 +38,7 @@ void copies_try_erase(Ssd *ssd, uint32_t block)
     const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
 
-    if (ssd->l.rain && ssd->media->rain.n_lost > 0 && b->valid > 0 &&
+    if (ssd->media->rain.n_lost > 0 && b->valid > 0 &&
         g->victim != block && b->pending == 0 && b->state == BLOCK_VICTIM) {
         /* Some of its copies went to a die that is lost. */
         block_make_full(ssd, block);
@@ -51,9 +51,7 @@ void copies_try_erase(Ssd *ssd, uint32_t block)
     if (b->bad) {
         purge_erased(ssd, block, true);
         block_retire(ssd, block);
-        if (rain_is_on(ssd)) {
-            lost_die_emptied(ssd, block_plane(ssd, block));
-        }
+        lost_die_emptied(ssd, block_plane(ssd, block));
     } else if (nand_block_is_cache(ssd->geo, block) && p->free.n == 0) {
         /* Its erase would free no block for GC, and a power cut might
          * need the originals (gc_take_back()): later. */
@@ -95,13 +93,13 @@ bool copies_end_with_padding(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
     const GcLoad *load = &ssd->placement->plane[plane].gc;
-    bool rests = rain_plane_lost(ssd, plane)
+    bool rests = plane_is_lost(ssd, plane)
                      ? ssd->media->plane[plane].n_retiring == 0
                      : !load->active && g->redo.head == NONE;
 
     invariant(plane < ssd->l.n_planes);
     return rests && g->n_staged > 0 && g->victim == NONE && g->next == NONE &&
-           load->reads == 0 && (ssd->l.rain || purge_is_last(ssd, plane));
+           load->reads == 0 && (superblock_is_whole(ssd) || purge_is_last(ssd, plane));
 }
 
 /* Program a job's units to the page. */

@@ -13,6 +13,7 @@
 #include "gc/gc-internal.h"
 #include "gc/gc-unit.h"
 #include "gc/purge.h"
+#include "media/superblock.h"
 #include "ssd-internal.h"
 
 /* Do copies leave their plane? */
@@ -26,7 +27,7 @@ static inline bool copies_leave(const Ssd *ssd)
 /* Erase the victim, if it is empty and waits for nothing; retire a bad one. */
 void copies_try_erase(Ssd *ssd, uint32_t block);
 
-/* With ftl.rain, or in a purge: has the plane read its last victim, for now?
+/* With superblock_is_whole(), or in a purge: has the plane read its last victim, for now?
  * Then its last units make a page with padding, since the blocks where they are
  * keep others from being erased.  A victim that gains a page (gc_gains()) still
  * does. */
@@ -35,7 +36,7 @@ bool copies_end_with_padding(const Ssd *ssd, uint32_t plane);
 /* The same; false without either. */
 static inline bool copies_are_last(const Ssd *ssd, uint32_t plane)
 {
-    return (ssd->l.rain || purge_is_on(ssd)) &&
+    return (superblock_is_whole(ssd) || purge_is_on(ssd)) &&
            copies_end_with_padding(ssd, plane);
 }
 

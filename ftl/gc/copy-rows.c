@@ -15,7 +15,7 @@
  * as much as it may, or the planes that lack one neither collect nor take a
  * guest.  Units that fill no page wait for more units: GC writes no padding.
  *
- * With ftl.rain the last units of a plane go out with padding.
+ * Where superblocks are whole, the last units of a plane go out with padding.
  *
  * Copies of wear levelling and the drive's own pages stay in their plane and
  * wait for none.
@@ -188,7 +188,7 @@ static bool send_alone(Ssd *ssd, uint32_t plane, uint32_t class)
     uint64_t ppa;
 
     if (ssd->placement->plane[plane].gc.programs == GC_PROGRAMS_PER_PLANE ||
-        rain_plane_lost(ssd, plane)) {
+        plane_is_lost(ssd, plane)) {
         return false;
     }
     ppa = copies_take_page(ssd, plane, class);

@@ -90,7 +90,7 @@ static inline bool gc_leaves_data(const Ssd *ssd, const Plane *p)
 /* Other planes have not yet begun with the last stripe. */
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {
-    return superblocks_are_on(ssd) && (!ssd->l.superpages || ssd->l.rain) &&
+    return superblocks_are_on(ssd) && (!ssd->l.superpages || superblock_is_whole(ssd)) &&
            unit_is_called(ssd, plane);
 }
 

@@ -27,7 +27,7 @@
 #include "gc/gc.h"
 #include "map/map-internal.h"
 #include "media/media.h"
-#include "media/rain.h"
+#include "media/lost-die.h"
 #include "media/superblock.h"
 #include "media/victims.h"
 #include "placement/placement.h"
@@ -202,11 +202,11 @@ static uint32_t die_of(const Ssd *ssd, uint32_t block)
 
 /* Does an empty block wait for the other one of its stripe?  With ftl.superpage
  * only for those of its die, with which it shares a command: a block that waits
- * is room that GC has gained and the host cannot use.  With ftl.rain the others
- * need it as long as they hold data. */
+ * is room that GC has gained and the host cannot use.  A superblock that is
+ * whole waits for all. */
 static bool are_erased_together(const Ssd *ssd, uint32_t a, uint32_t b)
 {
-    return !ssd->l.superpages || ssd->l.rain ||
+    return !ssd->l.superpages || superblock_is_whole(ssd) ||
            die_of(ssd, a) == die_of(ssd, b);
 }
 
@@ -252,11 +252,11 @@ static bool waits(const Ssd *ssd, uint32_t block)
             (is_of_reset(ssd, block) && other->valid + other->pending > 0)) {
             continue;
         }
-        if (other->valid > 0 && rain_plane_lost(ssd, block_plane(ssd, b))) {
+        if (other->valid > 0 && plane_is_lost(ssd, block_plane(ssd, b))) {
             return true; /* it is to be rebuilt */
         }
         if ((other->state == BLOCK_VICTIM && !other->bad &&
-             (other->cause == NAND_CAUSE_GC || ssd->l.rain) &&
+             (other->cause == NAND_CAUSE_GC || superblock_is_whole(ssd)) &&
              !is_empty(ssd, b)) ||
             ssd->gc->plane[block_plane(ssd, b)].next == b) {
             return true;
@@ -268,7 +268,7 @@ static bool waits(const Ssd *ssd, uint32_t block)
 bool unit_holds(Ssd *ssd, uint32_t block)
 {
     if (!superblocks_are_on(ssd) ||
-        (ssd->media->block[block].cause != NAND_CAUSE_GC && !ssd->l.rain) ||
+        (ssd->media->block[block].cause != NAND_CAUSE_GC && !superblock_is_whole(ssd)) ||
         !waits(ssd, block)) {
         return false;
     }
@@ -294,7 +294,7 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 void unit_erase(Ssd *ssd, uint32_t block)
 {
     while (superblocks_are_on(ssd) &&
-           (ssd->media->block[block].cause == NAND_CAUSE_GC || ssd->l.rain)) {
+           (ssd->media->block[block].cause == NAND_CAUSE_GC || superblock_is_whole(ssd))) {
         uint32_t next = next_empty(ssd, block);
         bool more = next != NONE && ssd->cfg->nand.multi_plane &&
                     die_of(ssd, next) == die_of(ssd, block);
@@ -341,13 +341,13 @@ bool unit_waits(const Ssd *ssd, uint32_t plane)
     uint32_t block =
         ssd->gc->plane[plane].held > 0 ? ssd->gc->held_first[plane] : NONE;
 
-    for (; ssd->l.rain && block != NONE;
+    for (; superblock_is_whole(ssd) && block != NONE;
          block = ssd->media->block[block].next) {
         if (!waits(ssd, block) || !others_move(ssd, block)) {
             return false;
         }
     }
-    return ssd->l.rain > 0;
+    return superblock_is_whole(ssd);
 }
 
 void unit_look_again(Ssd *ssd, uint32_t plane)
@@ -355,7 +355,7 @@ void unit_look_again(Ssd *ssd, uint32_t plane)
     uint32_t block =
         ssd->gc->plane[plane].held > 0 ? ssd->gc->held_first[plane] : NONE;
 
-    if (!ssd->l.rain) {
+    if (!superblock_is_whole(ssd)) {
         unit_release(ssd, plane);
         return;
     }
@@ -429,15 +429,15 @@ static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
            (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
 }
 
-/* May copies of others take the pages of the plane?  With ftl.rain its planes
- * open and erase blocks in step, so an open block takes them, too, as long as
- * the plane has a free block for its own copies. */
+/* May copies of others take the pages of the plane?  Where superblocks are
+ * whole its planes open and erase blocks in step, so an open block takes them,
+ * too, as long as the plane has a free block for its own copies. */
 static bool has_guest_room(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     const Plane *p = &ssd->media->plane[plane];
 
     return !plane_is_short(ssd, p) ||
-           (ssd->l.rain && p->free.n >= plane_reserve(ssd, p) &&
+           (superblock_is_whole(ssd) && p->free.n >= plane_reserve(ssd, p) &&
             open_takes_data(ssd, plane, open_index(ssd, OPEN_GC, class)));
 }
 
@@ -449,7 +449,7 @@ bool unit_takes_guest(const Ssd *ssd, uint32_t plane, uint32_t class)
                       ssd->l.units_per_program;
 
     return load->programs < GC_PROGRAMS_PER_PLANE &&
-           !rain_plane_lost(ssd, plane) && has_guest_room(ssd, plane, class) &&
+           !plane_is_lost(ssd, plane) && has_guest_room(ssd, plane, class) &&
            !plane_has_share(ssd, plane, coming);
 }
 

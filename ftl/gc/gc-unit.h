@@ -44,15 +44,15 @@ void unit_erase(Ssd *ssd, uint32_t block);
  * more. */
 void unit_release(Ssd *ssd, uint32_t plane);
 
-/* The same, but with ftl.rain only of those that wait for nothing any more: the
- * others of their superblock need them. */
+/* The same, but if superblock_is_whole() only of those that wait for nothing any
+ * more: the others of their superblock need them. */
 void unit_look_again(Ssd *ssd, uint32_t plane);
 
-/* With ftl.rain: the plane may have stopped; the same for the planes that wait
- * for it. */
+/* If superblock_is_whole(): the plane may have stopped; the same for the planes
+ * that wait for it. */
 void unit_stopped(Ssd *ssd, uint32_t plane);
 
-/* With ftl.rain: do all of them wait for planes that go on? */
+/* The same: do all of them wait for planes that go on? */
 bool unit_waits(const Ssd *ssd, uint32_t plane);
 
 void unit_hold_none(Ssd *ssd, uint32_t plane);

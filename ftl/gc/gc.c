@@ -9,7 +9,7 @@
  * controller memory, packed into full pages and programmed into the plane's
  * block that is open for GC (of each class, if streams are kept apart).  Units
  * that do not fill a page wait for those of the next victim, so GC writes no
- * padding (but with ftl.rain: copies_are_last()) and each victim with an
+ * padding (but for copies_are_last()) and each victim with an
  * invalid unit gains room: that is why it cannot run in circles.  A victim is
  * erased when the last of its copies is programmed; until then a power cut
  * finds the originals.
@@ -94,7 +94,7 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
     if (g->redo.head == NONE) {
         return false;
     }
-    if (rain_plane_lost(ssd, plane)) {
+    if (plane_is_lost(ssd, plane)) {
         drop_job(ssd, job_fifo_pop(ssd, &g->redo));
         return true;
     }
@@ -236,7 +236,7 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     const Plane *p = &ssd->media->plane[plane];
     GcPlane *g = &ssd->gc->plane[plane];
     bool room =
-        p->free.n > plane_reserve(ssd, p) || rain_plane_lost(ssd, plane);
+        p->free.n > plane_reserve(ssd, p) || plane_is_lost(ssd, plane);
     uint32_t block;
 
     *cause = NAND_CAUSE_GC;
@@ -338,7 +338,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     uint32_t block;
 
     if (p->free.n <= plane_reserve(ssd, p) && load->reads > 0 &&
-        !rain_plane_lost(ssd, plane)) {
+        !plane_is_lost(ssd, plane)) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
         return false;
@@ -351,7 +351,8 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     invariant(g->victim == NONE && cause_is_copy(cause));
     calls = calls && !ssd->media->block[block].bad &&
             !nand_block_is_slc(ssd->geo, block) &&
-            (ssd->l.rain || (cause == NAND_CAUSE_GC && gc_gains(ssd, block))) &&
+            (superblock_is_whole(ssd) ||
+             (cause == NAND_CAUSE_GC && gc_gains(ssd, block))) &&
             (!gc_only_zones(ssd) || gc_valid(ssd, block) == 0);
     g->rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
@@ -569,12 +570,11 @@ static void step(Ssd *ssd, uint32_t plane)
     }
 }
 
-/* A step of the plane; with ftl.rain it may have been the last one that others
- * waited for. */
+/* A step of the plane; it may have been the last one that others waited for. */
 static void step_of_unit(Ssd *ssd, uint32_t plane)
 {
     step(ssd, plane);
-    if (ssd->l.rain) {
+    if (superblock_is_whole(ssd)) {
         unit_stopped(ssd, plane);
     }
 }
@@ -770,7 +770,7 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
     invariant(job->gc && ssd->media->may_fail);
     invariant(load->programs > 0);
     load->programs--;
-    if (!ssd->media->given_up && !rain_plane_lost(ssd, job->plane)) {
+    if (!ssd->media->given_up && !plane_is_lost(ssd, job->plane)) {
         job_wait(ssd, &g->redo, j);
         return;
     }

@@ -18,7 +18,7 @@
 #include "media/media.h"
 #include "power/power.h"
 #include "media/parity.h"
-#include "media/rain.h"
+#include "media/lost-die.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
@@ -57,7 +57,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
                  p->free.n <= p->gc_low_blocks || g->forced;
 
     if (g->victim != NONE || is_woken(ssd, plane) ||
-        rain_plane_lost(ssd, plane) || parity_in_flight(ssd, plane) ||
+        plane_is_lost(ssd, plane) || parity_in_flight(ssd, plane) ||
         (g->held > 0 && unit_waits(ssd, plane))) {
         return true;
     }

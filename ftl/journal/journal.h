@@ -40,7 +40,7 @@ static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
     uint32_t first = mirror_first(ssd, page);
     uint32_t plane = ssd->media->stripe_plane[first % ssd->l.n_planes];
 
-    return page == first ? plane : rain_next_plane(ssd, plane);
+    return page == first ? plane : mirror_plane(ssd, plane);
 }
 
 /* With ftl.recovery: a page of metadata in NAND knows of all programs up to

@@ -28,7 +28,7 @@
 #include "media/jobs.h"
 #include "media/media.h"
 #include "media/mirror.h"
-#include "media/rain.h"
+#include "media/lost-die.h"
 #include "media/spare.h"
 #include "pool.h"
 #include "ssd-internal.h"
@@ -106,7 +106,7 @@ static uint64_t copy_low_seq(const Ssd *ssd, uint32_t copy)
     uint64_t entry = l2p_get(&ssd->l2p, meta_lpn(ssd, copy));
 
     if (!entry) {
-        return mirror_is_on(ssd) && rain_plane_lost(ssd, meta_plane(ssd, copy))
+        return mirror_is_on(ssd) && plane_is_lost(ssd, meta_plane(ssd, copy))
                    ? UINT64_MAX
                    : 0;
     }
@@ -238,7 +238,7 @@ static bool queue_copy(Ssd *ssd, uint32_t copy, MetaOwner owner)
     uint32_t plane = meta_plane(ssd, copy);
     uint32_t j;
 
-    if (rain_plane_lost(ssd, plane)) {
+    if (plane_is_lost(ssd, plane)) {
         return false;
     }
     j = job_take(ssd);
@@ -315,7 +315,7 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
     invariant(ssd->media->job[j].meta && ssd->media->may_fail);
     invariant(ssd->journal->plane[plane].programs > 0);
     ssd->journal->plane[plane].programs--;
-    if (rain_plane_lost(ssd, plane)) {
+    if (plane_is_lost(ssd, plane)) {
         drop(ssd, j);
         return;
     }
@@ -362,12 +362,12 @@ static void forget_copy(Ssd *ssd, uint32_t copy)
 void meta_dies_lost(Ssd *ssd)
 {
     for (uint32_t i = 0; mirror_is_on(ssd) && i < ssd->l.n_meta_pages; i++) {
-        if (rain_plane_lost(ssd, meta_plane(ssd, i))) {
+        if (plane_is_lost(ssd, meta_plane(ssd, i))) {
             forget_copy(ssd, i);
         }
     }
     for (uint32_t i = 0; ssd->l.meta_units > 0 && i < ssd->l.n_planes; i++) {
-        while (rain_plane_lost(ssd, i) &&
+        while (plane_is_lost(ssd, i) &&
                ssd->journal->plane[i].wait.head != NONE) {
             drop(ssd, job_fifo_pop(ssd, &ssd->journal->plane[i].wait));
         }
@@ -468,7 +468,7 @@ static void preload_copy(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
     uint32_t plane = meta_plane(ssd, page);
     uint64_t ppa;
 
-    if (meta_copy_in_nand(ssd, page) || rain_plane_lost(ssd, plane) ||
+    if (meta_copy_in_nand(ssd, page) || plane_is_lost(ssd, plane) ||
         ssd->journal->plane[plane].wait.head != NONE) {
         return;
     }

@@ -39,6 +39,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/aged-ops.h"
+#include "media/lost-die.h"
 #include "media/media-internal.h"
 #include "pool.h"
 #include "ssd-internal.h"
@@ -232,7 +233,7 @@ static void write_stale(Ssd *ssd, uint32_t plane)
     while (d->ready[plane].head != NONE && !ssd->media->given_up &&
            d->n_writes[plane] < STALE_WRITES_PER_PLANE &&
            (!ssd->buffer->pump_waits || p->free.n > p->gc_low_blocks ||
-            rain_plane_lost(ssd, plane))) {
+            plane_is_lost(ssd, plane))) {
         uint32_t page = fifo_take(d, &d->ready[plane]);
 
         invariant(page_at(d, page)->listed);

@@ -766,9 +766,7 @@ static void tear_pages(Ssd *ssd)
         const PageJob *job = &ssd->media->job[j];
 
         if (job->state == JOB_PLACED) {
-            if (rain_is_on(ssd)) {
-                rain_page_lost(ssd, job->ppa);
-            }
+            rain_page_lost(ssd, job->ppa);
             spare_blank(ssd, job->ppa << ssd->page_units_shift,
                         ssd->l.units_per_program);
             spare_tear(ssd, job->ppa,

@@ -30,10 +30,13 @@ bool lost_die_note(Ssd *ssd, uint32_t plane, bool failed)
     Rain *r = &ssd->media->rain;
     uint32_t die = die_of(ssd, plane);
 
-    invariant(rain_is_on(ssd));
+    invariant(plane < ssd->l.n_planes);
+    if (!rain_is_on(ssd)) {
+        return false;
+    }
     r->failures[die] = failed ? r->failures[die] + 1 : 0;
     return failed && r->failures[die] >= LOST_DIE_FAILURES &&
-           !rain_plane_lost(ssd, plane);
+           !plane_is_lost(ssd, plane);
 }
 
 /* No page goes into the block any more. */
@@ -88,13 +91,13 @@ static uint32_t blocks_of(const Ssd *ssd, uint64_t units)
 static bool take_over(Ssd *ssd, uint32_t blocks)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (!rain_plane_lost(ssd, i) && ssd->media->plane[i].spare_blocks <
+        if (!plane_is_lost(ssd, i) && ssd->media->plane[i].spare_blocks <
                                             ssd->l.min_spare_blocks + blocks) {
             return false;
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (!rain_plane_lost(ssd, i)) {
+        if (!plane_is_lost(ssd, i)) {
             ssd->media->plane[i].spare_blocks -= blocks;
             plane_size(ssd, i);
         }
@@ -109,7 +112,7 @@ bool lost_die_begin(Ssd *ssd, uint32_t plane)
     uint32_t first = die_of(ssd, plane) * planes;
     uint64_t before = r->n_lost ? r->more_share : 0;
 
-    invariant(!rain_plane_lost(ssd, plane));
+    invariant(!plane_is_lost(ssd, plane));
     r->lost[die_of(ssd, plane)] = 1;
     r->n_lost++;
     if (r->n_lost == ssd->geo->n_dies) {
@@ -139,7 +142,7 @@ void lost_die_emptied(Ssd *ssd, uint32_t plane)
     uint32_t first = die_of(ssd, plane) * planes;
     Rain *r = &ssd->media->rain;
 
-    if (!rain_plane_lost(ssd, plane) || r->lost_since_ps == 0) {
+    if (!plane_is_lost(ssd, plane) || r->lost_since_ps == 0) {
         return;
     }
     for (uint32_t i = first; i < first + planes; i++) {

@@ -11,6 +11,19 @@
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
+/* Has the die of the plane been given up? */
+static inline bool plane_is_lost(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->media->rain.n_lost > 0 &&
+           ssd->media->rain.lost[plane / ssd->geo->planes_per_die];
+}
+
+/* Units of the user capacity that are the plane's, at most. */
+static inline uint64_t plane_share(const Ssd *ssd)
+{
+    return ssd->l.share_units + ssd->media->rain.more_share;
+}
+
 /* Programs and erases that fail one after the other: then the die is lost. */
 #define LOST_DIE_FAILURES 4
 

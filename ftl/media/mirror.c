@@ -15,6 +15,7 @@
 
 #include "media/media.h"
 #include "media/spare.h"
+#include "media/superblock.h"
 #include "ssd-internal.h"
 
 #define MOST_OTHERS SSD_MOST_ROW_PLANES
@@ -29,6 +30,16 @@ uint32_t mirror_write(const Ssd *ssd, uint32_t page)
         }
     }
     return NONE;
+}
+
+uint32_t mirror_plane(const Ssd *ssd, uint32_t plane)
+{
+    const uint32_t *planes =
+        superblock_planes(ssd, superblock_set(ssd, plane));
+    uint32_t at = ssd->media->superblocks.place[plane] % ssd->l.set_planes;
+
+    invariant(mirror_is_on(ssd));
+    return planes[(at + ssd->geo->planes_per_die) % ssd->l.set_planes];
 }
 
 /* Of a unit of a translation page, that of the other copy. */

@@ -36,6 +36,10 @@ static inline uint32_t mirror_first(const Ssd *ssd, uint32_t page)
     return page < ssd->l.n_map_pages ? page : page - ssd->l.n_map_pages;
 }
 
+/* The plane of the second copy of a page that is in the plane: the same one of
+ * the next die of its superblocks, round. */
+uint32_t mirror_plane(const Ssd *ssd, uint32_t plane);
+
 /* The write of that copy which waits or is under way, a job; NONE: there is
  * none. */
 uint32_t mirror_write(const Ssd *ssd, uint32_t page);

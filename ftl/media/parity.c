@@ -28,7 +28,7 @@ static bool is_due(Ssd *ssd, uint32_t plane, uint32_t open)
     bool opened = o->block == NONE;
     bool due;
 
-    if (rain_plane_lost(ssd, plane)) {
+    if (plane_is_lost(ssd, plane)) {
         return false;
     }
     if (o->block == NONE) {

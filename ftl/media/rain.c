@@ -83,14 +83,6 @@ uint32_t rain_plane(const Ssd *ssd, uint32_t plane, uint32_t i)
         [i * planes + plane % planes];
 }
 
-uint32_t rain_next_plane(const Ssd *ssd, uint32_t plane)
-{
-    uint32_t die =
-        ssd->media->superblocks.place[plane] / ssd->geo->planes_per_die;
-
-    return rain_plane(ssd, plane, (die % ssd->l.rain + 1) % ssd->l.rain);
-}
-
 /* Are the blocks, of one superblock, of the same stripes? */
 static bool share_stripes(const Ssd *ssd, uint32_t a, uint32_t b)
 {
@@ -259,7 +251,7 @@ void rain_page_lost(Ssd *ssd, uint64_t ppa)
     uint32_t page = nand_page_in_block(ssd->geo, ppa);
     uint32_t q;
 
-    if (r->state[block] == STRIPE_NONE) {
+    if (!rain_is_on(ssd) || r->state[block] == STRIPE_NONE) {
         return;
     }
     q = parity_block(ssd, block, page);
@@ -303,7 +295,7 @@ bool rain_is_complete(const Ssd *ssd, uint32_t plane, uint32_t open,
         uint32_t newest = superblock_newest(ssd, p, open);
         uint32_t b = superblock_newest_block(ssd, p, open);
 
-        if (p == plane || newest > serial || rain_plane_lost(ssd, p)) {
+        if (p == plane || newest > serial || plane_is_lost(ssd, p)) {
             continue; /* it has gone on, with or without this superblock */
         }
         if (newest < serial ||

@@ -4,7 +4,9 @@
  *
  * A stripe is a page (the pages of one program) at the same place of a block in
  * each of l.rain dies; one of them holds the XOR of the others (rain.c).
- * Without ftl.rain only rain_is_on() and rain_writes() may be called.
+ * Without ftl.rain only rain_is_on(), rain_writes() and rain_page_lost() may be
+ * called.  Other components have no question for it: they ask superblock.h and
+ * lost-die.h.
  */
 #ifndef VSSD_FTL_RAIN_H
 #define VSSD_FTL_RAIN_H
@@ -14,6 +16,7 @@
 #error "ftl/media is above this component: docs/architecture.md"
 #endif
 
+#include "media/lost-die.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
@@ -29,13 +32,6 @@ static inline bool rain_writes(const Ssd *ssd, uint32_t open)
     return ssd->l.rain > 0 && open < ssd->l.n_streams + ssd->l.n_stream_classes;
 }
 
-/* Has the die of the plane failed? */
-static inline bool rain_plane_lost(const Ssd *ssd, uint32_t plane)
-{
-    return ssd->l.rain > 0 &&
-           ssd->media->rain.lost[plane / ssd->geo->planes_per_die];
-}
-
 void rain_init(Ssd *ssd);
 void rain_destroy(Ssd *ssd);
 
@@ -44,9 +40,6 @@ void rain_instant(Ssd *ssd, bool on);
 
 /* The plane of the stripe in its i-th die, 0..l.rain - 1. */
 uint32_t rain_plane(const Ssd *ssd, uint32_t plane, uint32_t i);
-
-/* The same plane of the next die of its stripes, round. */
-uint32_t rain_next_plane(const Ssd *ssd, uint32_t plane);
 
 /* The plane of the stripe whose page at that place of its block, the first one
  * of a program, is parity. */
@@ -70,7 +63,8 @@ void rain_parity(Ssd *ssd, uint32_t block, uint32_t open, uint32_t page);
  * true: it is programmed at once (Rain.instant). */
 bool rain_send(Ssd *ssd, uint64_t page, uint32_t open, bool more);
 
-/* The program of that page failed or was torn: it holds nothing. */
+/* The program of that page failed or was torn: it holds nothing.  With or without
+ * parity. */
 void rain_page_lost(Ssd *ssd, uint64_t ppa);
 
 /* The power has gone, and with it the parity in the controller's memory. */

@@ -37,7 +37,7 @@ uint32_t row_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
     uint32_t bits = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        bool lost = rain_plane_lost(ssd, plane[i]);
+        bool lost = plane_is_lost(ssd, plane[i]);
 
         page[i] = lost ? UINT32_MAX : next_page(ssd, plane[i], open);
         highest = lost ? highest : MAX(highest, page[i]);

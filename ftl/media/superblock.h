@@ -43,6 +43,15 @@ static inline const uint32_t *superblock_planes(const Ssd *ssd, uint32_t set)
     return &ssd->media->superblocks.plane[set * ssd->l.set_planes];
 }
 
+/* ---- superblocks as a whole ---------------------------------------------- */
+
+/* Does a superblock need the pages of all its blocks as long as one of them
+ * holds data?  Then they are erased when all are empty. */
+static inline bool superblock_is_whole(const Ssd *ssd)
+{
+    return ssd->l.rain > 0;
+}
+
 /* ---- members ------------------------------------------------------------- */
 
 /* The next block of its superblock that is not BAD, round; the block itself if

@@ -94,7 +94,7 @@ void plane_update(Ssd *ssd, uint32_t plane)
     uint64_t coming = (uint64_t)(p->host_programs + own->gc.guests) *
                       ssd->l.units_per_program;
     bool willing =
-        !rain_plane_lost(ssd, plane) &&
+        !plane_is_lost(ssd, plane) &&
         p->host_programs < ssd->placement->policy->depth &&
         (ssd->l.plain_units > 0 || !plane_has_share(ssd, plane, coming));
     /* Whatever stream comes, the plane has a page for it. */

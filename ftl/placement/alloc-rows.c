@@ -12,7 +12,7 @@
  */
 #include "bitmap.h"
 #include "media/media.h"
-#include "media/rain.h"
+#include "media/lost-die.h"
 #include "media/row.h"
 #include "placement/alloc-policy.h"
 #include "placement/alloc.h"
@@ -58,7 +58,7 @@ static bool is_over_share(const Ssd *ssd, uint32_t plane, uint32_t stream)
  * whatever is under way there; else only for a program of the host. */
 static bool worth_waiting(const Ssd *ssd, uint32_t plane, uint32_t stream)
 {
-    if (rain_plane_lost(ssd, plane) || is_over_share(ssd, plane, stream)) {
+    if (plane_is_lost(ssd, plane) || is_over_share(ssd, plane, stream)) {
         return false;
     }
     return ssd->placement->policy->rows == VSSD_ROWS_IN_ORDER ||

@@ -13,6 +13,7 @@
 #error "ftl/placement is above this component: docs/architecture.md"
 #endif
 
+#include "media/lost-die.h"
 #include "media/media-internal.h"
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
@@ -71,7 +72,7 @@ static inline bool plane_has_share(const Ssd *ssd, uint32_t plane,
                ssd->l.plain_share + p->slack_units;
     }
     return p->valid - p->meta_valid + coming >=
-           ssd->l.share_units + ssd->media->rain.more_share + p->slack_units;
+           plane_share(ssd) + p->slack_units;
 }
 
 /* Decide again whether the plane may be given a page. */

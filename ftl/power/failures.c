@@ -29,6 +29,7 @@
 #include "media/parity.h"
 #include "media/rain.h"
 #include "media/spare.h"
+#include "media/superblock.h"
 #include "media/victims.h"
 #include "placement/placement.h"
 #include "power/power.h"
@@ -57,9 +58,6 @@ static void lose_block(Ssd *ssd, uint32_t block)
  * before, and has no room to lose. */
 static bool lose_die(Ssd *ssd, uint32_t plane)
 {
-    if (!rain_is_on(ssd)) {
-        return false;
-    }
     if (lost_die_note(ssd, plane, true)) {
         if (!lost_die_begin(ssd, plane)) {
             media_set_read_only(ssd);
@@ -69,7 +67,7 @@ static bool lose_die(Ssd *ssd, uint32_t plane)
             ssd_wake(ssd, WORK_GC, i);
         }
     }
-    return rain_plane_lost(ssd, plane);
+    return plane_is_lost(ssd, plane);
 }
 
 static void forget_page(Ssd *ssd, uint64_t ppa)
@@ -87,9 +85,7 @@ void failure_program_done(Ssd *ssd, uint32_t j)
     invariant(j < ssd->media->n_jobs);
     invariant(ssd->media->may_fail);
     invariant(ssd->media->job[j].state == JOB_PLACED);
-    if (rain_is_on(ssd)) {
-        rain_page_lost(ssd, ssd->media->job[j].ppa);
-    }
+    rain_page_lost(ssd, ssd->media->job[j].ppa);
     forget_page(ssd, ssd->media->job[j].ppa);
     if (!lose_die(ssd, plane) && !ssd->media->block[block].bad) {
         block_mark_bad(ssd, block);
@@ -140,7 +136,7 @@ static bool stands_still(const Ssd *ssd)
 {
     return !ssd->media->given_up && nand_load(ssd->nand) == 0 &&
            controller_at_rest(ssd) && pages_wait(ssd) &&
-           !(ssd->l.rain && gc_row_waits(ssd));
+           !(superblock_is_whole(ssd) && gc_row_waits(ssd));
 }
 
 bool failure_looks_for_way(Ssd *ssd)

@@ -422,7 +422,7 @@ static void test_map_cut(void)
         g_assert_cmpuint(count(r, "lost_dies"), ==, 1);
         g_assert_false(r->ssd->media->read_only);
         for (uint32_t p = 0; p < r->ssd->l.n_planes; p++) {
-            g_assert_true(!rain_plane_lost(r->ssd, p) ||
+            g_assert_true(!plane_is_lost(r->ssd, p) ||
                           r->ssd->media->plane[p].meta_valid == 0);
         }
         ref_verify(r);
