@@ -151,12 +151,42 @@ void background_event(Ssd *ssd, BackgroundEvent event)
 
 /* ---- victims ------------------------------------------------------------- */
 
+bool background_folds(const Ssd *ssd, uint32_t plane)
+{
+    invariant(plane < ssd->l.n_planes);
+    return ssd->gc->background.folds;
+}
+
+bool background_wants(const Ssd *ssd, uint32_t plane)
+{
+    invariant(plane < ssd->l.n_planes);
+    return ssd->gc->background.idle || hold_prepares(ssd);
+}
+
+/* Is there room for work that needs none? */
+static bool has_time(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = &ssd->media->plane[plane];
+
+    return !ssd->media->read_only && p->free.n > p->gc_low_blocks;
+}
+
+uint32_t background_fold_victim(Ssd *ssd, uint32_t plane)
+{
+    return background_folds(ssd, plane) && has_time(ssd, plane)
+               ? ssd->media->plane[plane].slc_full.head
+               : NONE;
+}
+
 /* The next block of the scan that needs a refresh. */
-static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
+uint32_t background_refresh_victim(Ssd *ssd, uint32_t plane)
 {
     GcPlane *g = &ssd->gc->plane[plane];
     uint32_t n = refresh_is_on(ssd) ? ssd->geo->blocks_per_plane : 0;
 
+    if (!background_wants(ssd, plane) || !has_time(ssd, plane)) {
+        return NONE;
+    }
     while (g->scanned < n) {
         uint32_t block = plane * ssd->geo->blocks_per_plane + g->scanned++;
 
@@ -168,45 +198,19 @@ static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
     return NONE;
 }
 
-static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
+uint32_t background_victim(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media->plane[plane];
-    GcPlane *g = &ssd->gc->plane[plane];
     uint32_t wanted = hold_prepares(ssd)
                           ? MAX(p->gc_soft_blocks, ssd->l.window_blocks)
                           : p->gc_soft_blocks;
     uint32_t block;
 
-    if (p->free.n + p->erases + g->held >= wanted ||
+    if (!background_wants(ssd, plane) || !has_time(ssd, plane) ||
+        p->free.n + p->erases + ssd->gc->plane[plane].held >= wanted ||
         gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
     block = gc_costs_nothing(ssd, p) ? p->bucket[0] : gc_pick(ssd, plane);
     return block != NONE && gc_gains(ssd, block) ? block : NONE;
-}
-
-uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
-{
-    const Plane *p = &ssd->media->plane[plane];
-    uint32_t block;
-
-    invariant(plane < ssd->l.n_planes);
-    if (ssd->media->read_only || p->free.n <= p->gc_low_blocks) {
-        return NONE;
-    }
-    if (ssd->gc->background.folds && p->slc_full.head != NONE) {
-        *cause = NAND_CAUSE_GC;
-        return p->slc_full.head;
-    }
-    if (!ssd->gc->background.idle && !hold_prepares(ssd)) {
-        return NONE;
-    }
-    *cause = NAND_CAUSE_REFRESH;
-    block = refresh_victim(ssd, plane);
-    if (block == NONE) {
-        *cause = NAND_CAUSE_GC;
-        block = soft_victim(ssd, plane);
-    }
-    invariant(block == NONE || ssd->media->block[block].state == BLOCK_FULL);
-    return block;
 }

@@ -52,7 +52,7 @@ typedef struct GcPlane {
     bool folding;    /* blocks in SLC mode are emptied on demand */
     bool background; /* the victim was taken while the host was idle */
     bool yielded;    /* to reads of the host; it will be woken */
-    bool reclaim;    /* a FULL block may be due: refresh_reclaim_victim() */
+    bool reclaim;    /* a FULL block may be due: reclaim_victim() */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t n_staged;         /* units read, not yet on their way */

@@ -106,9 +106,16 @@ static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 
 /* ---- background.c ------------------------------------------------------ */
 
-/* A block of the plane to be emptied while the host is idle, and why; NONE:
- * there is none. */
-uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause);
+/* Is the SLC cache emptied, as no command has run for ftl.slc_fold_delay; is
+ * there time for other work of the background? */
+bool background_folds(const Ssd *ssd, uint32_t plane);
+bool background_wants(const Ssd *ssd, uint32_t plane);
+
+/* A block of the plane to be emptied then: of the SLC cache, for a refresh, for
+ * room; NONE: there is none. */
+uint32_t background_fold_victim(Ssd *ssd, uint32_t plane);
+uint32_t background_refresh_victim(Ssd *ssd, uint32_t plane);
+uint32_t background_victim(Ssd *ssd, uint32_t plane);
 
 /* ---- refresh.c --------------------------------------------------------- */
 
@@ -123,8 +130,9 @@ void refresh_opened(Ssd *ssd, uint32_t block);
 void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to);
 
 /* A FULL block of the plane of which a read needed ftl.read_reclaim retries;
- * NONE: there is none, and GcPlane.reclaim is false. */
-uint32_t refresh_reclaim_victim(Ssd *ssd, uint32_t plane);
+ * NONE: there is none, and none is looked for. */
+bool reclaim_wants(const Ssd *ssd, uint32_t plane);
+uint32_t reclaim_victim(Ssd *ssd, uint32_t plane);
 
 /* Does the block, which is FULL, need a refresh? */
 bool refresh_needs(const Ssd *ssd, uint32_t block);

@@ -33,6 +33,7 @@ void unit_call(Ssd *ssd, uint32_t block);
 void unit_taken(Ssd *ssd, uint32_t block);
 
 /* The victim that the plane was called to take, or NONE. */
+bool unit_wants(const Ssd *ssd, uint32_t plane);
 uint32_t unit_answer(Ssd *ssd, uint32_t plane);
 
 /* A victim is empty: true, it waits for others of its stripe; else erase it,

@@ -43,8 +43,7 @@
 #include "gc/gc.h"
 #include "gc/gc-unit.h"
 #include "gc/hold.h"
-#include "gc/purge.h"
-#include "gc/wear.h"
+#include "gc/reasons.h"
 #include "inspect/inspect.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
@@ -139,143 +138,6 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     return true;
 }
 
-/* A FULL block of the plane that is bad. */
-static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
-{
-    uint32_t block = plane * ssd->geo->blocks_per_plane;
-    uint32_t next = ssd->gc->plane[plane].next;
-
-    if (next != NONE && ssd->media->block[next].bad) {
-        return next; /* others of its superblock wait for it */
-    }
-    while (ssd->media->block[block].state != BLOCK_FULL ||
-           !ssd->media->block[block].bad) {
-        block++;
-    }
-    invariant(block_plane(ssd, block) == plane);
-    return block;
-}
-
-/* A dynamic block in SLC mode is a victim like others, of which GC takes the
- * first one if that has fewer valid units. */
-static uint32_t cheaper_fold(const Ssd *ssd, uint32_t plane, uint32_t block)
-{
-    uint32_t slc = slc_oldest(ssd, &ssd->media->plane[plane]);
-
-    return slc != NONE && (block == NONE || !gc_gains(ssd, block) ||
-                           ssd->media->block[slc].valid <
-                               ssd->media->block[block].valid)
-               ? slc
-               : block;
-}
-
-/* A victim that gains room; NONE: GC is over, or nothing would gain. */
-static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
-{
-    const Plane *p = &ssd->media->plane[plane];
-    GcPlane *g = &ssd->gc->plane[plane];
-    GcLoad *load = gc_load(ssd, plane);
-    uint32_t block;
-
-    if (p->free.n + p->erases + g->held >= p->gc_high_blocks &&
-        !meta_is_short(ssd, plane)) {
-        load->active = false;
-    }
-    if (gc_has_empty(ssd, p)) {
-        return gc_waits_for_unit(ssd, plane) ? NONE : p->bucket[0];
-    }
-    if ((!load->active && !g->forced) || gc_waits_for_unit(ssd, plane)) {
-        return NONE;
-    }
-    g->forced = false;
-    if (gc_leaves_data(ssd, p)) {
-        return NONE;
-    }
-    if (gc_costs_nothing(ssd, p)) {
-        return p->bucket[0]; /* costs no copy: no policy could do better */
-    }
-    block = gc_pick(ssd, plane);
-    if (superblocks_are_on(ssd) && plane_is_short(ssd, p) &&
-        (block == NONE || !gc_gains(ssd, block))) {
-        ssd->gc->alone = true;
-        block = gc_pick(ssd, plane);
-        ssd->gc->alone = false;
-    }
-    block = cheaper_fold(ssd, plane, block);
-    /* Less than a program to gain is worth it only when there is no choice. */
-    if (block != NONE && !gc_gains(ssd, block) &&
-        p->free.n > plane_reserve(ssd, p)) {
-        return NONE;
-    }
-    return block;
-}
-
-/* A block in SLC mode to be emptied into others, oldest first: only while
- * GC needs no room. */
-static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
-{
-    const Plane *p = &ssd->media->plane[plane];
-    GcPlane *g = &ssd->gc->plane[plane];
-
-    if (p->slc_full.head == NONE) {
-        g->folding = false;
-        return NONE;
-    }
-    if (p->free.n <= p->gc_low_blocks) {
-        return NONE;
-    }
-    if (g->folding) {
-        return p->slc_full.head;
-    }
-    return slc_is_over(ssd, p) ? slc_oldest(ssd, p) : NONE;
-}
-
-/* A block to be emptied, and why; NONE: there is none now. */
-static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
-{
-    const Plane *p = &ssd->media->plane[plane];
-    GcPlane *g = &ssd->gc->plane[plane];
-    bool room =
-        p->free.n > plane_reserve(ssd, p) || plane_is_lost(ssd, plane);
-    uint32_t block;
-
-    *cause = NAND_CAUSE_GC;
-    g->background = false;
-    /* Emptying a bad block takes room and gives none back. */
-    if (p->n_retiring > 0 && room) {
-        return bad_victim(ssd, plane);
-    }
-    if (g->reclaim && room && !ssd->media->read_only) {
-        block = refresh_reclaim_victim(ssd, plane);
-        if (block != NONE) {
-            *cause = NAND_CAUSE_REFRESH;
-            ssd->inspect.count.reclaim_victims++;
-            return block;
-        }
-    }
-    block = unit_answer(ssd, plane);
-    if (block == NONE) {
-        block = gc_victim(ssd, plane);
-    }
-    if (block == NONE && room && g->wear_due) {
-        *cause = NAND_CAUSE_WEAR;
-        block = wear_victim(ssd, plane);
-    }
-    if (block == NONE && room && purge_is_on(ssd)) {
-        *cause = NAND_CAUSE_REFRESH;
-        block = purge_victim(ssd, plane);
-    }
-    if (block == NONE) {
-        *cause = NAND_CAUSE_GC;
-        block = folding_victim(ssd, plane);
-    }
-    if (block == NONE) {
-        block = background_victim(ssd, plane, cause);
-        g->background = true;
-    }
-    return block;
-}
-
 /* Host pages that each page of the victim allows: a victim that is emptied
  * for other reasons than room need not pay for it. */
 static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
@@ -343,7 +205,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
          * erase makes more. */
         return false;
     }
-    block = choose_victim(ssd, plane, &cause);
+    block = reasons_victim(ssd, plane, &cause);
     if (block == NONE) {
         return false;
     }
@@ -621,10 +483,6 @@ void gc_resume(Ssd *ssd, uint64_t page)
 
 void gc_kick(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
-    GcPlane *g = &ssd->gc->plane[plane];
-    GcLoad *load = gc_load(ssd, plane);
-
     invariant(plane < ssd->l.n_planes);
     if (ssd->gc->off) {
         return;
@@ -632,13 +490,7 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     if (ssd->l.n_zones > 0 && ssd->map->resets[plane] > 0) {
         reset_look(ssd, plane);
     }
-    if (gc_has_empty(ssd, p) || load->active || g->folding ||
-        p->free.n <= p->gc_low_blocks || p->n_retiring > 0 ||
-        (ssd->geo->has_slc &&
-         (slc_wants_fold(ssd, p) || slc_is_over(ssd, p))) ||
-        ssd->gc->background.idle || ssd->gc->background.folds || g->wear_due ||
-        hold_prepares(ssd) || meta_is_short(ssd, plane) || g->next != NONE ||
-        g->reclaim || copy_rows_wait(ssd, plane) || purge_is_on(ssd)) {
+    if (reasons_want(ssd, plane) || copy_rows_wait(ssd, plane)) {
         go_on(ssd, plane);
     }
 }

@@ -86,14 +86,23 @@ void refresh_read(Ssd *ssd, const NandOp *op)
     }
 }
 
-uint32_t refresh_reclaim_victim(Ssd *ssd, uint32_t plane)
+bool reclaim_wants(const Ssd *ssd, uint32_t plane)
+{
+    invariant(plane < ssd->l.n_planes);
+    return ssd->gc->plane[plane].reclaim;
+}
+
+uint32_t reclaim_victim(Ssd *ssd, uint32_t plane)
 {
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
-    invariant(plane < ssd->l.n_planes);
+    if (!reclaim_wants(ssd, plane) || ssd->media->read_only) {
+        return NONE;
+    }
     for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
         if (ssd->media->block[b].state == BLOCK_FULL &&
             reclaims(ssd, &ssd->gc->history[b])) {
+            ssd->inspect.count.reclaim_victims++;
             return b;
         }
     }

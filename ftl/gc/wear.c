@@ -256,6 +256,12 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
     return MIN(l->erases, ssd->gc->plane[plane].most_erased);
 }
 
+bool wear_wants(const Ssd *ssd, uint32_t plane)
+{
+    invariant(plane < ssd->l.n_planes);
+    return ssd->gc->plane[plane].wear_due > 0;
+}
+
 /*
  * Among the blocks that have been FULL longest, half of them: recently filled
  * ones may be hot, however little they are worn, and are soon erased.
@@ -264,10 +270,14 @@ uint32_t wear_victim(Ssd *ssd, uint32_t plane)
 {
     GcPlane *g = &ssd->gc->plane[plane];
     uint32_t limit = g->wear_due - MIN(g->wear_due, ssd->cfg->wear_spread);
-    uint32_t found = age_tree_least_erased(
-        ssd, plane, ssd->geo->blocks_per_plane / 2, limit);
+    uint32_t found;
 
-    invariant(plane < ssd->l.n_planes && ssd->cfg->wear == SSD_WEAR_STATIC);
+    if (!wear_wants(ssd, plane)) {
+        return NONE;
+    }
+    invariant(ssd->cfg->wear == SSD_WEAR_STATIC);
+    found = age_tree_least_erased(ssd, plane, ssd->geo->blocks_per_plane / 2,
+                                  limit);
     g->least_erased = count_least(ssd, plane);
     g->wear_due = 0;
     invariant(found == NONE || block_plane(ssd, found) == plane);

@@ -41,6 +41,7 @@ void wear_erased(Ssd *ssd, uint32_t block);
 
 /* A FULL block of the plane that is so little worn that its data must move, or
  * NONE.  Blocks in SLC mode are folding's business. */
+bool wear_wants(const Ssd *ssd, uint32_t plane);
 uint32_t wear_victim(Ssd *ssd, uint32_t plane);
 
 /* For ssd_check(). */
