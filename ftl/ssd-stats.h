@@ -314,9 +314,10 @@
       "victims of GC, and of bad-block handling")                              \
     C(gc_copied_units, "gc.copied_units", "units",                             \
       "units copied for any cause, metadata and merges included")              \
-    C(gc_stripes, "gc.stripes", "superblocks",                                 \
+    C(gc_superblocks, "gc.superblocks", "superblocks",                         \
       "superblocks chosen as victims (`ftl.gc_unit`)")                         \
-    C(gc_stripe_blocks, "gc.stripe_blocks", "blocks", "blocks in these")       \
+    C(gc_superblock_blocks, "gc.superblock_blocks", "blocks",                  \
+      "blocks in these")                                                       \
     V(U64, free_blocks, "gc.free_blocks", "blocks", NOW, NULL,                 \
       numbers_free_blocks(v->ssd), "free blocks of all planes")                \
     V(U64, mapped_units, "gc.mapped_units", "units", NOW, NULL,                \

@@ -2,8 +2,8 @@
 /*
  * age-tree.c - the FULL blocks of a plane by age, where valid units alone do
  * not say which one is best: a policy weighs age against them
- * (ftl.gc=cost-benefit), those of the whole stripe count (ftl.gc_unit), or how
- * worn a block is (ftl.wear=static).
+ * (ftl.gc=cost-benefit), those of the whole superblock count (ftl.gc_unit), or
+ * how worn a block is (ftl.wear=static).
  *
  * A tournament tree over the blocks in the order of Plane.oldest: a node has
  * the fewest valid units of its blocks, and the time when the one that was left
@@ -12,10 +12,10 @@
  * loses a unit changes the nodes above it up to the first that stays as it is,
  * mostly one or two.
  *
- * With ftl.gc_unit a node has the range of slots of its blocks' stripes, too
- * (stripe-means.c), and no block of it scores more than with the least mean of
- * that range.  So a unit that is overwritten changes nothing in the trees of
- * the other planes.
+ * With ftl.gc_unit a node has the range of slots of its blocks' superblocks,
+ * too (superblock-means.c), and no block of it scores more than with the least
+ * mean of that range.  So a unit that is overwritten changes nothing in the
+ * trees of the other planes.
  *
  * With ftl.wear=static a node has the number of its blocks, too, and the least
  * erases of one.
@@ -26,7 +26,7 @@
 #include "check.h"
 #include "gc/age-tree.h"
 #include "gc/gc-private.h"
-#include "gc/stripe-means.h"
+#include "gc/superblock-means.h"
 #include "gc/wear.h"
 #include "lazymem.h"
 #include "media/media-internal.h"
@@ -42,7 +42,7 @@ typedef struct AgeNode {
     uint32_t mtime;
 } AgeNode;
 
-/* Slots of stripes, see stripe_means_least(). */
+/* Slots of superblocks, see superblock_means_least(). */
 typedef struct AgeSlots {
     uint32_t first, last;
 } AgeSlots;
@@ -57,7 +57,7 @@ typedef struct AgeWear {
 
 typedef struct PlaneAges {
     AgeNode *node;   /* 1 is the root; leaves from size on; or NULL */
-    AgeSlots *slots; /* the same; NULL without Gc.stripe_means */
+    AgeSlots *slots; /* the same; NULL without Gc.superblock_means */
     AgeWear *wear;   /* the same; NULL without ftl.wear=static */
     uint32_t *block; /* by place */
     uint32_t next;   /* place */
@@ -73,7 +73,7 @@ struct AgeTrees {
 void age_trees_init(Ssd *ssd)
 {
     bool weighs = ssd->outside[VSSD_POLICY_GC]->policy->gc->score ||
-                  ssd->gc->stripe_means;
+                  ssd->gc->superblock_means;
     bool levels = ssd->cfg->wear == SSD_WEAR_STATIC;
     AgeTrees *t;
 
@@ -96,7 +96,7 @@ void age_trees_init(Ssd *ssd)
             t->plane[i].wear = lazy_new(AgeWear, 2 * (size_t)t->size);
         }
         t->plane[i].block = lazy_new(uint32_t, t->size);
-        if (ssd->gc->stripe_means) {
+        if (ssd->gc->superblock_means) {
             t->plane[i].slots = lazy_new(AgeSlots, 2 * (size_t)t->size);
         }
     }
@@ -191,7 +191,7 @@ static void set_slots(const Ssd *ssd, uint32_t plane, uint32_t place,
 
 static AgeSlots slots_of(const Ssd *ssd, uint32_t block)
 {
-    uint32_t slot = stripe_means_slot(ssd, block);
+    uint32_t slot = superblock_means_slot(ssd, block);
 
     return slot == NONE ? NO_SLOTS : (AgeSlots){slot, slot};
 }
@@ -367,8 +367,9 @@ static double bound(const Search *s, uint32_t node)
     if (n->least > s->most_valid) {
         return 0;
     }
-    if (gc_by_stripe(s->ssd)) {
-        valid = stripe_means_least(s->ssd, s->plane, s->ages->slots[node].first,
+    if (gc_by_superblock(s->ssd)) {
+        valid =
+            superblock_means_least(s->ssd, s->plane, s->ages->slots[node].first,
                                    s->ages->slots[node].last);
     }
     if (valid > s->most_valid) {
@@ -420,8 +421,8 @@ uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score, VssdView *v)
     };
 
     invariant(plane < ssd->l.n_planes);
-    if (gc_by_stripe(ssd)) {
-        stripe_means_prepare(ssd, plane);
+    if (gc_by_superblock(ssd)) {
+        superblock_means_prepare(ssd, plane);
     }
     if (!s.ages->made) {
         make(ssd, plane);

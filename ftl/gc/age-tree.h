@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * age-tree.h - the FULL block of a plane that scores most by age and valid units,
- * its own or, with ftl.gc_unit, those of its stripe.
+ * age-tree.h - the FULL block of a plane that scores most by age and valid
+ * units, its own or, with ftl.gc_unit, those of its superblock.
  */
 #ifndef VSSD_FTL_AGE_TREE_H
 #define VSSD_FTL_AGE_TREE_H
@@ -33,8 +33,8 @@ void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block);
 
-/* With Gc.stripe_means: the slot of a FULL block is another one now; those of all
- * blocks of the plane are. */
+/* With Gc.superblock_means: the slot of a FULL block is another one now; those
+ * of all blocks of the plane are. */
 void age_tree_new_slot(Ssd *ssd, uint32_t block);
 void age_tree_new_slots(Ssd *ssd, uint32_t plane);
 

@@ -11,7 +11,7 @@
 #include "gc/gc.h"
 #include "gc/periodic.h"
 #include "gc/purge.h"
-#include "gc/stripe-means.h"
+#include "gc/superblock-means.h"
 #include "gc/wear.h"
 #include "map/map-policy.h"
 #include "map/map.h"
@@ -74,16 +74,16 @@ static void full(Ssd *ssd, uint32_t block)
 {
     invariant(ssd->media->block[block].state == BLOCK_FULL);
     invariant(!nand_block_is_slc(ssd->geo, block));
-    if (ssd->gc->stripe_means) {
-        stripe_means_full(ssd, block);
+    if (ssd->gc->superblock_means) {
+        superblock_means_full(ssd, block);
     }
 }
 
 static void victim(Ssd *ssd, uint32_t block)
 {
     invariant(ssd->media->block[block].state == BLOCK_FULL);
-    if (ssd->gc->stripe_means) {
-        stripe_means_victim(ssd, block);
+    if (ssd->gc->superblock_means) {
+        superblock_means_victim(ssd, block);
     }
 }
 
@@ -92,22 +92,22 @@ static void changed(Ssd *ssd, uint32_t block, int by)
     if (ssd->gc->age_trees) {
         age_tree_change(ssd, block_plane(ssd, block), block);
     }
-    if (ssd->gc->stripe_means) {
-        stripe_means_change(ssd, block, by);
+    if (ssd->gc->superblock_means) {
+        superblock_means_change(ssd, block, by);
     }
 }
 
 static void joined(Ssd *ssd, uint32_t block)
 {
-    if (ssd->gc->stripe_means) {
-        stripe_means_joined(ssd, block);
+    if (ssd->gc->superblock_means) {
+        superblock_means_joined(ssd, block);
     }
 }
 
 static void left(Ssd *ssd, uint32_t block, uint32_t other)
 {
-    if (ssd->gc->stripe_means) {
-        stripe_means_left(ssd, block, other);
+    if (ssd->gc->superblock_means) {
+        superblock_means_left(ssd, block, other);
     }
 }
 
@@ -186,10 +186,10 @@ void gc_init(Ssd *ssd)
     media_set_client(ssd, &media_client);
     unit_init(ssd);
     copy_rows_init(ssd);
-    stripe_means_init(ssd);
+    superblock_means_init(ssd);
     age_trees_init(ssd);
     wear_init(ssd);
-    if (ssd->gc->age_trees || ssd->gc->stripe_means) {
+    if (ssd->gc->age_trees || ssd->gc->superblock_means) {
         media_set_index(ssd, &full_index);
     }
 }
@@ -199,7 +199,7 @@ void gc_destroy(Ssd *ssd)
     purge_stop(ssd);
     wear_destroy(ssd);
     age_trees_destroy(ssd);
-    stripe_means_destroy(ssd);
+    superblock_means_destroy(ssd);
     copy_rows_destroy(ssd);
     unit_destroy(ssd);
     destroy_planes(ssd);
@@ -208,7 +208,7 @@ void gc_destroy(Ssd *ssd)
 void gc_forget(Ssd *ssd)
 {
     age_trees_forget(ssd);
-    stripe_means_forget(ssd);
+    superblock_means_forget(ssd);
     wear_forget(ssd);
     periodic_forget(ssd);
 }

@@ -38,8 +38,8 @@ void copies_try_erase(Ssd *ssd, uint32_t block)
     const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
 
-    if (ssd->media->rain.n_lost > 0 && b->valid > 0 &&
-        g->victim != block && b->pending == 0 && b->state == BLOCK_VICTIM) {
+    if (ssd->media->rain.n_lost > 0 && b->valid > 0 && g->victim != block &&
+        b->pending == 0 && b->state == BLOCK_VICTIM) {
         /* Some of its copies went to a die that is lost. */
         block_make_full(ssd, block);
         return;
@@ -99,7 +99,8 @@ bool copies_end_with_padding(const Ssd *ssd, uint32_t plane)
 
     invariant(plane < ssd->l.n_planes);
     return rests && g->n_staged > 0 && g->victim == NONE && g->next == NONE &&
-           load->reads == 0 && (superblock_is_whole(ssd) || purge_is_last(ssd, plane));
+           load->reads == 0 &&
+           (superblock_is_whole(ssd) || purge_is_last(ssd, plane));
 }
 
 /* Program a job's units to the page. */

@@ -27,10 +27,10 @@ static inline bool copies_leave(const Ssd *ssd)
 /* Erase the victim, if it is empty and waits for nothing; retire a bad one. */
 void copies_try_erase(Ssd *ssd, uint32_t block);
 
-/* With superblock_is_whole(), or in a purge: has the plane read its last victim, for now?
- * Then its last units make a page with padding, since the blocks where they are
- * keep others from being erased.  A victim that gains a page (gc_gains()) still
- * does. */
+/* With superblock_is_whole(), or in a purge: has the plane read its last
+ * victim, for now?  Then its last units make a page with padding, since the
+ * blocks where they are keep others from being erased.  A victim that gains a
+ * page (gc_gains()) still does. */
 bool copies_end_with_padding(const Ssd *ssd, uint32_t plane);
 
 /* The same; false without either. */

@@ -17,7 +17,7 @@
 #include "ssd-types.h"
 
 typedef struct AgeTrees AgeTrees;       /* age-tree.h */
-typedef struct StripeMeans StripeMeans; /* stripe-means.h */
+typedef struct SuperblockMeans SuperblockMeans; /* superblock-means.h */
 typedef struct SlotClient SlotClient;
 
 /* Idle time of the host, and the work in it (background.c). */
@@ -58,8 +58,9 @@ typedef struct GcPlane {
     uint32_t n_staged;         /* units read, not yet on their way */
     OF_GC uint64_t *staged;    /* their ppus, in controller memory */
     OF_GC uint32_t *staged_of; /* how many of them, by class */
-    uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
-    uint32_t held; /* empty victims that wait for others of their stripe */
+    uint32_t
+        next; /* FULL: victim of its superblock, to be taken next; or NONE */
+    uint32_t held; /* empty victims that wait for others of their superblock */
     JobFifo redo;
     uint64_t rate; /* credit of each page of the victim, for GcLoad.credit */
     uint32_t most_erased;  /* of its blocks */
@@ -81,7 +82,7 @@ typedef struct Gc {
     OF_GC GcPlane *plane;
     bool off; /* the map empties blocks by itself */
     OF_GC AgeTrees *age_trees;       /* or NULL */
-    OF_GC StripeMeans *stripe_means; /* or NULL */
+    OF_GC SuperblockMeans *superblock_means; /* or NULL */
     const SlotClient *slot_client;
     OF_GC PlaneWear
         *wear; /* by plane; NULL with ftl.wear=fifo, as the next one */
@@ -98,7 +99,7 @@ typedef struct Gc {
     OF_GC RowWait *row_wait;     /* by plane: copy-rows.c; NULL without
                                     ftl.superpage */
     bool called; /* planes of the unit are to look for their next victim */
-    bool alone; /* a victim is being chosen without regard to its stripe */
+    bool alone;  /* a victim is being chosen without regard to its superblock */
     Background background;
     bool period_armed;           /* periodic.c: its event is on its way */
     OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... and

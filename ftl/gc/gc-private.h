@@ -48,8 +48,8 @@ uint32_t gc_pick(Ssd *ssd, uint32_t plane);
 
 /* ---- what a block gains -------------------------------------------------- */
 
-/* Are blocks chosen by their stripes? */
-static inline bool gc_by_stripe(const Ssd *ssd)
+/* Are blocks chosen by their superblocks? */
+static inline bool gc_by_superblock(const Ssd *ssd)
 {
     return superblocks_are_on(ssd) && !ssd->gc->alone;
 }
@@ -58,11 +58,11 @@ static inline bool gc_by_stripe(const Ssd *ssd)
 static inline double gc_valid(const Ssd *ssd, uint32_t block)
 {
     invariant(block < ssd->geo->n_blocks);
-    return gc_by_stripe(ssd) ? unit_mean_valid(ssd, block)
-                             : ssd->media->block[block].valid;
+    return gc_by_superblock(ssd) ? unit_mean_valid(ssd, block)
+                                 : ssd->media->block[block].valid;
 }
 
-/* Is there a FULL block that costs no copy, nor does its stripe? */
+/* Is there a FULL block that costs no copy, nor does its superblock? */
 static inline bool gc_costs_nothing(const Ssd *ssd, const Plane *p)
 {
     return p->bucket[0] != NONE && gc_valid(ssd, p->bucket[0]) == 0;
@@ -87,10 +87,11 @@ static inline bool gc_leaves_data(const Ssd *ssd, const Plane *p)
     return gc_only_zones(ssd) && p->free.n > ssd->l.gc_free_blocks + 1;
 }
 
-/* Other planes have not yet begun with the last stripe. */
+/* Other planes have not yet begun with the last superblock. */
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {
-    return superblocks_are_on(ssd) && (!ssd->l.superpages || superblock_is_whole(ssd)) &&
+    return superblocks_are_on(ssd) &&
+           (!ssd->l.superpages || superblock_is_whole(ssd)) &&
            unit_is_called(ssd, plane);
 }
 
@@ -101,7 +102,7 @@ static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 
     invariant(block < ssd->geo->n_blocks);
     return ssd->media->block[block].valid <= most &&
-           (!gc_by_stripe(ssd) || gc_valid(ssd, block) <= most);
+           (!gc_by_superblock(ssd) || gc_valid(ssd, block) <= most);
 }
 
 /* ---- background.c ------------------------------------------------------ */

@@ -3,21 +3,21 @@
  * gc-unit.c - blocks of a superblock (ftl.gc_unit) that are emptied and erased
  * together.
  *
- * Knows nothing of how a block is emptied (gc.c) or of which superblock is best:
- * a policy asks gc_valid(), which is the mean over it.
+ * Knows nothing of how a block is emptied (gc.c) or of which superblock is
+ * best: a policy asks gc_valid(), which is the mean over it.
  *
  * Copies go to the plane of the die that is behind, if the array can then
  * program two at a time.
  *
  * A plane that has chosen calls the others (PlaneGc.next) to empty theirs, too,
- * and blocks that are empty wait for the others of the stripe, so that planes
- * of a die can be erased by one command.
+ * and blocks that are empty wait for the others of the superblock, so that
+ * planes of a die can be erased by one command.
  *
  * A plane never needs another one to continue. One below its low-water mark
  * skips victims that free no space in itself, chooses without regard to
- * stripes if none is left, and erases its waiting blocks when it has no page
- * or victim left. It waits only until all planes have begun with the last
- * stripe, which they do when they have read their current victim.
+ * superblocks if none is left, and erases its waiting blocks when it has no
+ * page or victim left. It waits only until all planes have begun with the last
+ * superblock, which they do when they have read their current victim.
  */
 #include <string.h>
 
@@ -98,7 +98,7 @@ void unit_taken(Ssd *ssd, uint32_t block)
 
     if (ssd->gc->plane[plane].next == block) {
         set_next(ssd, plane, NONE);
-        ssd->gc->called = true; /* the next stripe can be chosen */
+        ssd->gc->called = true; /* the next superblock can be chosen */
     }
 }
 
@@ -118,8 +118,8 @@ void unit_call(Ssd *ssd, uint32_t block)
         }
     }
     ssd->gc->called |= n > 1; /* it may be set: others wait to choose */
-    ssd->inspect.count.gc_stripes++;
-    ssd->inspect.count.gc_stripe_blocks += n;
+    ssd->inspect.count.gc_superblocks++;
+    ssd->inspect.count.gc_superblock_blocks += n;
 }
 
 bool unit_wants(const Ssd *ssd, uint32_t plane)
@@ -141,8 +141,9 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
     invariant(ssd->media->block[block].state == BLOCK_FULL);
     invariant(block_plane(ssd, block) == plane);
     set_next(ssd, plane, NONE);
-    ssd->gc->called = true; /* the next stripe can be chosen */
-    ssd->gc->alone = true; /* the first victim of the stripe is FULL no more */
+    ssd->gc->called = true; /* the next superblock can be chosen */
+    ssd->gc->alone =
+        true; /* the first victim of the superblock is FULL no more */
     if (plane_is_short(ssd, p) && !gc_gains(ssd, block)) {
         block = NONE;
     }
@@ -206,10 +207,10 @@ static uint32_t die_of(const Ssd *ssd, uint32_t block)
     return block_plane(ssd, block) / ssd->geo->planes_per_die;
 }
 
-/* Does an empty block wait for the other one of its stripe?  With ftl.superpage
- * only for those of its die, with which it shares a command: a block that waits
- * is room that GC has gained and the host cannot use.  A superblock that is
- * whole waits for all. */
+/* Does an empty block wait for the other one of its superblock?  With
+ * ftl.superpage only for those of its die, with which it shares a command: a
+ * block that waits is room that GC has gained and the host cannot use.  A
+ * superblock that is whole waits for all. */
 static bool are_erased_together(const Ssd *ssd, uint32_t a, uint32_t b)
 {
     return !ssd->l.superpages || superblock_is_whole(ssd) ||
@@ -273,8 +274,8 @@ static bool waits(const Ssd *ssd, uint32_t block)
 
 bool unit_holds(Ssd *ssd, uint32_t block)
 {
-    if (!superblocks_are_on(ssd) ||
-        (ssd->media->block[block].cause != NAND_CAUSE_GC && !superblock_is_whole(ssd)) ||
+    if ((ssd->media->block[block].cause != NAND_CAUSE_GC &&
+         !superblock_is_whole(ssd)) ||
         !waits(ssd, block)) {
         return false;
     }
@@ -282,7 +283,7 @@ bool unit_holds(Ssd *ssd, uint32_t block)
     return true;
 }
 
-/* Another block of the stripe that is empty, best of the same die. */
+/* Another block of the superblock that is empty, best of the same die. */
 static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 {
     uint32_t found = NONE;
@@ -299,8 +300,8 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 
 void unit_erase(Ssd *ssd, uint32_t block)
 {
-    while (superblocks_are_on(ssd) &&
-           (ssd->media->block[block].cause == NAND_CAUSE_GC || superblock_is_whole(ssd))) {
+    while (ssd->media->block[block].cause == NAND_CAUSE_GC ||
+           superblock_is_whole(ssd)) {
         uint32_t next = next_empty(ssd, block);
         bool more = next != NONE && ssd->cfg->nand.multi_plane &&
                     die_of(ssd, next) == die_of(ssd, block);
@@ -380,8 +381,7 @@ void unit_look_again(Ssd *ssd, uint32_t plane)
 
 void unit_stopped(Ssd *ssd, uint32_t plane)
 {
-    const uint32_t *planes =
-        superblock_planes(ssd, superblock_set(ssd, plane));
+    const uint32_t *planes = superblock_planes(ssd, superblock_set(ssd, plane));
 
     for (uint32_t k = 0; k < ssd->l.set_planes; k++) {
         uint32_t i = planes[k];
@@ -424,7 +424,8 @@ bool unit_goes_by_die(const Ssd *ssd)
 
 /* Programs that GC has made in the plane, for the class, since the drive was
  * new, if its planes had always been in step. */
-static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
+static uint64_t place_in_superblock(const Ssd *ssd, uint32_t plane,
+                                    uint32_t class)
 {
     uint32_t k = open_index(ssd, OPEN_GC, class);
     const Open *o = &ssd->media->plane[plane].open[k];
@@ -471,8 +472,8 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
     }
     for (uint32_t i = first; i < first + n; i++) {
         if (i != plane && unit_takes_guest(ssd, i, class) &&
-            place_in_stripe(ssd, i, class) <
-                place_in_stripe(ssd, best, class)) {
+            place_in_superblock(ssd, i, class) <
+                place_in_superblock(ssd, best, class)) {
             best = i;
         }
     }
@@ -487,8 +488,9 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t next = g->next;
     uint32_t held = 0;
-    uint32_t listed =
-        superblocks_are_on(ssd) && g->held > 0 ? ssd->gc->held_first[plane] : NONE;
+    uint32_t listed = superblocks_are_on(ssd) && g->held > 0
+                          ? ssd->gc->held_first[plane]
+                          : NONE;
 
     CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
                            ssd->media->block[next].state == BLOCK_FULL),

@@ -17,16 +17,17 @@
 void unit_init(Ssd *ssd);
 void unit_destroy(Ssd *ssd);
 
-/* Valid units, the mean over the stripe; all of a block, if not every block of
- * it is FULL. */
+/* Valid units, the mean over the superblock; all of a block, if not every block
+ * of it is FULL. */
 double unit_mean_valid(const Ssd *ssd, uint32_t block);
 
 /* ---- victims ------------------------------------------------------------- */
 
-/* Has a plane not yet begun with its victim of the stripe? */
+/* Has a plane not yet begun with its victim of the superblock? */
 bool unit_is_called(const Ssd *ssd, uint32_t plane);
 
-/* The block is a victim: the other planes shall empty theirs of the stripe. */
+/* The block is a victim: the other planes shall empty theirs of the superblock.
+ */
 void unit_call(Ssd *ssd, uint32_t block);
 
 /* The block is about to be a victim, called for or not. */
@@ -36,8 +37,8 @@ void unit_taken(Ssd *ssd, uint32_t block);
 bool unit_wants(const Ssd *ssd, uint32_t plane);
 uint32_t unit_answer(Ssd *ssd, uint32_t plane);
 
-/* A victim is empty: true, it waits for others of its stripe; else erase it,
- * and those that have waited for it. */
+/* A victim is empty: true, it waits for others of its superblock; else erase
+ * it, and those that have waited for it. */
 bool unit_holds(Ssd *ssd, uint32_t block);
 void unit_erase(Ssd *ssd, uint32_t block);
 
@@ -45,8 +46,8 @@ void unit_erase(Ssd *ssd, uint32_t block);
  * more. */
 void unit_release(Ssd *ssd, uint32_t plane);
 
-/* The same, but if superblock_is_whole() only of those that wait for nothing any
- * more: the others of their superblock need them. */
+/* The same, but if superblock_is_whole() only of those that wait for nothing
+ * any more: the others of their superblock need them. */
 void unit_look_again(Ssd *ssd, uint32_t plane);
 
 /* If superblock_is_whole(): the plane may have stopped; the same for the planes

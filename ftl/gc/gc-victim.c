@@ -42,7 +42,7 @@ static double few_valid(VssdView *v, double age, double valid)
  * FULL longest. */
 static uint32_t least_valid(Ssd *ssd, uint32_t plane)
 {
-    return gc_by_stripe(ssd)
+    return gc_by_superblock(ssd)
                ? age_tree_best(ssd, plane, few_valid, view_of(ssd))
                : block_least_valid(ssd, plane);
 }

@@ -21,9 +21,9 @@
  *
  * With ftl.gc_unit blocks of several planes are chosen and erased together;
  * each plane empties its own (gc-unit.c).  If the array has multi-plane
- * commands, a copy goes to the plane of the die that is behind in its stripe:
- * only where there is room as for the host, so that the independence of planes
- * holds.  Above all, the last free block takes none:
+ * commands, a copy goes to the plane of the die that is behind in its
+ * superblock: only where there is room as for the host, so that the
+ * independence of planes holds.  Above all, the last free block takes none:
  * whatever is in a block that was opened then has its original in the plane
  * (gc_take_back()).
  *
@@ -372,7 +372,7 @@ static bool yields(Ssd *ssd, uint32_t plane)
 }
 
 /* The victim was taken while the host was idle, and now the host is back.  A
- * stripe once begun is emptied: others wait for it. */
+ * superblock once begun is emptied: others wait for it. */
 static bool paused(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
@@ -445,8 +445,7 @@ static void step_of_unit(Ssd *ssd, uint32_t plane)
  * for it. */
 static void go_on(Ssd *ssd, uint32_t plane)
 {
-    const uint32_t *planes =
-        superblock_planes(ssd, superblock_set(ssd, plane));
+    const uint32_t *planes = superblock_planes(ssd, superblock_set(ssd, plane));
 
     step_of_unit(ssd, plane);
     while (ssd->gc->called) {

@@ -125,9 +125,8 @@ static bool fold_wants(const Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media->plane[plane];
 
-    return ssd->geo->has_slc &&
-           (ssd->gc->plane[plane].folding || slc_wants_fold(ssd, p) ||
-            slc_is_over(ssd, p));
+    return ssd->geo->has_slc && (ssd->gc->plane[plane].folding ||
+                                 slc_wants_fold(ssd, p) || slc_is_over(ssd, p));
 }
 
 /* A block in SLC mode to be emptied into others, oldest first: only while

@@ -14,7 +14,8 @@
 bool reasons_want(const Ssd *ssd, uint32_t plane);
 
 /* The block to be emptied now, and why; NONE: there is none.  The cause of one
- * for which there is room alone, or the host is idle, is another one than GC. */
+ * for which there is room alone, or the host is idle, is another one than GC.
+ */
 uint32_t reasons_victim(Ssd *ssd, uint32_t plane, NandCause *cause);
 
 #endif

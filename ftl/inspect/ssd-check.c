@@ -13,7 +13,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-unit.h"
 #include "gc/gc.h"
-#include "gc/stripe-means.h"
+#include "gc/superblock-means.h"
 #include "gc/wear.h"
 #include "host/ahead.h"
 #include "journal/journal.h"
@@ -512,7 +512,8 @@ bool ssd_check(const Ssd *ssd, GError **error)
         !plain_check(ssd, error) || !check_commands(ssd, error) ||
         !trim_check(ssd, error) || !ahead_check(ssd, error) ||
         !nand_check(ssd->nand, error) || !unit_check(ssd, error) ||
-        !superblocks_check(ssd, error) || !rain_check(ssd, error) || !ssd_check_wakes(ssd, error)) {
+        !superblocks_check(ssd, error) || !rain_check(ssd, error) ||
+        !ssd_check_wakes(ssd, error)) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
@@ -520,7 +521,7 @@ bool ssd_check(const Ssd *ssd, GError **error)
             return false;
         }
     }
-    if (!stripe_means_check(ssd, error) || !age_trees_check(ssd, error)) {
+    if (!superblock_means_check(ssd, error) || !age_trees_check(ssd, error)) {
         return false;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

@@ -92,7 +92,7 @@ static bool take_over(Ssd *ssd, uint32_t blocks)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         if (!plane_is_lost(ssd, i) && ssd->media->plane[i].spare_blocks <
-                                            ssd->l.min_spare_blocks + blocks) {
+                                          ssd->l.min_spare_blocks + blocks) {
             return false;
         }
     }

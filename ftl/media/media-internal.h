@@ -171,8 +171,8 @@ typedef struct SavedClient {
     void (*page_done)(Ssd *ssd);
 } SavedClient;
 
-/* The same, of FULL blocks that are not in SLC mode, for an index of them; there
- * is one if superblocks_are_on(). */
+/* The same, of FULL blocks that are not in SLC mode, for an index of them;
+ * there is one if superblocks_are_on(). */
 typedef struct FullIndex {
     /* The block has come to the end of Plane.by_age; has left that list. */
     void (*listed)(Ssd *ssd, uint32_t block);

@@ -34,8 +34,7 @@ uint32_t mirror_write(const Ssd *ssd, uint32_t page)
 
 uint32_t mirror_plane(const Ssd *ssd, uint32_t plane)
 {
-    const uint32_t *planes =
-        superblock_planes(ssd, superblock_set(ssd, plane));
+    const uint32_t *planes = superblock_planes(ssd, superblock_set(ssd, plane));
     uint32_t at = ssd->media->superblocks.place[plane] % ssd->l.set_planes;
 
     invariant(mirror_is_on(ssd));

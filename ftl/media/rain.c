@@ -79,8 +79,8 @@ uint32_t rain_plane(const Ssd *ssd, uint32_t plane, uint32_t i)
     uint32_t planes = ssd->geo->planes_per_die;
 
     invariant(plane < ssd->l.n_planes && i < ssd->l.rain);
-    return superblock_planes(ssd, superblock_set(ssd, plane))
-        [i * planes + plane % planes];
+    return superblock_planes(
+        ssd, superblock_set(ssd, plane))[i * planes + plane % planes];
 }
 
 /* Are the blocks, of one superblock, of the same stripes? */
@@ -298,9 +298,8 @@ bool rain_is_complete(const Ssd *ssd, uint32_t plane, uint32_t open,
         if (p == plane || newest > serial || plane_is_lost(ssd, p)) {
             continue; /* it has gone on, with or without this superblock */
         }
-        if (newest < serial ||
-            (b != NONE && r->filled[b] <= page &&
-             ssd->media->plane[p].open[open].block == b)) {
+        if (newest < serial || (b != NONE && r->filled[b] <= page &&
+                                ssd->media->plane[p].open[open].block == b)) {
             return false;
         }
     }

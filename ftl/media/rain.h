@@ -63,8 +63,8 @@ void rain_parity(Ssd *ssd, uint32_t block, uint32_t open, uint32_t page);
  * true: it is programmed at once (Rain.instant). */
 bool rain_send(Ssd *ssd, uint64_t page, uint32_t open, bool more);
 
-/* The program of that page failed or was torn: it holds nothing.  With or without
- * parity. */
+/* The program of that page failed or was torn: it holds nothing.  With or
+ * without parity. */
 void rain_page_lost(Ssd *ssd, uint64_t ppa);
 
 /* The power has gone, and with it the parity in the controller's memory. */

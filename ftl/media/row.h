@@ -24,8 +24,8 @@ static inline uint32_t row_count(const Ssd *ssd)
     return ssd->l.row_planes ? ssd->l.n_planes / ssd->l.row_planes : 0;
 }
 
-/* The planes of a row by its number, 0..row_count() - 1; rows of one plane go in
- * the order of ftl.stripe. */
+/* The planes of a row by its number, 0..row_count() - 1; rows of one plane go
+ * in the order of ftl.stripe. */
 static inline const uint32_t *row_planes(const Ssd *ssd, uint32_t row)
 {
     return ssd->l.row_planes == 1

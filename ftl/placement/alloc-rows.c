@@ -107,9 +107,8 @@ static Row look_at(const Ssd *ssd, uint32_t row, uint32_t stream)
 /* Are the planes of the row those of the stream's reclaim group? */
 static bool is_of_group(const Ssd *ssd, uint32_t row, uint32_t stream)
 {
-    return ssd->l.n_groups == 1 ||
-           plane_group(ssd, row_planes(ssd, row)[0]) ==
-               stream_group(ssd, stream);
+    return ssd->l.n_groups == 1 || plane_group(ssd, row_planes(ssd, row)[0]) ==
+                                       stream_group(ssd, stream);
 }
 
 /* The next row of the stream; false: it waits. */
@@ -132,8 +131,7 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
         if (!is_of_group(ssd, row, stream)) {
             continue;
         }
-        if (!in_order &&
-            !accepting(ssd, row_planes(ssd, row), stream)) {
+        if (!in_order && !accepting(ssd, row_planes(ssd, row), stream)) {
             continue;
         }
         r = look_at(ssd, row, stream);

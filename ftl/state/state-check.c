@@ -337,7 +337,8 @@ static bool check_allocator(const Ssd *ssd, GError **error)
         uint32_t row = MAX(ssd->l.row_planes, 1);
 
         CHECK(st->row < n / row && st->first < n &&
-                  (ssd->l.row_planes == 0 || row_of(ssd, st->first)[0] == st->first) &&
+                  (ssd->l.row_planes == 0 ||
+                   row_of(ssd, st->first)[0] == st->first) &&
                   st->left >> ssd->l.row_planes == 0 &&
                   (st->left == 0 ||
                    plane_group(ssd, st->first) == stream_group(ssd, i)),

@@ -302,7 +302,7 @@ static const StateRow ssd_rows[] = {
     KEPT(gc.plane),
     KEPT(gc.off),
     KEPT(gc.age_trees), /* derived again, and so are the next five */
-    KEPT(gc.stripe_means),
+    KEPT(gc.superblock_means),
     KEPT(gc.slot_client),
     KEPT(gc.wear),
     KEPT(gc.wear_order),

@@ -51,7 +51,7 @@ static const NandWatch watch = {
 
 typedef struct Outcome {
     Erases erases;
-    uint64_t stripes, stripe_blocks, victims;
+    uint64_t superblocks, superblock_blocks, victims;
     double joined; /* share of the programs that were multi-plane */
     double waf;
 } Outcome;
@@ -87,35 +87,38 @@ static Outcome measure(const char *unit, const char *more)
     write_some(r, &rng, 3 * r->n_units);
     nand_watch(r->ssd->nand, NULL, NULL);
     ssd_get_counters(r->ssd, &c);
-    o.stripes = r->ssd->inspect.count.gc_stripes;
-    o.stripe_blocks = r->ssd->inspect.count.gc_stripe_blocks;
+    o.superblocks = r->ssd->inspect.count.gc_superblocks;
+    o.superblock_blocks = r->ssd->inspect.count.gc_superblock_blocks;
     o.victims = r->ssd->inspect.count.gc_victims;
     o.waf = c.waf;
     o.joined = (double)(nand_stats(r->ssd->nand)->joined[NAND_PROGRAM] -
                         joined) / (double)c.nand_programs;
     ref_finish(r);
     ref_free(r);
-    g_test_message("%s %s: WAF %.3f, %" PRIu64 " victims, %" PRIu64
-                   " stripes of %" PRIu64 " blocks, %" PRIu64 " erases at %"
-                   PRIu64 " instants, %" PRIu64 " in multi-plane commands; %.3f "
-                   "of the programs in such",
-                   unit, more, o.waf, o.victims, o.stripes, o.stripe_blocks,
-                   o.erases.n, o.erases.instants, o.erases.grouped, o.joined);
+    g_test_message(
+        "%s %s: WAF %.3f, %" PRIu64 " victims, %" PRIu64
+        " superblocks of %" PRIu64 " blocks, %" PRIu64 " erases at %" PRIu64
+        " instants, %" PRIu64 " in multi-plane commands; %.3f "
+        "of the programs in such",
+        unit, more, o.waf, o.victims, o.superblocks, o.superblock_blocks,
+        o.erases.n, o.erases.instants, o.erases.grouped, o.joined);
     return o;
 }
 
-/* Nearly every victim comes in a stripe, which spans all planes of the unit. */
-static void test_stripes(void)
+/* Nearly every victim comes in a superblock, which spans all planes of the
+ * unit. */
+static void test_superblocks(void)
 {
     Outcome plane = measure("plane", "");
     Outcome die = measure("die", "");
     Outcome all = measure("superblock", "");
 
-    g_assert_cmpuint(plane.stripes, ==, 0);
-    g_assert_cmpuint(die.stripe_blocks * 100, >, die.victims * 95);
-    g_assert_cmpuint(all.stripe_blocks * 100, >, all.victims * 95);
-    g_assert_cmpuint(die.stripe_blocks * 100, >, die.stripes * 2 * 95);
-    g_assert_cmpuint(all.stripe_blocks * 100, >, all.stripes * PLANES * 90);
+    g_assert_cmpuint(plane.superblocks, ==, 0);
+    g_assert_cmpuint(die.superblock_blocks * 100, >, die.victims * 95);
+    g_assert_cmpuint(all.superblock_blocks * 100, >, all.victims * 95);
+    g_assert_cmpuint(die.superblock_blocks * 100, >, die.superblocks * 2 * 95);
+    g_assert_cmpuint(all.superblock_blocks * 100, >,
+                     all.superblocks * PLANES * 90);
 }
 
 /* Blocks that are chosen together are erased together: by one command in a die
@@ -168,7 +171,7 @@ static void test_waf(void)
     g_assert_cmpfloat_with_epsilon(fifo, fifo_all, 0.05 * fifo);
 }
 
-/* Every policy chooses among stripes. */
+/* Every policy chooses among superblocks. */
 static void test_policies(void)
 {
     for (size_t i = 0; gc_policies[i]; i++) {
@@ -176,8 +179,8 @@ static void test_policies(void)
                                               gc_policies[i]->name);
         Outcome o = measure("superblock", gc);
 
-        g_assert_cmpuint(o.stripe_blocks * 100, >, o.victims * 90);
-        g_assert_cmpuint(o.stripe_blocks * 2, >, o.stripes * PLANES);
+        g_assert_cmpuint(o.superblock_blocks * 100, >, o.victims * 90);
+        g_assert_cmpuint(o.superblock_blocks * 2, >, o.superblocks * PLANES);
     }
 }
 
@@ -208,7 +211,7 @@ static void check_index(const char *unit, const char *gc, const char *more)
         ssd_check(r->ssd, &error);
         g_assert_no_error(error);
     }
-    g_assert_cmpuint(r->ssd->inspect.count.gc_stripes, >, 30);
+    g_assert_cmpuint(r->ssd->inspect.count.gc_superblocks, >, 30);
     ref_finish(r);
     ref_free(r);
 }
@@ -237,7 +240,7 @@ static void test_index(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/gc-unit/stripes", test_stripes);
+    g_test_add_func("/gc-unit/superblocks", test_superblocks);
     g_test_add_func("/gc-unit/erases", test_erases);
     g_test_add_func("/gc-unit/programs", test_programs);
     g_test_add_func("/gc-unit/waf", test_waf);
