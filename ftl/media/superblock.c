@@ -10,11 +10,11 @@
  * firmware puts together by a table, not those of fixed block numbers).
  *
  * Its blocks are linked in a ring.  A block leaves it when it is erased.  One
- * that is retired leaves it, too, unless the superblock has parity (rain.c): the
- * others need its pages as long as they hold data.
+ * that is retired leaves it, too, unless the superblock has parity (rain.c):
+ * the others need its pages as long as they hold data.
  *
- * Spare areas name the superblock, so recovery finds it again, unless nothing of
- * a block is intact.  Knows nothing of the data, nor of which superblock is
+ * Spare areas name the superblock, so recovery finds it again, unless nothing
+ * of a block is intact.  Knows nothing of the data, nor of which superblock is
  * emptied.
  */
 #include "media/superblock.h"
@@ -50,7 +50,7 @@ void superblocks_init(Ssd *ssd)
 
     invariant(!s->plane && ssd->l.n_planes % ssd->l.set_planes == 0);
     order_planes(ssd);
-    if (ssd->cfg->gc_unit == SSD_GC_UNIT_PLANE) {
+    if (!superblocks_are_on(ssd)) {
         return;
     }
     s->serial = g_new0(uint32_t, n);
@@ -80,8 +80,7 @@ void superblocks_destroy(Ssd *ssd)
 /* The superblock that the plane's next block belongs to. */
 static uint32_t next_serial(const Ssd *ssd, uint32_t plane, uint32_t open)
 {
-    const uint32_t *planes =
-        superblock_planes(ssd, superblock_set(ssd, plane));
+    const uint32_t *planes = superblock_planes(ssd, superblock_set(ssd, plane));
     uint32_t newest = 0;
 
     for (uint32_t i = 0; i < ssd->l.set_planes; i++) {
@@ -94,14 +93,12 @@ static uint32_t next_serial(const Ssd *ssd, uint32_t plane, uint32_t open)
 static uint32_t member(const Ssd *ssd, uint32_t plane, uint32_t open,
                        uint32_t serial)
 {
-    const uint32_t *planes =
-        superblock_planes(ssd, superblock_set(ssd, plane));
+    const uint32_t *planes = superblock_planes(ssd, superblock_set(ssd, plane));
 
     for (uint32_t i = 0; i < ssd->l.set_planes; i++) {
         uint32_t with = superblock_newest_block(ssd, planes[i], open);
 
-        if (with != NONE &&
-            superblock_newest(ssd, planes[i], open) == serial) {
+        if (with != NONE && superblock_newest(ssd, planes[i], open) == serial) {
             return with;
         }
     }
@@ -117,7 +114,7 @@ void superblock_opened(Ssd *ssd, uint32_t block, uint32_t open)
     uint32_t with;
 
     /* With parity, pages that have none are of no superblock. */
-    if (!s->next || nand_block_is_slc(ssd->geo, block) ||
+    if (!superblocks_are_on(ssd) || nand_block_is_slc(ssd->geo, block) ||
         (ssd->l.rain && !rain_writes(ssd, open))) {
         return;
     }
@@ -215,12 +212,14 @@ bool superblocks_check(const Ssd *ssd, GError **error)
 {
     const Superblocks *s = &ssd->media->superblocks;
 
-    for (uint32_t b = 0; s->next && b < ssd->geo->n_blocks; b++) {
+    for (uint32_t b = 0; superblocks_are_on(ssd) && b < ssd->geo->n_blocks;
+         b++) {
         if (!check_ring(ssd, b, error)) {
             return false;
         }
     }
-    for (uint32_t i = 0; s->next && i < ssd->l.n_planes * ssd->l.n_open; i++) {
+    for (uint32_t i = 0;
+         superblocks_are_on(ssd) && i < ssd->l.n_planes * ssd->l.n_open; i++) {
         CHECK(s->newest[i] == NONE ||
                   (s->newest[i] < ssd->geo->n_blocks &&
                    block_plane(ssd, s->newest[i]) == i / ssd->l.n_open),

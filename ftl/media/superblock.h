@@ -17,11 +17,11 @@
 void superblocks_init(Ssd *ssd);
 void superblocks_destroy(Ssd *ssd);
 
-/* Do blocks of several planes belong together?  Else only the functions of sets
- * and superblock_next() may be called. */
+/* Do blocks of several planes belong together?  Else each is by itself, and
+ * superblock_newest() and superblock_newest_block() know nothing. */
 static inline bool superblocks_are_on(const Ssd *ssd)
 {
-    return ssd->media->superblocks.next != NULL;
+    return ssd->l.set_planes > 1;
 }
 
 /* ---- sets of planes ------------------------------------------------------ */
@@ -61,7 +61,7 @@ static inline uint32_t superblock_next(const Ssd *ssd, uint32_t block)
     const uint32_t *next = ssd->media->superblocks.next;
     uint32_t b = block;
 
-    if (!next) {
+    if (!superblocks_are_on(ssd)) {
         return block;
     }
     do {

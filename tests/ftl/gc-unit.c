@@ -121,6 +121,19 @@ static void test_superblocks(void)
                      all.superblocks * PLANES * 90);
 }
 
+/* GC by die of dies with one plane is GC by plane. */
+static void test_width_one(void)
+{
+    const char *more = "nand.planes=1;nand.multi_plane=off;";
+    Outcome plane = measure("plane", more);
+    Outcome die = measure("die", more);
+
+    g_assert_cmpuint(die.superblocks, ==, 0);
+    g_assert_cmpuint(die.victims, ==, plane.victims);
+    g_assert_cmpuint(die.erases.instants, ==, plane.erases.instants);
+    g_assert_cmpfloat(die.waf, ==, plane.waf);
+}
+
 /* Blocks that are chosen together are erased together: by one command in a die
  * whose array can. */
 static void test_erases(void)
@@ -241,6 +254,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/gc-unit/superblocks", test_superblocks);
+    g_test_add_func("/gc-unit/width-one", test_width_one);
     g_test_add_func("/gc-unit/erases", test_erases);
     g_test_add_func("/gc-unit/programs", test_programs);
     g_test_add_func("/gc-unit/waf", test_waf);
