@@ -9,7 +9,7 @@
 #include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"
-#include "media/parity.h"
+#include "media/parity-pump.h"
 #include "power/power.h"
 #include "settle.h"
 #include "ssd-internal.h"

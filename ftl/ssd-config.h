@@ -89,7 +89,7 @@ typedef struct SsdLayout {
     uint32_t units_per_program;
     uint32_t units_per_block;
     uint32_t data_units; /* of them, those that are not parity (ftl.rain) */
-    uint32_t rain;       /* dies of a stripe of ftl.rain, or 0 */
+    uint32_t parity_dies; /* of a stripe of ftl.rain, or 0 */
     uint32_t n_planes;
     bool wide;          /* numbers of units take 64 bits in tables */
     uint64_t raw_units; /* addresses of physical units, SLC blocks' included */

@@ -197,7 +197,7 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                                                "ftl.wear=static)"
                                              : "",
                 l->n_map_pages ? " (fewer with ftl.map=page)" : "",
-                l->rain ? " (more are left without ftl.rain)" : "");
+                l->parity_dies ? " (more are left without ftl.rain)" : "");
 }
 
 static uint64_t user_units(const SsdConfig *cfg, uint64_t physical_units)
@@ -265,7 +265,7 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->raw_units =
         (uint64_t)l->n_planes * cfg->nand.blocks * l->units_per_block;
     l->wide = cfg->wide_tables || l->raw_units > NUMTABLE_NARROW_MOST;
-    l->rain = cfg->rain;
+    l->parity_dies = cfg->rain;
     l->data_units = l->units_per_block;
     if (cfg->rain) { /* parity is no room for anything else */
         l->data_units -= l->units_per_block / cfg->rain;

@@ -294,10 +294,10 @@
     C(rain_early_erases, "rain.early_erases", "blocks",                        \
       "blocks erased while others of their superblock held data")              \
     V(U64, rain_unprotected, "rain.unprotected_units", "units", NOW, NULL,     \
-      rain_unprotected_units(v->ssd),                                          \
+      parity_unprotected_units(v->ssd),                                        \
       "valid units in superblocks that have lost a block so")                  \
     V(U64, rain_open, "rain.open_stripes", "stripes", NOW, NULL,               \
-      rain_open_stripes(v->ssd),                                               \
+      parity_open_stripes(v->ssd),                                             \
       "stripes whose parity is in the controller's memory")                    \
     C(rain_rebuild_reads, "rain.rebuild_reads", "pages",                       \
       "reads of the rest of a stripe; of the cause of the read that failed")   \
@@ -306,7 +306,7 @@
     C(rain_lost, "rain.lost_reads", "reads",                                   \
       "reads that failed, and whose data could not be rebuilt")                \
     V(U64, rain_lost_dies, "rain.lost_dies", "dies", NOW, NULL,                \
-      v->ssd->media->rain.n_lost, "dies that have failed")                     \
+      v->ssd->media->lost_dies.n, "dies that have failed")                     \
     T(rain_die_ns, "rain.die_rebuild_ns",                                      \
       "time from the loss of a die until its data is in others, summed over "  \
       "dies")                                                                  \

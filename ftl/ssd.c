@@ -37,8 +37,8 @@
 #include "media/faulty.h"
 #include "media/life.h"
 #include "media/lost-die.h"
+#include "media/parity-pump.h"
 #include "media/parity.h"
-#include "media/rain.h"
 #include "media/superblock.h"
 #include "media/rebuild.h"
 #include "media/spare.h"
@@ -109,7 +109,7 @@ static void read_done(Ssd *ssd, const NandOp *op)
     if (ssd->gc->history) {
         refresh_read(ssd, op);
     }
-    if (ssd->l.rain) {
+    if (ssd->l.parity_dies) {
         stripe_read(ssd, op);
     } else {
         data_read(ssd, op);
@@ -579,7 +579,9 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     recovery_init(ssd);
     stripe_init(ssd);
     superblocks_init(ssd);
-    rain_init(ssd);
+    parity_init(ssd);
+    lost_dies_init(ssd);
+    rebuild_init(ssd);
     alloc_init(ssd);
     gc_init(ssd);
     block_init(ssd);
@@ -627,7 +629,9 @@ void ssd_destroy(Ssd *ssd)
     block_destroy(ssd);
     spare_destroy(ssd);
     stripe_destroy(ssd);
-    rain_destroy(ssd);
+    parity_destroy(ssd);
+    lost_dies_destroy(ssd);
+    rebuild_forget(ssd);
     superblocks_destroy(ssd);
     stream_destroy(ssd);
     work_destroy(&ssd->work);

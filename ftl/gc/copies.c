@@ -23,7 +23,7 @@
 #include "media/lost-die.h"
 #include "media/media.h"
 #include "media/owned.h"
-#include "media/parity.h"
+#include "media/parity-pump.h"
 #include "media/spare.h"
 #include "media/superblock.h"
 #include "media/victims.h"
@@ -38,7 +38,7 @@ void copies_try_erase(Ssd *ssd, uint32_t block)
     const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
 
-    if (ssd->media->rain.n_lost > 0 && b->valid > 0 && g->victim != block &&
+    if (ssd->media->lost_dies.n > 0 && b->valid > 0 && g->victim != block &&
         b->pending == 0 && b->state == BLOCK_VICTIM) {
         /* Some of its copies went to a die that is lost. */
         block_make_full(ssd, block);

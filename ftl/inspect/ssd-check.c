@@ -512,7 +512,7 @@ bool ssd_check(const Ssd *ssd, GError **error)
         !plain_check(ssd, error) || !check_commands(ssd, error) ||
         !trim_check(ssd, error) || !ahead_check(ssd, error) ||
         !nand_check(ssd->nand, error) || !unit_check(ssd, error) ||
-        !superblocks_check(ssd, error) || !rain_check(ssd, error) ||
+        !superblocks_check(ssd, error) || !parity_check(ssd, error) ||
         !ssd_check_wakes(ssd, error)) {
         return false;
     }

@@ -15,7 +15,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media-internal.h"
-#include "media/rain.h"
+#include "media/parity.h"
 #include "placement/streams.h"
 #include "power/power.h"
 #include "ssd-internal.h"

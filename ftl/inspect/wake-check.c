@@ -17,7 +17,7 @@
 #include "journal/journal.h"
 #include "media/media.h"
 #include "power/power.h"
-#include "media/parity.h"
+#include "media/parity-pump.h"
 #include "media/lost-die.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"

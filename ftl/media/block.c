@@ -23,7 +23,7 @@
 #include "media/life.h"
 #include "media/media.h"
 #include "media/plain.h"
-#include "media/rain.h"
+#include "media/parity.h"
 #include "media/slc-cache.h"
 #include "media/spare.h"
 #include "media/superblock.h"
@@ -335,9 +335,6 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
         b->stream = (uint8_t)copies_stream(ssd, plane, stream);
     }
     superblock_opened(ssd, o->block, open_index(ssd, kind, stream));
-    if (rain_writes(ssd, open_index(ssd, kind, stream))) {
-        rain_opened(ssd, o->block);
-    }
     ssd->media->client->opened(ssd, o->block, open_index(ssd, kind, stream));
     ssd->media->client->plane_changed(ssd, plane);
 }
@@ -408,8 +405,8 @@ static bool is_parity(const Ssd *ssd, uint32_t plane, uint32_t open)
 {
     const Open *o = &ssd->media->plane[plane].open[open];
 
-    return o->block != NONE && rain_writes(ssd, open) &&
-           rain_parity_plane(ssd, plane, o->next_page) == plane;
+    return o->block != NONE && parity_is_in(ssd, open) &&
+           parity_plane(ssd, plane, o->next_page) == plane;
 }
 
 void block_send_parity(Ssd *ssd, uint32_t plane, uint32_t open, bool more)
@@ -420,9 +417,9 @@ void block_send_parity(Ssd *ssd, uint32_t plane, uint32_t open, bool more)
     uint64_t page;
 
     invariant(is_parity(ssd, plane, open));
-    rain_parity(ssd, block, open, at);
+    parity_given(ssd, block, open, at);
     page = next_page(ssd, plane, open);
-    if (rain_send(ssd, page, open, more)) {
+    if (parity_send(ssd, page, open, more)) {
         block_page_done(ssd, block);
     }
     close_full(ssd, plane, open);
@@ -456,9 +453,9 @@ uint64_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
     at = o->next_page;
     page = next_page(ssd, plane, open);
     ssd->media->block[block].mtime = p->clock += kind == OPEN_HOST;
-    if (rain_writes(ssd, open)) {
-        rain_data(ssd, block, open, at);
-        ssd_wake(ssd, WORK_PARITY, rain_parity_plane(ssd, plane, at));
+    if (parity_is_in(ssd, open)) {
+        parity_data(ssd, block, open, at);
+        ssd_wake(ssd, WORK_PARITY, parity_plane(ssd, plane, at));
     }
     close_full(ssd, plane, open);
     return page;
@@ -469,7 +466,7 @@ void block_open_for_parity(Ssd *ssd, uint32_t plane, uint32_t open)
     bool host = open < ssd->l.n_streams;
     OpenKind kind = host ? OPEN_HOST : OPEN_GC;
 
-    invariant(rain_writes(ssd, open));
+    invariant(parity_is_in(ssd, open));
     invariant(ssd->media->plane[plane].open[open].block == NONE);
     if (block_can_open(ssd, &ssd->media->plane[plane], kind)) {
         open_block(ssd, plane, kind, host ? open : open - ssd->l.n_streams);
@@ -608,9 +605,6 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
     invariant(block < ssd->geo->n_blocks);
     invariant(b->valid == 0 && b->pending == 0);
     b->hold = 0;
-    if (rain_is_on(ssd)) {
-        rain_erasing(ssd, block);
-    }
     superblock_erasing(ssd, block);
     block_set_state(ssd, block, BLOCK_ERASING);
     ssd->media->client->erasing(ssd, block);
@@ -766,7 +760,7 @@ static void tear_pages(Ssd *ssd)
         const PageJob *job = &ssd->media->job[j];
 
         if (job->state == JOB_PLACED) {
-            rain_page_lost(ssd, job->ppa);
+            parity_page_lost(ssd, job->ppa);
             spare_blank(ssd, job->ppa << ssd->page_units_shift,
                         ssd->l.units_per_program);
             spare_tear(ssd, job->ppa,
@@ -780,9 +774,7 @@ void media_power_lost(Ssd *ssd)
     invariant(!ssd->powered);
     ssd->media->cut_due = false;
     tear_pages(ssd);
-    if (rain_is_on(ssd)) {
-        rain_power_lost(ssd);
-    }
+    parity_power_lost(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->media->plane[i];
 
@@ -810,9 +802,6 @@ void block_found(Ssd *ssd, uint32_t block, uint32_t open)
               (open < ssd->l.n_open && p->open[open].block == NONE));
     invariant(block < ssd->geo->n_blocks);
     if (next == 0 && !ssd->media->block[block].bad) {
-        if (rain_is_on(ssd)) {
-            rain_erasing(ssd, block);
-        }
         superblock_erasing(ssd, block);
         free_push(ssd, block);
         return;

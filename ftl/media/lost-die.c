@@ -16,7 +16,7 @@
 #include "inspect/inspect.h"
 #include "media/bad-blocks.h"
 #include "media/media.h"
-#include "media/rain.h"
+#include "media/parity.h"
 #include "media/victims.h"
 #include "ssd-internal.h"
 
@@ -25,17 +25,34 @@ static uint32_t die_of(const Ssd *ssd, uint32_t plane)
     return plane / ssd->geo->planes_per_die;
 }
 
+void lost_dies_init(Ssd *ssd)
+{
+    LostDies *d = &ssd->media->lost_dies;
+
+    invariant(!d->lost);
+    if (parity_is_on(ssd)) {
+        d->failures = g_new0(uint32_t, ssd->geo->n_dies);
+        d->lost = g_new0(uint8_t, ssd->geo->n_dies);
+    }
+}
+
+void lost_dies_destroy(Ssd *ssd)
+{
+    g_free(ssd->media->lost_dies.failures);
+    g_free(ssd->media->lost_dies.lost);
+}
+
 bool lost_die_note(Ssd *ssd, uint32_t plane, bool failed)
 {
-    Rain *r = &ssd->media->rain;
+    LostDies *d = &ssd->media->lost_dies;
     uint32_t die = die_of(ssd, plane);
 
     invariant(plane < ssd->l.n_planes);
-    if (!rain_is_on(ssd)) {
+    if (!parity_is_on(ssd)) {
         return false;
     }
-    r->failures[die] = failed ? r->failures[die] + 1 : 0;
-    return failed && r->failures[die] >= LOST_DIE_FAILURES &&
+    d->failures[die] = failed ? d->failures[die] + 1 : 0;
+    return failed && d->failures[die] >= LOST_DIE_FAILURES &&
            !plane_is_lost(ssd, plane);
 }
 
@@ -76,7 +93,7 @@ static void condemn(Ssd *ssd, uint32_t block)
 static uint64_t more_share(const Ssd *ssd)
 {
     uint64_t lost =
-        (uint64_t)ssd->media->rain.n_lost * ssd->geo->planes_per_die;
+        (uint64_t)ssd->media->lost_dies.n * ssd->geo->planes_per_die;
     uint64_t left = ssd->l.n_planes - lost;
 
     return (ssd->l.user_units + left - 1) / left - ssd->l.share_units;
@@ -107,15 +124,15 @@ static bool take_over(Ssd *ssd, uint32_t blocks)
 
 bool lost_die_begin(Ssd *ssd, uint32_t plane)
 {
-    Rain *r = &ssd->media->rain;
+    LostDies *d = &ssd->media->lost_dies;
     uint32_t planes = ssd->geo->planes_per_die;
     uint32_t first = die_of(ssd, plane) * planes;
-    uint64_t before = r->n_lost ? r->more_share : 0;
+    uint64_t before = d->n ? d->more_share : 0;
 
     invariant(!plane_is_lost(ssd, plane));
-    r->lost[die_of(ssd, plane)] = 1;
-    r->n_lost++;
-    if (r->n_lost == ssd->geo->n_dies) {
+    d->lost[die_of(ssd, plane)] = 1;
+    d->n++;
+    if (d->n == ssd->geo->n_dies) {
         return false;
     }
     if (ssd->media->read_only ||
@@ -123,8 +140,8 @@ bool lost_die_begin(Ssd *ssd, uint32_t plane)
                    blocks_of(ssd, more_share(ssd)) - blocks_of(ssd, before))) {
         return false;
     }
-    r->more_share = more_share(ssd);
-    r->lost_since_ps = ssd->now_ps - ssd->origin_ps + 1;
+    d->more_share = more_share(ssd);
+    d->since_ps = ssd->now_ps - ssd->origin_ps + 1;
     for (uint32_t i = first; i < first + planes; i++) {
         for (uint32_t k = 0; k < ssd->geo->blocks_per_plane; k++) {
             condemn(ssd, i * ssd->geo->blocks_per_plane + k);
@@ -140,9 +157,9 @@ void lost_die_emptied(Ssd *ssd, uint32_t plane)
 {
     uint32_t planes = ssd->geo->planes_per_die;
     uint32_t first = die_of(ssd, plane) * planes;
-    Rain *r = &ssd->media->rain;
+    LostDies *d = &ssd->media->lost_dies;
 
-    if (!plane_is_lost(ssd, plane) || r->lost_since_ps == 0) {
+    if (!plane_is_lost(ssd, plane) || d->since_ps == 0) {
         return;
     }
     for (uint32_t i = first; i < first + planes; i++) {
@@ -151,6 +168,6 @@ void lost_die_emptied(Ssd *ssd, uint32_t plane)
         }
     }
     ssd->inspect.count.rain_die_ns +=
-        (ssd->now_ps - ssd->origin_ps + 1 - r->lost_since_ps) / PS_PER_NS;
-    r->lost_since_ps = 0;
+        (ssd->now_ps - ssd->origin_ps + 1 - d->since_ps) / PS_PER_NS;
+    d->since_ps = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lost-die.h - a die that has failed, with ftl.rain (lost-die.c). */
+/* lost-die.h - a die that has failed, with ftl.parity_dies (lost-die.c). */
 #ifndef VSSD_FTL_LOST_DIE_H
 #define VSSD_FTL_LOST_DIE_H
 
@@ -11,18 +11,21 @@
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
-/* Has the die of the plane been given up? */
+/* Has the die of the plane failed? */
 static inline bool plane_is_lost(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->media->rain.n_lost > 0 &&
-           ssd->media->rain.lost[plane / ssd->geo->planes_per_die];
+    return ssd->media->lost_dies.n > 0 &&
+           ssd->media->lost_dies.lost[plane / ssd->geo->planes_per_die];
 }
 
 /* Units of the user capacity that are the plane's, at most. */
 static inline uint64_t plane_share(const Ssd *ssd)
 {
-    return ssd->l.share_units + ssd->media->rain.more_share;
+    return ssd->l.share_units + ssd->media->lost_dies.more_share;
 }
+
+void lost_dies_init(Ssd *ssd);
+void lost_dies_destroy(Ssd *ssd);
 
 /* Programs and erases that fail one after the other: then the die is lost. */
 #define LOST_DIE_FAILURES 4

@@ -197,7 +197,7 @@ typedef struct Superblocks {
     OF_MEDIA uint32_t *next;   /* by block: the next one, round */
 } Superblocks;
 
-/* A block that holds stripes of ftl.rain; see rain.c. */
+/* A block that holds stripes of ftl.rain; see parity.c. */
 typedef enum StripeState {
     STRIPE_NONE, /* it holds none */
     STRIPE_WHOLE,
@@ -212,24 +212,32 @@ typedef struct Rebuild {
     uint32_t next;  /* free list */
 } Rebuild;
 
-/* Parity across dies (rain.c); all NULL without ftl.rain. */
-typedef struct Rain {
+/* Parity as a member of rows (parity.c); all NULL without ftl.rain. */
+typedef struct Parity {
     OF_MEDIA uint32_t *filled; /* by block: pages given away, 0: no stripes */
     OF_MEDIA uint8_t *state;   /* by block: StripeState */
     OF_MEDIA uint64_t *bare;   /* bitmap by page, the first of a program: no
                                   parity covers it */
+    bool instant;              /* it takes no time: the drive is preloaded */
+} Parity;
+
+/* Dies that have failed (lost-die.c); NULL without ftl.rain. */
+typedef struct LostDies {
     OF_MEDIA uint32_t *failures; /* by die: one after the other */
-    OF_MEDIA uint8_t *lost;      /* by die: it has failed (lost-die.c) */
-    uint32_t n_lost;
-    uint64_t more_share;    /* of each plane that is left, in units */
-    uint64_t lost_since_ps; /* on the clock as it was never set back, + 1: its
-                               data is being rebuilt; 0: it is not */
-    bool instant;           /* parity takes no time: the drive is preloaded */
+    OF_MEDIA uint8_t *lost;      /* by die: it has failed */
+    uint32_t n;
+    uint64_t more_share; /* of each plane that is left, in units */
+    uint64_t since_ps;   /* on the clock as it was never set back, + 1: the data
+                            of one is being rebuilt; 0: it is not */
+} LostDies;
+
+/* Reads whose data is being rebuilt (rebuild.c). */
+typedef struct Rebuilds {
     Rebuild *rebuild;
-    uint32_t n_rebuilds;
-    uint32_t free_rebuild;
-    uint32_t rebuilding; /* of them, under way */
-} Rain;
+    uint32_t n;
+    uint32_t free;
+    uint32_t under_way;
+} Rebuilds;
 
 typedef struct Media {
     const MediaClient *client;
@@ -266,7 +274,9 @@ typedef struct Media {
     uint32_t n_jobs;
     uint32_t free_job;
     Superblocks superblocks;
-    Rain rain;
+    Parity parity;
+    LostDies lost_dies;
+    Rebuilds rebuilds;
 } Media;
 
 #endif

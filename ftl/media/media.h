@@ -14,7 +14,7 @@
 
 #include "bitmap.h"
 #include "media/media-internal.h"
-#include "media/rain.h"
+#include "media/parity.h"
 #include "ssd-internal.h"
 
 /* ---- units --------------------------------------------------------------- */
@@ -124,8 +124,8 @@ static inline bool open_takes_data(const Ssd *ssd, uint32_t plane,
 {
     const Open *o = &ssd->media->plane[plane].open[open];
 
-    return o->block != NONE && (!rain_writes(ssd, open) ||
-                                rain_next_data(ssd, plane, o->next_page) <
+    return o->block != NONE && (!parity_is_in(ssd, open) ||
+                                parity_next_data(ssd, plane, o->next_page) <
                                     ssd->geo->pages_per_block);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mirror.h - the second copies of translation pages (ftl.rain with
+ * mirror.h - the second copies of translation pages (ftl.parity_dies with
  * ftl.map=dftl), in another die; mirror.c.
  *
  * Pages 0..l.n_map_pages - 1 of metadata are the first copies; the second copy
@@ -44,7 +44,7 @@ uint32_t mirror_plane(const Ssd *ssd, uint32_t plane);
  * none. */
 uint32_t mirror_write(const Ssd *ssd, uint32_t page);
 
-/* As rain_others(), for a page that holds translation pages and is in no
+/* As parity_others(), for a page that holds translation pages and is in no
  * stripe: what the other copies of its valid units are read from. */
 bool mirror_others(const Ssd *ssd, uint64_t page, uint64_t *other, uint32_t *n);
 

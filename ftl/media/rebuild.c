@@ -15,13 +15,13 @@
 #include "controller/controller.h"
 #include "inspect/inspect.h"
 #include "media/faulty.h"
-#include "media/rain.h"
+#include "media/parity.h"
 #include "pool.h"
 #include "ssd-internal.h"
 
 #define MOST_OTHERS 32
 
-static IlistLinks chain(const Rain *r)
+static IlistLinks chain(const Rebuilds *r)
 {
     return ILIST_CHAIN(r->rebuild, Rebuild, next);
 }
@@ -50,7 +50,7 @@ static void end(Ssd *ssd, NandOp *op, uint64_t lost)
 
 static void read_other(Ssd *ssd, uint32_t i, uint64_t page)
 {
-    const NandOp *failed = &ssd->media->rain.rebuild[i].op;
+    const NandOp *failed = &ssd->media->rebuilds.rebuild[i].op;
     NandOp op = {
         .kind = NAND_READ,
         .cause = failed->cause,
@@ -64,16 +64,22 @@ static void read_other(Ssd *ssd, uint32_t i, uint64_t page)
     faulty_submit(ssd, &op);
 }
 
+void rebuild_init(Ssd *ssd)
+{
+    invariant(!ssd->media->rebuilds.rebuild);
+    ssd->media->rebuilds.free = NONE;
+}
+
 bool rebuild_begin(Ssd *ssd, NandOp *op)
 {
-    Rain *r = &ssd->media->rain;
+    Rebuilds *r = &ssd->media->rebuilds;
     uint64_t other[MOST_OTHERS];
     uint32_t n;
     uint32_t i;
 
     invariant(op->status == NAND_UNCORRECTABLE && op->bad_parts);
-    invariant(ssd->l.rain <= MOST_OTHERS);
-    if (!rain_others(ssd, op->ppa.page, other, &n)) {
+    invariant(ssd->l.parity_dies <= MOST_OTHERS);
+    if (!parity_others(ssd, op->ppa.page, other, &n)) {
         count_end(ssd, op);
         return false;
     }
@@ -81,11 +87,10 @@ bool rebuild_begin(Ssd *ssd, NandOp *op)
         end(ssd, op, 0);
         return false;
     }
-    r->rebuild =
-        pool_grow(r->rebuild, chain(r), &r->free_rebuild, &r->n_rebuilds, 16);
-    i = pool_take(chain(r), &r->free_rebuild);
+    r->rebuild = pool_grow(r->rebuild, chain(r), &r->free, &r->n, 16);
+    i = pool_take(chain(r), &r->free);
     r->rebuild[i] = (Rebuild){.op = *op, .reads = n, .next = NONE};
-    r->rebuilding++;
+    r->under_way++;
     for (uint32_t k = 0; k < n; k++) {
         read_other(ssd, i, other[k]);
     }
@@ -94,11 +99,11 @@ bool rebuild_begin(Ssd *ssd, NandOp *op)
 
 bool rebuild_read_done(Ssd *ssd, NandOp *op)
 {
-    Rain *r = &ssd->media->rain;
+    Rebuilds *r = &ssd->media->rebuilds;
     uint32_t i = (uint32_t)(op->cookie & (REBUILD_COOKIE - 1));
     Rebuild *b = &r->rebuild[i];
 
-    invariant(i < r->n_rebuilds && b->reads > 0);
+    invariant(i < r->n && b->reads > 0);
     b->lost |= op->bad_parts;
     dram_share(ssd, op->bytes);
     if (--b->reads > 0) {
@@ -106,24 +111,20 @@ bool rebuild_read_done(Ssd *ssd, NandOp *op)
     }
     *op = b->op;
     end(ssd, op, b->lost);
-    pool_give(chain(r), &r->free_rebuild, i);
-    r->rebuilding--;
+    pool_give(chain(r), &r->free, i);
+    r->under_way--;
     return true;
 }
 
 void rebuild_rebase(Ssd *ssd, uint64_t by_ps)
 {
-    for (uint32_t i = 0; i < ssd->media->rain.n_rebuilds; i++) {
-        ssd->media->rain.rebuild[i].op.submit_ps -= by_ps;
+    for (uint32_t i = 0; i < ssd->media->rebuilds.n; i++) {
+        ssd->media->rebuilds.rebuild[i].op.submit_ps -= by_ps;
     }
 }
 
 void rebuild_forget(Ssd *ssd)
 {
-    Rain *r = &ssd->media->rain;
-
-    g_clear_pointer(&r->rebuild, g_free);
-    r->n_rebuilds = 0;
-    r->free_rebuild = NONE;
-    r->rebuilding = 0;
+    g_free(ssd->media->rebuilds.rebuild);
+    ssd->media->rebuilds = (Rebuilds){.free = NONE};
 }

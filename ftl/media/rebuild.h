@@ -24,10 +24,12 @@ static inline bool rebuild_takes(const NandOp *op)
 
 static inline bool rebuild_is_read(const Ssd *ssd, const NandOp *op)
 {
-    return ssd->l.rain > 0 && op->kind == NAND_READ &&
+    return ssd->l.parity_dies > 0 && op->kind == NAND_READ &&
            (op->cookie & ~(REBUILD_COOKIE - 1)) == REBUILD_COOKIE &&
            rebuild_takes(op);
 }
+
+void rebuild_init(Ssd *ssd);
 
 /* Such a read has failed: true, the rest of its stripe is being read; false:
  * its data is lost, or what is needed is in memory. *op is what the owner of
@@ -41,7 +43,7 @@ bool rebuild_read_done(Ssd *ssd, NandOp *op);
 /* The clock is set back. */
 void rebuild_rebase(Ssd *ssd, uint64_t by_ps);
 
-/* The power has gone. */
+/* The power has gone; the drive is destroyed. */
 void rebuild_forget(Ssd *ssd);
 
 #endif

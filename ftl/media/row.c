@@ -11,7 +11,7 @@
 #include "media/row.h"
 
 #include "media/media.h"
-#include "media/rain.h"
+#include "media/parity.h"
 
 /* Where the open block goes on, with data; one in SLC mode in pages of the word
  * lines that it has filled. */
@@ -24,7 +24,7 @@ static uint32_t next_page(const Ssd *ssd, uint32_t plane, uint32_t open)
         nand_block_is_slc(ssd->geo, o->block)) {
         return o->next_page * (ssd->cfg->nand.cell + 1);
     }
-    return rain_writes(ssd, open) ? rain_next_data(ssd, plane, page) : page;
+    return parity_is_in(ssd, open) ? parity_next_data(ssd, plane, page) : page;
 }
 
 uint32_t row_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)

@@ -10,7 +10,7 @@
  * firmware puts together by a table, not those of fixed block numbers).
  *
  * Its blocks are linked in a ring.  A block leaves it when it is erased.  One
- * that is retired leaves it, too, unless the superblock has parity (rain.c):
+ * that is retired leaves it, too, unless the superblock has parity (parity.c):
  * the others need its pages as long as they hold data.
  *
  * Spare areas name the superblock, so recovery finds it again, unless nothing
@@ -20,7 +20,7 @@
 #include "media/superblock.h"
 
 #include "check.h"
-#include "media/rain.h"
+#include "media/parity.h"
 
 /* The planes of a set follow each other: those of a die, and dies in the order
  * of ftl.stripe. */
@@ -115,10 +115,11 @@ void superblock_opened(Ssd *ssd, uint32_t block, uint32_t open)
 
     /* With parity, pages that have none are of no superblock. */
     if (!superblocks_are_on(ssd) || nand_block_is_slc(ssd->geo, block) ||
-        (ssd->l.rain && !rain_writes(ssd, open))) {
+        (ssd->l.parity_dies && !parity_is_in(ssd, open))) {
         return;
     }
     invariant(s->next[block] == block && open < ssd->l.n_open);
+    parity_opened(ssd, block);
     serial = next_serial(ssd, plane, open);
     with = member(ssd, plane, open, serial);
     s->serial[own] = serial;
@@ -154,6 +155,7 @@ void superblock_erasing(Ssd *ssd, uint32_t block)
 {
     invariant(block < ssd->geo->n_blocks);
     if (superblocks_are_on(ssd)) {
+        parity_erasing(ssd, block);
         leave(ssd, block);
     }
 }
@@ -161,7 +163,7 @@ void superblock_erasing(Ssd *ssd, uint32_t block)
 void superblock_retired(Ssd *ssd, uint32_t block)
 {
     invariant(ssd->media->block[block].state == BLOCK_BAD);
-    if (superblocks_are_on(ssd) && ssd->l.rain) {
+    if (superblocks_are_on(ssd) && ssd->l.parity_dies) {
         ssd->media->index->left(ssd, block, superblock_next(ssd, block));
     } else if (superblocks_are_on(ssd)) {
         leave(ssd, block);
@@ -171,7 +173,7 @@ void superblock_retired(Ssd *ssd, uint32_t block)
 void superblock_unnamed(Ssd *ssd, uint32_t block)
 {
     invariant(ssd->media->block[block].state == BLOCK_LOST);
-    if (superblocks_are_on(ssd) && !ssd->l.rain) {
+    if (superblocks_are_on(ssd) && !ssd->l.parity_dies) {
         leave(ssd, block);
     }
 }
@@ -184,7 +186,7 @@ static bool has_others(const Ssd *ssd, uint32_t block)
     BlockState state = ssd->media->block[block].state;
 
     return state != BLOCK_FREE && state != BLOCK_ERASING &&
-           (state != BLOCK_BAD || ssd->l.rain);
+           (state != BLOCK_BAD || ssd->l.parity_dies);
 }
 
 /* A ring of few blocks, one of a plane. */

@@ -49,7 +49,7 @@ static inline const uint32_t *superblock_planes(const Ssd *ssd, uint32_t set)
  * holds data?  Then they are erased when all are empty. */
 static inline bool superblock_is_whole(const Ssd *ssd)
 {
-    return ssd->l.rain > 0;
+    return ssd->l.parity_dies > 0;
 }
 
 /* ---- members ------------------------------------------------------------- */

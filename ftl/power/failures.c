@@ -26,8 +26,8 @@
 #include "media/lost-die.h"
 #include "media/media.h"
 #include "media/owned.h"
+#include "media/parity-pump.h"
 #include "media/parity.h"
-#include "media/rain.h"
 #include "media/spare.h"
 #include "media/superblock.h"
 #include "media/victims.h"
@@ -85,7 +85,7 @@ void failure_program_done(Ssd *ssd, uint32_t j)
     invariant(j < ssd->media->n_jobs);
     invariant(ssd->media->may_fail);
     invariant(ssd->media->job[j].state == JOB_PLACED);
-    rain_page_lost(ssd, ssd->media->job[j].ppa);
+    parity_page_lost(ssd, ssd->media->job[j].ppa);
     forget_page(ssd, ssd->media->job[j].ppa);
     if (!lose_die(ssd, plane) && !ssd->media->block[block].bad) {
         block_mark_bad(ssd, block);

@@ -17,7 +17,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
-#include "media/rain.h"
+#include "media/parity.h"
 #include "media/spare.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -60,7 +60,7 @@ static uint64_t preload_take(Ssd *ssd, uint64_t lpn)
         invariant(plane != NONE);
         /* Never in SLC mode; rows for parity are those of the host. */
         page = block_take_page(ssd, plane,
-                               rain_is_on(ssd) ? OPEN_HOST : OPEN_GC, 0);
+                               parity_is_on(ssd) ? OPEN_HOST : OPEN_GC, 0);
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
             oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
                       ssd->now_ps, 0, 0);
@@ -78,10 +78,10 @@ static uint64_t preload_take(Ssd *ssd, uint64_t lpn)
         m->preload_left = ssd->l.units_per_program;
         spare_blank(ssd, m->preload_next, m->preload_left);
     }
-    if (rain_is_on(ssd) && m->preload_left == ssd->l.units_per_program) {
-        rain_instant(ssd, true);
+    if (parity_is_on(ssd) && m->preload_left == ssd->l.units_per_program) {
+        parity_instant(ssd, true);
         ssd_settle(ssd);
-        rain_instant(ssd, false);
+        parity_instant(ssd, false);
     }
     m->preload_left--;
     return m->preload_next++;

@@ -308,8 +308,9 @@ static bool check_pools(const Ssd *ssd, GError **error)
                ssd->journal->meta_read[at].pending == 0);
     CHECK_POOL(ssd->controller->free_copy, ssd->controller->n_copies,
                ssd->controller->copy, ssd->controller->pending == 0);
-    CHECK_POOL(ssd->media->rain.free_rebuild, ssd->media->rain.n_rebuilds,
-               ssd->media->rain.rebuild, ssd->media->rain.rebuilding == 0);
+    CHECK_POOL(ssd->media->rebuilds.free, ssd->media->rebuilds.n,
+               ssd->media->rebuilds.rebuild,
+               ssd->media->rebuilds.under_way == 0);
     CHECK_POOL(ssd->host->ahead.free_waiter, ssd->host->ahead.n_waiters,
                ssd->host->ahead.waiter, true);
     CHECK_POOL(ssd->media->free_job, ssd->media->n_jobs, ssd->media->job,

@@ -204,19 +204,19 @@ static const StateRow ssd_rows[] = {
     TABLE(media.superblocks.serial, N_OPENS),
     TABLE(media.superblocks.newest, N_OPENS),
     TABLE(media.superblocks.next, N_BLOCKS),
-    TABLE(media.rain.filled, N_BLOCKS),
-    TABLE(media.rain.state, N_BLOCKS),
-    TABLE(media.rain.bare, N_PAGE_WORDS),
-    TABLE(media.rain.failures, N_DIES),
-    TABLE(media.rain.lost, N_DIES),
-    VALUE(media.rain.n_lost),
-    VALUE(media.rain.more_share),
-    VALUE(media.rain.lost_since_ps),
-    KEPT(media.rain.instant), /* false, but during a call */
-    POOL(media.rain.rebuild, N_REBUILDS),
-    VALUE(media.rain.n_rebuilds),
-    VALUE(media.rain.free_rebuild),
-    VALUE(media.rain.rebuilding),
+    TABLE(media.parity.filled, N_BLOCKS),
+    TABLE(media.parity.state, N_BLOCKS),
+    TABLE(media.parity.bare, N_PAGE_WORDS),
+    KEPT(media.parity.instant), /* false, but during a call */
+    TABLE(media.lost_dies.failures, N_DIES),
+    TABLE(media.lost_dies.lost, N_DIES),
+    VALUE(media.lost_dies.n),
+    VALUE(media.lost_dies.more_share),
+    VALUE(media.lost_dies.since_ps),
+    POOL(media.rebuilds.rebuild, N_REBUILDS),
+    VALUE(media.rebuilds.n),
+    VALUE(media.rebuilds.free),
+    VALUE(media.rebuilds.under_way),
     KEPT(journal.plane), /* these have rows of their own */
     KEPT(journal.client),
     TABLE(journal.floor, N_MAP_UNITS),
@@ -580,7 +580,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
     n[N_VALID_WORDS] = bitmap_words(ssd->l.raw_units);
     n[N_PAGE_WORDS] = bitmap_words(g->n_pages);
-    n[N_REBUILDS] = ssd->media->rain.n_rebuilds;
+    n[N_REBUILDS] = ssd->media->rebuilds.n;
     n[N_BLOCKS] = g->n_blocks;
     n[N_HOT] = ssd->l.n_hot;
     n[N_HOT_PIECES] = HOT_PIECES;

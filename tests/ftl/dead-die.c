@@ -11,7 +11,7 @@
 
 #include "journal/journal-internal.h"
 #include "media/media-internal.h"
-#include "media/rain.h"
+#include "media/parity.h"
 #include "media/spare.h"
 #include "ref-times.h"
 #include "simtime.h"
@@ -133,8 +133,8 @@ static unsigned read_all(Ref *r)
         }
         good = !spare_poisoned(ssd, entry - 1) &&
                (!is_on_die(ssd, entry - 1) ||
-                (ssd->l.rain &&
-                 rain_others(ssd, ppu_page(ssd, entry - 1), other, &n)));
+                (ssd->l.parity_dies &&
+                 parity_others(ssd, ppu_page(ssd, entry - 1), other, &n)));
         c = ref_one(r, SSD_OP_READ, lpn * UNIT, UNIT, false);
         g_assert_cmpint(c.status, ==,
                         good ? SSD_STATUS_OK : SSD_STATUS_UNRECOVERED_READ);

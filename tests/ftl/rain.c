@@ -11,7 +11,7 @@
 
 #include "journal/journal.h"
 #include "media/media-internal.h"
-#include "media/rain.h"
+#include "media/parity.h"
 #include "nand-rber.h"
 #include "ref-times.h"
 #include "ssd-internal.h"
@@ -238,7 +238,7 @@ static unsigned read_all(Ref *r)
             continue;
         }
         fails = die_of(r, lpn) == 1;
-        covered = rain_others(r->ssd, page_of(r, lpn), other, &n);
+        covered = parity_others(r->ssd, page_of(r, lpn), other, &n);
         c = ref_one(r, SSD_OP_READ, lpn * UNIT, UNIT, false);
         g_assert_cmpint(c.status, ==,
                         fails && !covered ? SSD_STATUS_UNRECOVERED_READ
