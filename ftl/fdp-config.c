@@ -100,12 +100,6 @@ uint64_t fdp_ru_bytes(const SsdConfig *cfg, const SsdLayout *l)
 static bool check_groups(const SsdConfig *cfg, GError **error)
 {
     uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
-    const char *with = !ssd_alloc_in_rows(cfg->alloc) ? "ftl.alloc=stripe or "
-                                                        "superblock"
-                       : cfg->superpage               ? "ftl.superpage=0"
-                       : cfg->gc_unit == SSD_GC_UNIT_SUPERBLOCK
-                           ? "ftl.gc_unit=plane or die"
-                           : NULL;
 
     if (cfg->groups == 1) {
         return true;
@@ -118,7 +112,16 @@ static bool check_groups(const SsdConfig *cfg, GError **error)
         return fail(error, "fdp.groups=%u: with fdp.ruhs=%u allowed 1..%u",
                     cfg->groups, cfg->ruhs, SSD_MOST_STREAMS / cfg->ruhs);
     }
-    return !with || fail(error, "fdp.groups=%u: needs %s", cfg->groups, with);
+    if (!ssd_alloc_in_rows(cfg->alloc)) {
+        return fail(error,
+                    "fdp.groups=%u: needs ftl.alloc=stripe or superblock",
+                    cfg->groups);
+    }
+    return cfg->superpage == 0 || dies / cfg->groups % cfg->superpage == 0 ||
+           fail(error,
+                "fdp.groups=%u: needs an ftl.superpage that divides the dies "
+                "of a group, %u (it is %u)",
+                cfg->groups, dies / cfg->groups, cfg->superpage);
 }
 
 static bool check_ru_size(const SsdConfig *cfg, GError **error)

@@ -67,7 +67,7 @@ static uint32_t set_planes(const SsdConfig *cfg, const SsdLayout *l)
     }
     return cfg->gc_unit == SSD_GC_UNIT_PLANE ? 1
            : cfg->gc_unit == SSD_GC_UNIT_DIE ? cfg->nand.planes
-                                             : l->n_planes;
+                                             : l->group_planes;
 }
 
 /* Streams, and their part of a plane's blocks; see SsdLayout. */

@@ -20,24 +20,39 @@
 #include "media/superblock.h"
 
 #include "check.h"
+#include "media/media.h"
 #include "media/parity.h"
 
-/* The planes of a set follow each other: those of a die, and dies in the order
- * of ftl.stripe. */
+/* The planes of the die that begins at that position of ftl.stripe, if it is of
+ * the group: how many planes there are then. */
+static uint32_t add_die(Ssd *ssd, uint32_t group, uint32_t pos, uint32_t n)
+{
+    Superblocks *s = &ssd->media->superblocks;
+    uint32_t first = ssd->media->stripe_plane[pos];
+
+    if (first % ssd->geo->planes_per_die != 0 ||
+        plane_group(ssd, first) != group) {
+        return n;
+    }
+    for (uint32_t i = 0; i < ssd->geo->planes_per_die; i++) {
+        s->place[first + i] = n;
+        s->plane[n++] = first + i;
+    }
+    return n;
+}
+
+/* The planes of a set follow each other: those of a die, dies in the order of
+ * ftl.stripe, and one reclaim group (fdp.groups) after the other. */
 static void order_planes(Ssd *ssd)
 {
     Superblocks *s = &ssd->media->superblocks;
-    uint32_t planes = ssd->geo->planes_per_die;
     uint32_t n = 0;
 
     s->plane = g_new(uint32_t, ssd->l.n_planes);
     s->place = g_new(uint32_t, ssd->l.n_planes);
-    for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
-        uint32_t first = ssd->media->stripe_plane[pos];
-
-        for (uint32_t i = 0; first % planes == 0 && i < planes; i++) {
-            s->place[first + i] = n;
-            s->plane[n++] = first + i;
+    for (uint32_t group = 0; group < ssd->l.n_groups; group++) {
+        for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
+            n = add_die(ssd, group, pos, n);
         }
     }
     invariant(n == ssd->l.n_planes);

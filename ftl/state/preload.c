@@ -46,41 +46,48 @@ static void put_run(Ssd *ssd, uint64_t lpn, uint64_t ppu, uint32_t n)
     block_set_valid_run(ssd, ppu, n);
 }
 
-/* The physical unit for the next preloaded unit: pages as the host's. */
+/* A page for preloaded units, as the host's: its first unit. */
+static uint64_t preload_page(Ssd *ssd, uint64_t lpn)
+{
+    uint32_t stream;
+    uint32_t plane = alloc_pick_aged(ssd, lpn, &stream);
+    uint64_t page;
+    uint32_t block;
+
+    invariant(plane != NONE);
+    /* Never in SLC mode; rows for parity are those of the host. */
+    page = parity_is_on(ssd) ? block_take_page(ssd, plane, OPEN_HOST, stream)
+                             : block_take_page(ssd, plane, OPEN_GC, 0);
+    for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+        oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
+                  ssd->now_ps, 0, 0);
+        nand_preload_page(ssd->nand, (NandPpa){page + i});
+    }
+    block = page_block(ssd, page);
+    block_page_done(ssd, block);
+    refresh_preloaded(ssd, block);
+    /* Of what decides whether the plane accepts pages, its valid units alone
+     * have changed: what opens or closes a block says so itself. */
+    if (plane_has_share(ssd, plane, 0)) {
+        plane_update(ssd, plane);
+    }
+    return page << ssd->page_units_shift;
+}
+
+/* The physical unit for the next preloaded unit.  Parity takes no time, also
+ * that of a row which some planes leave out. */
 static uint64_t preload_take(Ssd *ssd, uint64_t lpn)
 {
     Media *m = ssd->media;
 
     if (m->preload_left == 0) {
-        uint32_t stream;
-        uint32_t plane = alloc_pick_aged(ssd, lpn, &stream);
-        uint64_t page;
-        uint32_t block;
-
-        invariant(plane != NONE);
-        /* Never in SLC mode; rows for parity are those of the host. */
-        page = block_take_page(ssd, plane,
-                               parity_is_on(ssd) ? OPEN_HOST : OPEN_GC, 0);
-        for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
-            oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
-                      ssd->now_ps, 0, 0);
-            nand_preload_page(ssd->nand, (NandPpa){page + i});
-        }
-        block = page_block(ssd, page);
-        block_page_done(ssd, block);
-        refresh_preloaded(ssd, block);
-        /* Of what decides whether the plane accepts pages, its valid units
-         * alone have changed: what opens or closes a block says so itself. */
-        if (plane_has_share(ssd, plane, 0)) {
-            plane_update(ssd, plane);
-        }
-        m->preload_next = page << ssd->page_units_shift;
+        parity_instant(ssd, true);
+        m->preload_next = preload_page(ssd, lpn);
         m->preload_left = ssd->l.units_per_program;
         spare_blank(ssd, m->preload_next, m->preload_left);
-    }
-    if (parity_is_on(ssd) && m->preload_left == ssd->l.units_per_program) {
-        parity_instant(ssd, true);
-        ssd_settle(ssd);
+        if (parity_is_on(ssd)) {
+            ssd_settle(ssd);
+        }
         parity_instant(ssd, false);
     }
     m->preload_left--;

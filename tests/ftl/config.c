@@ -151,8 +151,8 @@ static void test_ranges(void)
     refuse(DIES "fdp.ruhs=40;fdp.groups=2", "fdp.groups=2: ", "allowed 1..1");
     refuse(DIES "fdp.ruhs=2;fdp.groups=2;ftl.alloc=random",
            "fdp.groups=2: ", "ftl.alloc=stripe or superblock");
-    refuse(DIES "fdp.ruhs=2;fdp.groups=2;ftl.gc_unit=superblock",
-           "fdp.groups=2: ", "ftl.gc_unit=plane or die");
+    refuse(DIES "fdp.ruhs=2;fdp.groups=2;ftl.superpage=4",
+           "fdp.groups=2: ", "dies of a group, 2 (it is 4)");
     refuse(DIES "fdp.ruhs=2;fdp.ru_size=1000000",
            "fdp.ru_size=1000000: ", "multiple of 1048576");
     refuse(DIES "fdp.ruhs=2;fdp.ru_size=101MiB",

@@ -445,9 +445,8 @@ static void set_groups(SsdConfig *cfg, uint64_t seed)
     prng_seed(&r, seed, DRAW_GROUPS);
     n = ONE_OF(&r, 1, 2, 2, 4);
     isolation = prng_below(&r, 4);
-    if (cfg->ruhs && dies % n == 0 && !cfg->superpage &&
-        ssd_alloc_in_rows(cfg->alloc) &&
-        cfg->gc_unit != SSD_GC_UNIT_SUPERBLOCK) {
+    if (cfg->ruhs && dies % n == 0 && ssd_alloc_in_rows(cfg->alloc) &&
+        (cfg->superpage == 0 || dies / n % cfg->superpage == 0)) {
         cfg->groups = (uint32_t)n;
     }
     if (cfg->ruhs > 1 && isolation > 1) {

@@ -108,6 +108,10 @@ static const char *const layouts[] = {
     "fdp.ruhs=2;fdp.groups=2;streams.gc=merge;ftl.alloc=superblock;",
     "fdp.ruhs=2;fdp.groups=2;nand.planes=2;nand.dies=1;ftl.gc_unit=die;",
     "fdp.ruhs=2;fdp.groups=2;ftl.wear=static;ftl.wear_spread=2;",
+    "fdp.ruhs=2;fdp.groups=2;ftl.gc_unit=superblock;",
+    "fdp.ruhs=2;fdp.groups=2;ftl.superpage=2;ftl.gc_unit=superblock;",
+    ("fdp.ruhs=2;fdp.groups=2;ftl.superpage=2;ftl.gc_unit=superblock;"
+     "ftl.rain=2;"),
 };
 
 /* Data of a group is on its dies alone, also after GC has moved it. */
