@@ -8,8 +8,7 @@
 
 #include "ssd.h"
 
-/* Can the drive erase all that holds data?  Not with log-block maps and
- * ftl.rain. */
+/* Can the drive erase all that holds data?  Not with log-block maps. */
 bool ssd_can_purge(const Ssd *ssd);
 
 /*

@@ -29,7 +29,7 @@
 
 bool purge_is_possible(const Ssd *ssd)
 {
-    return !ssd->gc->off && !superblock_is_whole(ssd);
+    return !ssd->gc->off;
 }
 
 uint64_t purge_estimate_ps(const Ssd *ssd)

@@ -23,8 +23,7 @@ static inline bool purge_is_on(const Ssd *ssd)
 void purge_begin(Ssd *ssd);
 void purge_stop(Ssd *ssd);
 
-/* Log-block maps empty their blocks by themselves; superblocks that
- * are whole are erased as such. */
+/* Log-block maps empty their blocks by themselves. */
 bool purge_is_possible(const Ssd *ssd);
 
 /* Modelled time of an erase of every block, of an idle drive. */

@@ -15,6 +15,7 @@
 #include "nand-rber.h"
 #include "ref-times.h"
 #include "ssd-internal.h"
+#include "ssd-purge.h"
 
 #define MS NS_PER_MS
 
@@ -88,6 +89,42 @@ static uint32_t die_of(const Ref *r, uint64_t lpn)
 {
     return block_plane(r->ssd, page_block(r->ssd, page_of(r, lpn))) /
            r->ssd->geo->planes_per_die;
+}
+
+/* ---- purge --------------------------------------------------------------- */
+
+/* Every block is erased while the host writes; its data, and that of dies which
+ * hold parity, moves. */
+static void purge(const char *options, uint32_t writes)
+{
+    g_autofree char *all = g_strdup_printf("%sftl.op_percent=100", options);
+    Ref *r = drive(all, NULL, false);
+    unsigned ms = 0;
+
+    fill(r);
+    overwrite(r, 3000, 1);
+    g_assert_true(ssd_can_purge(r->ssd));
+    ssd_purge(r->ssd, r->now_ns);
+    while (ssd_purge_progress(r->ssd).left > 0) {
+        g_assert_cmpuint(ms++, <, 20000);
+        overwrite(r, writes, ms);
+        ref_pass(r, MS);
+    }
+    g_assert_false(ssd_purge_progress(r->ssd).failed);
+    g_test_message("purged in %u ms", ms);
+    ssd_purge_stop(r->ssd);
+    ref_verify(r);
+    ref_finish(r);
+    ref_free(r);
+}
+
+static void test_purge(void)
+{
+    purge(FOUR "ftl.rain=4;", 0);
+    purge(FOUR "ftl.rain=2;", 20);
+    purge(PLANES "ftl.rain=4;", 0);
+    purge(PLANES "ftl.rain=2;", 20);
+    purge(TWO_BY_TWO "ftl.rain=4;streams.max=1;", 100);
 }
 
 /* ---- writes -------------------------------------------------------------- */
@@ -521,6 +558,7 @@ int main(int argc, char **argv)
     g_test_add_func("/rain/multi-plane", test_multi_plane);
     g_test_add_func("/rain/capacity", test_capacity);
     g_test_add_func("/rain/gc", test_gc);
+    g_test_add_func("/rain/purge", test_purge);
     g_test_add_func("/rain/latency", test_latency);
     g_test_add_func("/rain/lost", test_lost);
     g_test_add_func("/rain/die", test_die);

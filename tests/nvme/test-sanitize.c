@@ -548,6 +548,9 @@ static void test_drives(void)
         "ftl.gc_unit=die;nand.planes=2;nand.multi_plane=on",
         ("ftl.superpage=4;ftl.gc_unit=superblock;nand.planes=2;"
          "nand.multi_plane=on"),
+        ("ftl.superpage=4;ftl.rain=4;ftl.gc_unit=superblock;nand.planes=2;"
+         "nand.multi_plane=on;ftl.op_percent=100"),
+        "ftl.superpage=2;ftl.rain=2;ftl.gc_unit=superblock;ftl.op_percent=100",
         "ftl.map=dftl;ftl.map_cache=64KiB;ftl.op_percent=90",
         "nand.cell=tlc;nand.pages=24;nand.slc_blocks=4;ftl.op_percent=60",
         "nand.cell=tlc;nand.pages=24;ftl.slc_dynamic=10%;ftl.op_percent=60",
@@ -576,7 +579,7 @@ static void test_drives(void)
     }
 }
 
-/* Log-block maps and stripes cannot erase all: only the key can go. */
+/* Log-block maps cannot erase all: only the key can go. */
 static void test_crypto_only(void)
 {
     Host *h = filled(&(HostOptions){.set = "ftl.map=fast"});
