@@ -88,7 +88,7 @@ typedef struct SsdLayout {
     uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
     uint32_t units_per_program;
     uint32_t units_per_block;
-    uint32_t data_units; /* of them, those that are not parity (ftl.rain) */
+    uint32_t data_units;  /* of them, those that are not parity (ftl.rain) */
     uint32_t parity_dies; /* of a stripe of ftl.rain, or 0 */
     uint32_t n_planes;
     bool wide;          /* numbers of units take 64 bits in tables */

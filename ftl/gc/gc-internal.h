@@ -81,7 +81,7 @@ typedef struct Purge {
 typedef struct Gc {
     OF_GC GcPlane *plane;
     bool off; /* the map empties blocks by itself */
-    OF_GC AgeTrees *age_trees;       /* or NULL */
+    OF_GC AgeTrees *age_trees;               /* or NULL */
     OF_GC SuperblockMeans *superblock_means; /* or NULL */
     const SlotClient *slot_client;
     OF_GC PlaneWear
