@@ -16,6 +16,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from . import proc
 from .errors import printable
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Stage:
         self.begin = time.monotonic()
         self.line: Line = Lines(self)
         self.done = 0
+        self.cpu_s = -proc.cpu_s()
 
     def __enter__(self) -> Stage:
         if quiet:
@@ -90,7 +92,9 @@ class Stage:
                  trace: TracebackType | None) -> None:
         self.line.stop()
         what = "done" if kind is None else "failed"
-        say(f"{self.title}: {what} ({self.seconds():.0f} s)")
+        self.cpu_s += proc.cpu_s()
+        say(f"{self.title}: {what} ({self.seconds():.0f} s,"
+            f" {self.cpu_s:.0f} s of CPU time)")
 
     def step(self, done: int, total: int, detail: str = "") -> None:
         """So much of it is done; rate and rest follow from that."""
@@ -192,8 +196,9 @@ class Redrawn(Line):
 
 class Bar(Line):
     """For a terminal: rich's bars, one below the other while stages are
-    nested."""
+    nested or run side by side."""
 
+    lock = threading.Lock()
     shown: Progress | None = None  # of all stages that run
 
     def __init__(self, stage: Stage) -> None:
@@ -201,25 +206,27 @@ class Bar(Line):
         from rich import progress
         from rich.console import Console
 
-        if Bar.shown is None:
-            Bar.shown = progress.Progress(
-                progress.TextColumn("vssd: {task.description}", markup=False),
-                progress.BarColumn(20), progress.TimeElapsedColumn(),
-                progress.TextColumn("{task.fields[text]}", markup=False),
-                console=Console(stderr=True), transient=True,
-                redirect_stdout=False)
-        self.progress = Bar.shown
+        with Bar.lock:
+            if Bar.shown is None:
+                Bar.shown = progress.Progress(
+                    progress.TextColumn("vssd: {task.description}",
+                                        markup=False),
+                    progress.BarColumn(20), progress.TimeElapsedColumn(),
+                    progress.TextColumn("{task.fields[text]}", markup=False),
+                    console=Console(stderr=True), transient=True,
+                    redirect_stdout=False)
+            self.progress = Bar.shown
+            self.task = self.progress.add_task(stage.title, total=None, text="")
 
     def start(self) -> None:
-        self.task = self.progress.add_task(self.stage.title, total=None,
-                                           text="")
         self.progress.start()
 
     def stop(self) -> None:
-        self.progress.remove_task(self.task)
-        if not self.progress.tasks:
-            self.progress.stop()
-            Bar.shown = None
+        with Bar.lock:
+            self.progress.remove_task(self.task)
+            if not self.progress.tasks:
+                self.progress.stop()
+                Bar.shown = None
 
     def note(self, text: str) -> None:
         self.progress.update(self.task, text=text)

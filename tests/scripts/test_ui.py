@@ -67,16 +67,16 @@ def test_lines_in_a_log() -> None:
     done = subprocess.run(program(STAGES), check=True, capture_output=True,
                           text=True)
     assert done.stdout == ""
-    assert re.sub(r"\d+ s\)", "N s)", done.stderr) == (
+    assert re.sub(r"\d+ s\b", "N s", done.stderr) == (
         "vssd: outer ...\n"
         "vssd: inner [x] ...\n"
         "vssd: inner [x]:  25 % [1/4] a.c (N s)\n"
         "vssd: a word\n"
-        "vssd: inner [x]: done (N s)\n"
-        "vssd: outer: done (N s)\n"
+        "vssd: inner [x]: done (N s, N s of CPU time)\n"
+        "vssd: outer: done (N s, N s of CPU time)\n"
         "vssd: broken ...\n"
         "vssd: broken: here (N s)\n"
-        "vssd: broken: failed (N s)\n")
+        "vssd: broken: failed (N s, N s of CPU time)\n")
 
 
 def test_bars_on_a_terminal() -> None:

@@ -58,7 +58,7 @@ def machine_sources(options: Sequence[str] = ()) -> list[Source]:
         (Path(name) / "partial").mkdir()
         private = [*options, "-o", f"Dir::State::Lists={name}",
                    *_without_sandbox()]
-        run_logged(["apt-get", *private, "update"], "apt",
+        run_logged(["apt-get", *private, "update"], "apt-lists",
                    "reading the mirror's index", env={"LC_ALL": "C"})
         return _index_targets(private)
 

@@ -24,12 +24,23 @@ def is_built() -> bool:
 
 
 def made() -> Qemu:
-    """The same, if it is there; UserError if not."""
+    """QEMU for guests of this architecture, if it is there; UserError if not."""
     if installed.here() or is_built():
         return qemu_build.built()
     if found := qemu_plugin.made():
         return found
     raise UserError("QEMU is not there yet: run ./vssd setup")
+
+
+def is_made(arch: Arch) -> bool:
+    """Is that of ensure() there?  Of other architectures nobody knows."""
+    if arch is not X86_64:
+        return False
+    try:
+        made()
+    except UserError:
+        return False
+    return True
 
 
 def ensure(arch: Arch = X86_64) -> Qemu:

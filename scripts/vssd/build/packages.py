@@ -12,12 +12,14 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .. import installed
 from ..arch import Arch
 from ..errors import UserError
-from ..proc import log_file, telling_line
+from ..proc import run_logged
 from ..ui import Stage, say
 
 
@@ -99,6 +101,7 @@ LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients",
     "virtinst", "apparmor"))
 
+_lock = threading.Lock()  # of threads, of which one installs at a time
 LOCK_S = 600  # for another apt that runs
 
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
@@ -143,10 +146,19 @@ def _apt_get(*args: str) -> list[str]:
     return command if os.geteuid() == 0 else ["sudo", *command]
 
 
+def setup_groups() -> tuple[Group, ...]:
+    """All that guests of this machine's architecture need."""
+    return INSTALLED if installed.here() else SETUP
+
+
 def ensure(*groups: Group) -> None:
     """Install the missing packages of these groups."""
-    if os.environ.get("VSSD_NO_PACKAGES"):
-        return
+    if not os.environ.get("VSSD_NO_PACKAGES"):
+        with _lock:
+            _ensure(*groups)
+
+
+def _ensure(*groups: Group) -> None:
     try:
         wanted = plan(*groups)
     except LookupError:
@@ -187,21 +199,19 @@ def _announce(command: list[str]) -> None:
 
 def _run(attempts: list[list[str]]) -> None:
     """Run them until the first, or its repetition, succeeds."""
-    log = log_file("packages")
-    env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C")
-    with open(log, "w", encoding="utf-8") as f:
-        for command in attempts:
-            args = command if command[0] != "sudo" else [
-                "sudo", "DEBIAN_FRONTEND=noninteractive", *command[1:]]
-            done = subprocess.run(args, stdout=f, stderr=subprocess.STDOUT,
-                                  stdin=subprocess.DEVNULL, env=env,
-                                  check=False)
-            if command == attempts[0] and done.returncode == 0:
-                return
-    with open(log, encoding="utf-8", errors="replace") as f:
-        why = telling_line(f.readlines())
     what = next(x for x in ("install", "update") if x in attempts[0])
-    raise UserError(f"apt-get {what} failed: {why} (log: {log})")
+    for i, command in enumerate(attempts):
+        args = command if command[0] != "sudo" else [
+            "sudo", "DEBIAN_FRONTEND=noninteractive", *command[1:]]
+        try:
+            run_logged(args, "packages", f"apt-get {what}", append=i > 0,
+                       env={"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"})
+        except UserError:
+            if i == len(attempts) - 1:
+                raise
+        else:
+            if command == attempts[0]:
+                return
 
 
 def print_plan(*groups: Group) -> None:

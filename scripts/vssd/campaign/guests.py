@@ -18,6 +18,7 @@ from ..errors import UserError
 from ..guest import drives as drive_options
 from ..guest import image as image_module
 from ..guest import kvm, machine
+from ..proc import together
 from .plan import DRIVE_BYTES, PACKAGES, REFUSED, Plan
 
 IN_GUEST = Path(__file__).with_name("in_guest.py")
@@ -76,8 +77,9 @@ def prepare(plan: Plan) -> Parts:
     names = ",".join(filter(None, (plan.packages, PACKAGES.get(plan.fs, ""))))
     more = image_module.check_packages(names)
     _payload(plan, "record", {}, {})  # too large?
-    return Parts(plan, emulator.ensure(), image_module.ensure(more=more),
-                 drive)
+    qemu, image = together(emulator.ensure,
+                           lambda: image_module.ensure(more=more))
+    return Parts(plan, qemu, image, drive)
 
 
 def _spec(parts: Parts, folder: Path, name: str, command: str,

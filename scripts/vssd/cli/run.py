@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from .. import arch, detach, ending, paths, ranges, rundir, sizes
 from ..errors import UserError, one_line
 from ..guest import drives, foreign, image, links, served
-from ..proc import log_file
+from ..proc import log_file, together
 from ..ui import Stage, say
 
 if TYPE_CHECKING:
@@ -302,12 +302,9 @@ def image_format(path: Path, option: str = "--disk") -> str:
 @contextlib.contextmanager
 def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
     """The machine's description; its files live as long as the context."""
-    from ..build import emulator, qemu_package
     from ..guest import kvm, machine
 
-    qemu = qemu_package.ensure_vfio_user() if args.server \
-        else emulator.ensure(args.arch)
-    built_in = None if args.disk else _built_in(args)
+    qemu, built_in = _parts(args)
     with rundir.rundir() as folder, contextlib.ExitStack() as ends:
         if args.disk:
             backing, fmt = args.disk, image_format(args.disk)
@@ -343,6 +340,22 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
         finally:
             for fd in held:
                 os.close(fd)
+
+
+def _parts(args: argparse.Namespace) \
+        -> tuple[qemu_build.Qemu, image.Image | None]:
+    """QEMU, and the image of the built-in guest."""
+    from ..build import emulator, packages, qemu_package
+
+    def qemu() -> qemu_build.Qemu:
+        return qemu_package.ensure_vfio_user() if args.server \
+            else emulator.ensure(args.arch)
+
+    if args.disk:
+        return qemu(), None
+    if not args.server and not emulator.is_made(args.arch):
+        packages.ensure(*packages.setup_groups())  # in one go
+    return together(qemu, lambda: _built_in(args))
 
 
 def _built_in(args: argparse.Namespace) -> image.Image:

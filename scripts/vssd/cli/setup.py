@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from .. import installed
 from ..build import packages
 from ..errors import UserError
+from ..proc import together
 from ..ui import say
-
-if TYPE_CHECKING:
-    from ..build import qemu_build
 
 EPILOG = """\
 The other commands also make their parts when needed; setup makes all at once, and
@@ -48,7 +45,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 def main(args: argparse.Namespace) -> int:
     """./vssd setup"""
-    from ..build import emulator, qemu_build
+    from ..build import qemu_build
     from ..build.qemu_source import Origin
 
     if args.qemu_source:
@@ -61,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
         raise UserError("--sha256 is the checksum of --qemu-source: give both")
     if args.dry_run:
         return _dry_run(args)
-    packages.ensure(*_groups())
+    packages.ensure(*packages.setup_groups())
     origin = Origin(args.qemu_source, args.sha256, args.mirror,
                     args.qemu_suite)
     if origin == Origin():
@@ -69,20 +66,17 @@ def main(args: argparse.Namespace) -> int:
     if origin.source or origin.suite:
         qemu_build.ensure(origin)
     qemu_build.remember_origin(origin)
-    return _rest(args, emulator.ensure())
+    return _rest(args)
 
 
-def _groups() -> tuple[packages.Group, ...]:
-    return packages.INSTALLED if installed.here() else packages.SETUP
-
-
-def _rest(args: argparse.Namespace, qemu: qemu_build.Qemu) -> int:
-    from ..build import tuned
+def _rest(args: argparse.Namespace) -> int:
+    from ..build import emulator, tuned
     from ..guest import image, kvm
 
+    qemu, _ = together(
+        emulator.ensure,
+        lambda: None if args.no_image else image.ensure(args.mirror))
     tuned.sim()
-    if not args.no_image:
-        image.ensure(args.mirror)
     accel = kvm.accelerator(qemu)
     say(f"ready; guests run with {accel.upper()}"
         + ("" if accel == "kvm" else ", since KVM does not work here"))
@@ -92,7 +86,7 @@ def _rest(args: argparse.Namespace, qemu: qemu_build.Qemu) -> int:
 def _dry_run(args: argparse.Namespace) -> int:
     from .. import paths
 
-    packages.print_plan(*_groups())
+    packages.print_plan(*packages.setup_groups())
     built = args.qemu_source or args.qemu_suite
     qemu = f"QEMU, built from {built}" if built \
         else "Debian's QEMU, the device for it"
