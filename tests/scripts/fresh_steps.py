@@ -2,7 +2,7 @@
 """Runs in a bare Debian system: what ./vssd setup, test and kernel build do
 there, up to the first programs that are linked.
 
-python3 fresh_steps.py QEMU-SOURCE KERNEL-SOURCE
+python3 fresh_steps.py KERNEL-SOURCE [QEMU-SOURCE]
 
 The packages are those that the commands install by themselves, in their order;
 nothing is installed here by name.  Prints a line for each step that is done.
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from vssd import paths
@@ -44,7 +45,7 @@ def qemu(tree: Path) -> None:
 
 def image() -> None:
     """The parts of the guest image that are made without a mirror."""
-    folder = paths.cache_dir() / "image"
+    folder = paths.cache_dir() / "image-parts"
     folder.mkdir()
     guest_tools.build(folder)
     disk.make(folder / "disk.raw", UUID, folder)
@@ -81,12 +82,11 @@ def last_log() -> str:
 
 def main(argv: list[str]) -> int:
     """See the head of this file."""
-    qemu_tree, kernel_tree = map(Path, argv)
+    kernel_tree, *qemu_trees = map(Path, argv)
     steps: dict[str, Callable[[], object]] = {
         "packages of setup": lambda: packages.ensure(*packages.SETUP),
         "Python environment": venv.ensure,
         "vssd-sim's build": lambda: linked("release"),
-        "QEMU's configure": lambda: qemu(qemu_tree),
         "guest image": image,
         "packages of test": lambda: packages.ensure(*packages.TEST),
         "programs of lint": lint,
@@ -94,6 +94,8 @@ def main(argv: list[str]) -> int:
         "clang, undefined-behaviour sanitizer": lambda: linked("clang"),
         "kernel's configuration": lambda: kernel(kernel_tree),
     }
+    for tree in qemu_trees:
+        steps["QEMU's configure"] = partial(qemu, tree)
     for name, step in steps.items():
         begin = time.monotonic()
         try:
