@@ -9,7 +9,8 @@ Groups, in the order in which they run:
                what C leaves undefined, without the longest tests; with --long
                each both, and all tests
   release      the model as users get it: many requests, compared with formulas,
-               data sheets and the operation log; drives of up to 256 TiB
+               data sheets and the operation log; drives of up to 256 TiB; a power
+               cut at every instant
   scripts      the vssd command, the sources' rules
   qemu         the device, through QEMU's test interface
   server       vssd-server, by a client of vfio-user; with the address sanitizer
@@ -164,12 +165,10 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
 
 
 def run_release(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
-    """The statistical and the large tests, on the build that users get."""
+    """The tests of suite release, on the build that users get."""
     if not long:  # --long has them in the other builds
-        _run_meson(kind, ["statistical-tests"],
-                   ["--setup", "quick", "--suite", "statistical", "--suite",
-                    "large"], parts,
-                   tally, long)
+        _run_meson(kind, ["release-tests"],
+                   ["--setup", "quick", "--suite", "release"], parts, tally, long)
 
 
 def _run_meson(kind: str, targets: list[str], which: list[str],
@@ -205,7 +204,7 @@ def _run_meson(kind: str, targets: list[str], which: list[str],
         if m and m["name"] not in seen:
             seen.add(m["name"])
             name = m["name"].removeprefix("vssd:").replace(" / ", "/")
-            name = re.sub(r"\+(statistical|large|slow)/", "/", name)
+            name = re.sub(r"\+(release|slow)/", "/", name)
             tally.note(f"{kind}: {name}", m["result"], f" ({m['time']} s)")
         elif end is None and seen and line.strip():
             print(f"     | {line}")
