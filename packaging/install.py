@@ -37,11 +37,12 @@ def copy(root: Path, to: Path) -> None:
             shutil.copy(root / name, target)
 
 
-def mark(root: Path, to: Path, folders: dict[str, Path]) -> None:
-    """The marker, and the commit of the sources."""
-    (to / "installed.json").write_text(json.dumps(
-        {kind: os.path.relpath(path, to) for kind, path in folders.items()})
-        + "\n", encoding="ascii")
+def mark(root: Path, to: Path, places: dict[str, Path], qemu: str) -> None:
+    """The marker, and the commit of the sources.  qemu: the version of QEMU that
+    the device is for."""
+    said = {kind: os.path.relpath(path, to) for kind, path in places.items()}
+    (to / "installed.json").write_text(json.dumps({**said, "qemu": qemu}) + "\n",
+                                       encoding="ascii")
     sys.path.insert(0, str(root / "scripts"))
     from vssd import origin
 
@@ -95,15 +96,16 @@ def main() -> None:
     """By the arguments of packaging/meson.build."""
     p = argparse.ArgumentParser()
     p.add_argument("root", type=Path)
-    for name in ("bin", "libexec", "data", "man", "share"):
+    for name in ("bin", "libexec", "plugin", "data", "man", "share"):
         p.add_argument(f"--{name}", required=True)
+    p.add_argument("--qemu", default="")
     p.add_argument("--pages", choices=("yes", "no", "auto"))
     args = p.parse_args()
     prefix = Path(os.environ["MESON_INSTALL_DESTDIR_PREFIX"])
     to = prefix / args.data
     copy(args.root, to)
-    mark(args.root, to, {"bin": prefix / args.bin,
-                         "libexec": prefix / args.libexec})
+    mark(args.root, to, {kind: prefix / getattr(args, kind)
+                         for kind in ("bin", "libexec", "plugin")}, args.qemu)
     link(to / "vssd", prefix / args.bin / "vssd")
     lost = missing()
     if args.pages == "yes" and lost:

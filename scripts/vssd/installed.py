@@ -2,8 +2,9 @@
 """The programs of an installed vssd.
 
 `meson install` (packaging/install.py) writes MARKER beside the sources of this
-command: the folders of its programs, relative to the marker's.  A checkout has
-none, and builds its programs in the cache.
+command: the folders of its programs and the device for QEMU, relative to the
+marker's, and the version of that QEMU.  A checkout has none, and builds its
+programs in the cache.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ def here() -> bool:
     return MARKER.is_file()
 
 
+def _said(kind: str) -> str:
+    return str(json.loads(MARKER.read_text(encoding="ascii"))[kind])
+
+
 def _folder(kind: str) -> Path:
-    relative = json.loads(MARKER.read_text(encoding="ascii"))[kind]
-    return Path(os.path.normpath(PROJECT / relative))
+    return Path(os.path.normpath(PROJECT / _said(kind)))
 
 
 def program(name: str) -> Path:
@@ -33,9 +37,20 @@ def program(name: str) -> Path:
     return _there(_folder("bin") / name, "vssd")
 
 
-def qemu() -> Path:
-    """The folder of QEMU's programs."""
-    return _there(_folder("libexec") / "qemu", "vssd-qemu")
+def qemu() -> Path | None:
+    """The folder of a QEMU that has the device, if the package brings one."""
+    folder = _folder("libexec") / "qemu"
+    return folder if folder.exists() else None
+
+
+def plugin() -> Path:
+    """The device for an unmodified QEMU."""
+    return _there(_folder("plugin"), "vssd-qemu")
+
+
+def qemu_version() -> str:
+    """The version of that QEMU, as 10.0.13."""
+    return _said("qemu")
 
 
 def guest_tools() -> Path:

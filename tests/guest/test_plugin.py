@@ -14,6 +14,7 @@ import pytest
 from vssd import paths
 from vssd.build import emulator, model, qemu_package, qemu_plugin, venv
 from vssd.build.qemu_build import Qemu
+from vssd.build.qemu_plugin import package
 
 TINY = paths.find_profile("tiny")
 
@@ -23,13 +24,6 @@ def _qemu() -> Qemu:
     if emulator.is_built():
         pytest.skip("this QEMU has the device built in")
     return emulator.ensure()
-
-
-def package() -> qemu_package.Package:
-    """The unmodified QEMU."""
-    found = qemu_package.there(qemu_plugin.SUITE)
-    assert found
-    return found
 
 
 def start(tmp_path: Path, *args: str) -> subprocess.CompletedProcess[str]:

@@ -22,7 +22,7 @@ import pytest
 
 from bare_root import bare_root, describe, why_not
 from vssd import origin
-from vssd.build import guest_tools, model, packages, qemu_source, venv
+from vssd.build import guest_tools, model, packages, qemu_package, qemu_plugin, qemu_source, venv
 from vssd.cli import completion, parsing
 from vssd.cli.main import parser
 from vssd.paths import PROJECT
@@ -58,14 +58,16 @@ def run(args: list[Any], cwd: Path | None = None, **more: str) \
 def installed_works(root: Path, tool_path: str, folder: Path) -> None:
     """The command of an installed tree, without a compiler."""
     vssd = root / "bin/vssd"
+    for path in (root / "lib").rglob(qemu_plugin.NAME):
+        path.unlink()  # is in a package of its own
     said = run([vssd, "--version"], PATH=tool_path)
     commit = (root / "share/vssd/commit").read_text().strip()
     assert said.stdout == f"vssd {origin.version()} (commit {commit})\n"
     result = json.loads(run([vssd, *WORKLOAD], PATH=tool_path).stdout)
     assert result["requests"] == 500
     assert result["vssd"]["version"] == origin.version()
-    for word, text in (("run", "/libexec/vssd/qemu is missing: install the"
-                        " package vssd-qemu"),
+    for word, text in (("run", "/vssd/vssd-qemu.so is missing: install the package"
+                        " vssd-qemu"),
                        ("fuzz", "needs the sources of vssd")):
         done = run([vssd, word], PATH=tool_path)
         assert done.returncode == 1 and text in done.stderr
@@ -131,24 +133,68 @@ def test_meson_install(tmp_path: Path, tool_path: str) -> None:
     assert left == []
 
 
-def test_an_installed_qemu_is_used(tmp_path: Path) -> None:
-    """The programs that the marker's folders have."""
+@pytest.fixture(name="installed_scripts")
+def _installed_scripts(tmp_path: Path) -> Path:
+    """The Python sources of an installed tree, with the device for QEMU 10.0.9."""
     data = tmp_path / "share/vssd"
     shutil.copytree(PROJECT / "scripts", data / "scripts")
     (data / "installed.json").write_text(
-        '{"bin": "../../bin", "libexec": "../../libexec/vssd"}')
+        '{"bin": "../../bin", "libexec": "../../libexec/vssd",'
+        ' "plugin": "../../lib/vssd-qemu.so", "qemu": "10.0.9"}')
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/vssd-qemu.so").touch()
+    return data / "scripts"
+
+
+def chosen(scripts: Path, code: str, **more: str) \
+        -> subprocess.CompletedProcess[str]:
+    """What the installed command says of its QEMU."""
+    code = "from vssd.build import emulator, qemu_package\n" + code
+    return run([sys.executable, "-c", code], PYTHONPATH=str(scripts), **more)
+
+
+def test_an_installed_qemu_is_used(tmp_path: Path,
+                                   installed_scripts: Path) -> None:
+    """One with the device, if a package brings it."""
     qemu = tmp_path / "libexec/vssd/qemu"
-    code = ("from vssd.build import qemu_build\n"
-            "print(qemu_build.ensure().emulator, qemu_build.built().img)")
-    env = dict(os.environ, PYTHONPATH=str(data / "scripts"))
-    for made in (False, True):
-        if made:
-            qemu.mkdir(parents=True)
-        done = subprocess.run([sys.executable, "-c", code], check=False,
-                              capture_output=True, text=True, env=env)
-        assert ("install the package vssd-qemu" in done.stderr) != made
+    qemu.mkdir(parents=True)
+    done = chosen(installed_scripts, "print(emulator.ensure().emulator,"
+                  " emulator.made().img)")
     assert done.stdout.split() == [f"{qemu}/qemu-system-x86_64",
-                                   f"{qemu}/qemu-img"]
+                                   f"{qemu}/qemu-img"], done.stderr
+
+
+@pytest.mark.parametrize("own, used", [
+    ("installed 1:10.0.9+ds-0+deb13u7", True),
+    ("installed 1:10.0.8+ds-0+deb13u1", False), ("config-files 1:10.0.9+ds-1", False),
+    ("", False)])
+def test_the_emulator_of_the_machine(tmp_path: Path, installed_scripts: Path,
+                                     own: str, used: bool) -> None:
+    """It is used if it is of the version that the device is for, in each
+    revision; else that of trixie, which may be of another version."""
+    says = f"echo '{own}'\n" * 2 if own else "exit 1\n"
+    (tmp_path / "dpkg-query").write_text("#!/bin/sh\n" + says)
+    (tmp_path / "dpkg-query").chmod(0o755)
+    machine = tmp_path / "machine"
+    (machine / "usr/bin").mkdir(parents=True)
+    for name in ("qemu-system-x86_64", *qemu_package.IMAGE_TOOLS):
+        (machine / "usr/bin" / name).touch()
+    done = chosen(
+        installed_scripts, f"qemu_package.MACHINE = qemu_package.Path('{machine}')\n"
+        "qemu_package.unpacked = lambda *_: qemu_package.Package("
+        "qemu_package.Path('/private'), '1:10.0.11+ds-1')\n"
+        "print(emulator.ensure().emulator.read_text())",
+        PATH=f"{tmp_path}:{os.environ['PATH']}", VSSD_CACHE=str(tmp_path / "cache"),
+        VSSD_SHARED_CACHE="")
+    if not used:
+        assert done.stderr.splitlines()[-1].endswith(
+            "vssd-qemu.so is for QEMU 10.0.9, and trixie of the mirror has"
+            " 1:10.0.11+ds-1: install vssd-qemu of that version, or give --server")
+        return
+    assert done.returncode == 0, done.stderr
+    start = done.stdout.strip().splitlines()[-1].split()
+    assert start[:4] == ["exec", f"{machine}/usr/bin/qemu-system-x86_64",
+                         "-plugin", f"{tmp_path}/lib/vssd-qemu.so"]
 
 
 # ---- Debian -------------------------------------------------------------------

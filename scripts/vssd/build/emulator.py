@@ -2,8 +2,8 @@
 """Which QEMU guests run in.
 
 Debian's own with the device as a plug-in (qemu_plugin.py); one that is built with
-the device in it (qemu_build.py) if ./vssd setup was given a source or a suite; in
-a package of vssd its own.
+the device in it (qemu_build.py) if ./vssd setup was given a source or a suite, or
+if a package of vssd brings it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from .qemu_build import Qemu
 
 def is_built() -> bool:
     """Is it one that we build?"""
+    if installed.here():
+        return bool(installed.qemu())
     origin = qemu_build.remembered_origin()
     return bool(origin.source or origin.suite) or os.uname().machine != "x86_64"
 
 
 def made() -> Qemu:
     """QEMU for guests of this architecture, if it is there; UserError if not."""
-    if installed.here() or is_built():
+    if is_built():
         return qemu_build.built()
     if found := qemu_plugin.made():
         return found
@@ -45,11 +47,8 @@ def is_made(arch: Arch) -> bool:
 
 def ensure(arch: Arch = X86_64) -> Qemu:
     """QEMU for guests of an architecture."""
-    if installed.here() and arch is X86_64:
-        return Qemu(installed.qemu())
     if is_built():
         return qemu_build.ensure_for(arch)
-    installed.needs_sources("building the device")
     if arch is not X86_64:
         packages.ensure(packages.foreign(arch))
     return qemu_plugin.ensure(arch, qemu_build.remembered_origin().mirror)

@@ -110,8 +110,8 @@ def ensure(origin: Origin | None = None,
            flags: tuple[str, ...] = CONFIGURE,
            targets: tuple[str, ...] = TARGETS) -> Qemu:
     """Build QEMU if it is not built or out of date; a package brings its own."""
-    if installed.here() and flags == CONFIGURE:
-        return Qemu(installed.qemu())
+    if (brought := _brought()) and flags == CONFIGURE:
+        return brought
     installed.needs_sources("building QEMU")
     source = origin or remembered_origin()
     if flags != CONFIGURE:
@@ -122,6 +122,11 @@ def ensure(origin: Origin | None = None,
         return [build / target for target in TARGETS], []
 
     return Qemu(programs.ensure(lambda: _programs_key(source), build_all))
+
+
+def _brought() -> Qemu | None:
+    folder = installed.qemu() if installed.here() else None
+    return Qemu(folder) if folder else None
 
 
 def ensure_for(arch: Arch) -> Qemu:
@@ -219,8 +224,8 @@ def _ninja(build: Path, targets: tuple[str, ...], first: bool) -> None:
 
 def built(origin: Origin | None = None) -> Qemu:
     """The QEMU that is there; UserError if none is."""
-    if installed.here():
-        return Qemu(installed.qemu())
+    if brought := _brought():
+        return brought
     found = programs.find(_programs_key(origin or remembered_origin()))
     if not found:
         raise UserError("QEMU is not built: run ./vssd setup")

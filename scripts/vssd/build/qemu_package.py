@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A QEMU that nobody builds: Debian's package, unmodified, in a root of its own in
-the cache.
+"""A QEMU that nobody builds: Debian's package, unmodified, as the machine has it
+installed, or in a root of its own in the cache.
 
 The machine's own apt names the mirror.  The package and all that it needs are
-unpacked, not installed: its programs run with the libraries of that root.
+unpacked there, not installed: its programs run with the libraries of that root.
 """
 
 from __future__ import annotations
@@ -37,35 +37,28 @@ TRIPLET = "x86_64-linux-gnu"
 LOADER = "usr/lib64/ld-linux-x86-64.so.2"
 FIRMWARE = ("seabios", "qemu")  # of /usr/share
 LIBRARY = b"liburing.so"
+MACHINE = Path("/")
 
 
 @dataclass(frozen=True)
 class Package:
-    """QEMU of a suite, unpacked in a folder of the cache."""
+    """QEMU of a suite for guests of an architecture."""
 
-    folder: Path
+    root: Path  # what would be / if it were installed; MACHINE: it is
+    version: str  # Debian's, as 1:10.0.13+ds-0+deb13u1
     arch: Arch = X86_64
-
-    @property
-    def root(self) -> Path:
-        """What would be / if it were installed."""
-        return self.folder / "root"
-
-    @property
-    def version(self) -> str:
-        """Debian's, as 1:10.0.13+ds-0+deb13u1."""
-        return (self.folder / VERSION).read_text(encoding="ascii").strip()
 
     def start(self, program: str, *more: str,
               preload: Path | None = None) -> str:
         """A script that starts a program of it, an emulator with the arguments
         `more`; preload: a library that is there before the program."""
         binary = self.root / "usr/bin" / program
-        words = [str(self.root / LOADER), "--library-path",
-                 str(self.root / "usr/lib" / TRIPLET)]
+        words = [str(binary), *more]
         if preload:
-            words += ["--preload", str(preload)]
-        words += [str(binary), *more]
+            words = ["--preload", str(preload), *words]
+        if preload or self.root != MACHINE:
+            words = [str(self.root / LOADER), "--library-path",
+                     str(self.root / "usr/lib" / TRIPLET), *words]
         if program == self.arch.emulator:
             words += ["-name", f"process={program}"]  # not that of the loader
             for name in FIRMWARE:
@@ -92,6 +85,21 @@ def write_start(path: Path, text: str) -> Path:
     return path
 
 
+def installed(arch: Arch = X86_64) -> Package | None:
+    """The one that the machine has, if its qemu-img is of the same version."""
+    try:
+        out = subprocess.run(
+            ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}\\n",
+             PACKAGES[arch], TOOLS], capture_output=True, text=True,
+            check=False, env=dict(os.environ, LC_ALL="C")).stdout
+    except FileNotFoundError:
+        return None
+    found = [line.split() for line in out.splitlines()]
+    if len(found) != 2 or found[0] != found[1] or found[0][0] != "installed":
+        return None
+    return Package(MACHINE, found[0][1], arch)
+
+
 def unpacked(suite: str, arch: Arch = X86_64, mirror: str = "") -> Package:
     """QEMU of this suite for guests of an architecture, with qemu-img."""
     if found := there(suite, arch):
@@ -101,13 +109,18 @@ def unpacked(suite: str, arch: Arch = X86_64, mirror: str = "") -> Package:
     with locked(name):
         if not (folder / VERSION).exists():
             _make(folder, suite, arch, mirror)
-    return Package(folder, arch)
+    return _package(folder, arch)
 
 
 def there(suite: str, arch: Arch = X86_64) -> Package | None:
     """The same, if it is there."""
     found = find_made(_name(suite, arch), VERSION)
-    return Package(found, arch) if found else None
+    return _package(found, arch) if found else None
+
+
+def _package(folder: Path, arch: Arch) -> Package:
+    version = (folder / VERSION).read_text(encoding="ascii").strip()
+    return Package(folder / "root", version, arch)
 
 
 def _name(suite: str, arch: Arch) -> str:
@@ -121,7 +134,7 @@ def ensure_vfio_user(mirror: str = "") -> Qemu:
     if own and has_vfio_user(Path(own)):
         return Qemu(Path(own).parent)
     package = unpacked(BACKPORTS, X86_64, mirror)
-    folder = package.folder
+    folder = package.root.parent
     for name in (X86_64.emulator, *IMAGE_TOOLS):
         if not (folder / name).exists():
             part = write_start(folder / f"{name}.{os.getpid()}.part",

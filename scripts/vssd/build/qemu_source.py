@@ -146,6 +146,11 @@ def parts(mirror: str = "", version: str = "") -> Path:
     return folder
 
 
+def parts_made() -> Path | None:
+    """The same, if they are there."""
+    return find_made(parts_name(), PARTS_DONE)
+
+
 def full_version(tree: Path) -> str:
     """As 10.0.13."""
     return (tree / "VERSION").read_text(encoding="ascii").strip()

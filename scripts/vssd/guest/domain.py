@@ -193,7 +193,7 @@ def _plugin_rules(emulator: Path) -> list[str]:
     if not plugin.exists() or not package:
         return []
     return ["/{usr/,}bin/{da,}sh rmix,", f'"{package.root}/**" rmix,',
-            f'"{plugin}" rm,']
+            f'"{plugin.resolve()}" rm,']
 
 
 def apparmor_daemon_rules(domain: Domain) -> str:
