@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -27,6 +27,7 @@ from vssd.cli import completion, parsing
 from vssd.cli.main import parser
 from vssd.paths import PROJECT
 
+DEBS = pytest.mark.xdist_group("debs")  # tests that share the packages
 LONG = os.environ.get("VSSD_LONG") == "1"
 OPLOG_CHECK = "tools/oplog-check/vssd-oplog-check"
 # Programs that an installed vssd may use, but no compiler.
@@ -115,6 +116,28 @@ def served(root: Path, folder: Path) -> None:
         proc.terminate()
         assert proc.wait(60) == 0
     assert state.stat().st_size > 0
+
+
+def emulated(root: Path, folder: Path) -> None:
+    """The emulator that `vssd run` of an installed tree starts: Debian's, with
+    the device."""
+    found = run([sys.executable, "-c", "from vssd.build import emulator\n"
+                 "print(emulator.ensure().emulator, emulator.made().img)"],
+                PYTHONPATH=str(root / "share/vssd/scripts"))
+    assert found.returncode == 0, found.stderr
+    emulator, img = found.stdout.split()
+    said = run([img, "--version"]).stdout
+    marker = json.loads((root / "share/vssd/installed.json").read_text())
+    assert f"qemu-img version {marker['qemu']} " in said
+    with (folder / "disk.raw").open("wb") as file:
+        file.truncate(1 << 20)
+    done = subprocess.run(
+        [emulator, "-nodefaults", "-display", "none", "-S", "-M", "q35",
+         "-blockdev", f"file,node-name=d,filename={folder}/disk.raw", "-device",
+         f"vssd,drive=d,profile={root}/share/vssd/profiles/tiny.ini", "-qmp",
+         "stdio"], input='{"execute": "qmp_capabilities"}{"execute": "quit"}',
+        capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_meson_install(tmp_path: Path, tool_path: str) -> None:
@@ -215,8 +238,8 @@ def sources(to: Path) -> Path:
     return to
 
 
-def shared_library(folder: Path) -> Path:
-    """A cache to read that has libvfio-user's source: no build fetches it."""
+def qemu_parts(folder: Path) -> Path:
+    """A cache to read that has the parts of QEMU's source: no build fetches it."""
     folder.mkdir()
     (folder / qemu_source.parts_name()).symlink_to(qemu_source.parts())
     return folder
@@ -228,7 +251,7 @@ def built_packages(folder: Path, profiles: str, options: str) \
     pages are the environment's: the suite's may be older."""
     packages.ensure(packages.BUILD, packages.PACKAGING, packages.SERVER)
     tree = sources(folder / "vssd")
-    shared = shared_library(folder / "shared")
+    shared = qemu_parts(folder / "shared")
     done = subprocess.run(
         ["dpkg-buildpackage", "-b", "-us", "-uc", "-d"], cwd=tree,
         capture_output=True, text=True, check=False,
@@ -240,87 +263,77 @@ def built_packages(folder: Path, profiles: str, options: str) \
     return {p.name.split("_")[0]: p for p in folder.glob("*.deb")}
 
 
-def test_debian_package(tmp_path: Path, tool_path: str) -> None:
-    """The package vssd, unpacked; QEMU is left out.  Unoptimised: less CPU."""
-    made = built_packages(tmp_path, "pkg.vssd.noqemu", "noopt parallel=2")
-    assert set(made) == {"vssd", "vssd-dbgsym", "libvssd1", "libvssd1-dbgsym",
-                         "libvssd-dev"}
+@pytest.fixture(scope="module", name="debs")
+def _debs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """All packages; they are built once.  Unoptimised: less CPU."""
+    return built_packages(tmp_path_factory.mktemp("deb"), "", "noopt parallel=2")
+
+
+@DEBS
+def test_debian_package(debs: dict[str, Path], tmp_path: Path,
+                        tool_path: str) -> None:
+    """The packages, unpacked."""
+    assert set(debs) == {"vssd", "vssd-dbgsym", "libvssd1", "libvssd1-dbgsym",
+                         "libvssd-dev", "vssd-qemu", "vssd-qemu-dbgsym"}
     for name, has in (("libvssd1", "/libvssd.so.1.0.0"),
                       ("libvssd-dev", "/usr/include/vssd/vssd-policy.h"),
                       ("libvssd-dev", "/pkgconfig/libvssd.pc"),
-                      ("libvssd-dev", "/libvssd.so -> libvssd.so.1")):
-        assert has in run(["dpkg-deb", "-c", made[name]]).stdout, has
-    depends = run(["dpkg-deb", "-f", made["vssd"], "Depends"]).stdout
+                      ("libvssd-dev", "/libvssd.so -> libvssd.so.1"),
+                      ("vssd-qemu", "/vssd/vssd-qemu.so")):
+        assert has in run(["dpkg-deb", "-c", debs[name]]).stdout, has
+    depends = run(["dpkg-deb", "-f", debs["vssd"], "Depends"]).stdout
     for name in ("python3 (>= 3.10)", "python3-venv", "libglib2.0-0", "libzstd1",
                  "libjson-c5"):
         assert name in depends
     assert "gcc" not in depends and "meson" not in depends
     root = tmp_path / "root"
-    assert run(["dpkg-deb", "-x", made["vssd"], root]).returncode == 0
+    assert run(["dpkg-deb", "-x", debs["vssd"], root]).returncode == 0
     installed_works(root / "usr", tool_path, tmp_path)
     served(root / "usr", tmp_path)
+    assert run(["dpkg-deb", "-x", debs["vssd-qemu"], root]).returncode == 0
+    emulated(root / "usr", tmp_path)
 
 
-@pytest.fixture(scope="module", name="with_qemu")
-def _with_qemu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """All packages; they are built once."""
-    if not LONG:
-        pytest.skip("builds QEMU; with --long")
-    return built_packages(tmp_path_factory.mktemp("deb"), "", "parallel=2")
-
-
-def test_debian_package_of_qemu(with_qemu: dict[str, Path],
-                                tmp_path: Path) -> None:
-    """Both packages; the emulator has the device."""
-    assert {"vssd", "vssd-qemu"} <= set(with_qemu)
-    done = run(["dpkg-deb", "-x", with_qemu["vssd-qemu"], tmp_path])
-    assert done.returncode == 0
-    emulator = tmp_path / "usr/libexec/vssd/qemu/qemu-system-x86_64"
-    assert "profile=" in run([emulator, "-device", "vssd,help"]).stdout
-
-
-def test_guest_in_a_bare_root(with_qemu: dict[str, Path]) -> None:
-    """On a bare Debian with both packages, and no compiler, a guest boots; it
-    is the Debian for which this machine builds."""
-    if why := why_not():
-        pytest.skip(why)
-    suite = platform.freedesktop_os_release()["VERSION_CODENAME"]
-    with bare_root(suite) as root:
-        for name in ("vssd", "vssd-qemu"):
-            root.copy(with_qemu[name], f"/root/{name}.deb")
-        for command, seconds in (
-                (("apt-get", "update"), 600),
-                (("apt-get", "install", "-y", "--no-install-recommends",
-                  "ca-certificates", "/root/vssd.deb", "/root/vssd-qemu.deb"),
-                 900),
-                (("vssd", "run", "--exec", "nvme list"), 3600)):
-            done = root.run(*command, timeout_s=seconds)
-            assert done.returncode == 0, describe(done)
-        assert "vssd virtual SSD" in done.stdout
-        assert root.run("which", "gcc", timeout_s=60).returncode == 1
-
-
+@DEBS
 @pytest.mark.skipif(not LONG, reason="makes a Debian system; with --long")
 @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
-def test_served_guest_in_a_bare_root(tmp_path: Path, suite: str) -> None:
-    """On a bare Debian, with the package alone: a guest whose drive is in
-    vssd-server.  No compiler is there at the end."""
+@pytest.mark.parametrize("how", ["plugin", "server"])
+def test_guest_in_a_bare_root(debs: dict[str, Path], suite: str,
+                              how: str) -> None:
+    """On a bare Debian a guest boots, by the device or by the server.  No
+    compiler is there at the end.  In trixie the emulator is the installed one."""
     if why := why_not():
         pytest.skip(why)
-    made = built_packages(tmp_path, "pkg.vssd.noqemu", "noopt parallel=2")
+    wanted = {"plugin": ["vssd", "vssd-qemu"], "server": ["vssd"]}[how]
+    more = ["qemu-system-x86", "qemu-utils"] * (suite == qemu_source.SUITE)
     with bare_root(suite) as root:
-        root.copy(made["vssd"], "/root/vssd.deb")
+        for name in wanted:
+            root.copy(debs[name], f"/root/{name}.deb")
         for command, seconds in (
                 (("apt-get", "update"), 600),
                 (("apt-get", "install", "-y", "--no-install-recommends",
-                  "ca-certificates", "/root/vssd.deb"), 900),
-                (("vssd", "run", "--server", "--exec",
+                  "ca-certificates", *more,
+                  *(f"/root/{name}.deb" for name in wanted)), 900),
+                (("vssd", "run", *["--server"] * (how == "server"), "--exec",
                   "cat /sys/block/nvme0n1/device/model"), 3600)):
             done = root.run(*command, timeout_s=seconds)
             assert done.returncode == 0, describe(done)
         assert "vssd virtual SSD" in done.stdout
         print(done.stderr)
+        fetched = "fetching the package qemu-system-x86" in done.stderr
+        assert fetched == (how == "server" or not more)
         assert root.run("which", "gcc", timeout_s=60).returncode == 1
+
+
+@pytest.mark.parametrize("suite, depends", [
+    ("trixie", "qemu:Depends=qemu-system-x86 (>= 1:10.0.9), qemu-system-x86"
+     " (<< 1:10.0.10~), qemu-utils (>= 1:10.0.9), qemu-utils (<< 1:10.0.10~)"),
+    ("bookworm", "qemu:Depends=")])
+def test_debian_package_names_the_emulator(suite: str, depends: str) -> None:
+    """Where the suite has one that fits; any revision will do."""
+    said = program("qemu_parts").substvars("10.0.9", suite).splitlines()
+    assert said[0] == depends
+    assert ("qemu-system-arm (<< 1:10.0.10~)" in said[1]) == (suite == "trixie")
 
 
 def test_recommended_packages_are_those_of_images() -> None:
@@ -449,12 +462,10 @@ def test_nix_flake() -> None:
         assert ("-Dlibvfio_user=" in done.stdout) == good
 
 
-def oci() -> Any:
-    """packaging/oci.py as a module."""
+def program(name: str) -> Any:
+    """A program of packaging/ as a module."""
     sys.path.insert(0, str(PROJECT / "packaging"))
-    import oci as module
-
-    return module
+    return importlib.import_module(name)
 
 
 def blobs_of(image: Path) -> dict[str, bytes]:
@@ -493,7 +504,7 @@ def test_oci_layout(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "root.tar", "w") as tar:
         tar.add(tmp_path / "x", "x")
     for name in ("a", "b"):
-        oci().pack(tmp_path / "root.tar", tmp_path / name)
+        program("oci").pack(tmp_path / "root.tar", tmp_path / name)
     root = (tmp_path / "root.tar").read_bytes()
     config = checked_image(tmp_path / "a", root)
     assert config["config"]["Entrypoint"] == ["vssd"]
@@ -504,13 +515,13 @@ def test_oci_layout(tmp_path: Path) -> None:
     assert done.stderr == f"{tmp_path}/no.deb: no such file\n"
 
 
+@DEBS
 @pytest.mark.skipif(not LONG, reason="makes a Debian system; with --long")
-def test_oci_image(tmp_path: Path) -> None:
+def test_oci_image(debs: dict[str, Path], tmp_path: Path) -> None:
     """Of the package vssd; the command runs in its root."""
-    made = built_packages(tmp_path, "pkg.vssd.noqemu", "parallel=2")
     packages.ensure(packages.IMAGE)
     done = run([sys.executable, PROJECT / "packaging/oci.py", "--out",
-                tmp_path / "image.tar", made["vssd"]])
+                tmp_path / "image.tar", debs["vssd"]])
     assert done.returncode == 0, done.stderr[-2000:]
     checked_image(tmp_path / "image.tar", b"")
 
@@ -519,11 +530,11 @@ def test_oci_image(tmp_path: Path) -> None:
 def test_oci_user(tmp_path: Path) -> None:
     """The user has a name, and the folders that the image names are its own."""
     (tmp_path / "etc").mkdir()
-    for hook in oci().HOOKS_OF_USER:
+    for hook in program("oci").HOOKS_OF_USER:
         subprocess.run(["sh", "-ec", hook, "hook", tmp_path], check=True)
-    uid = oci().USER
+    uid = program("oci").USER
     assert f"vssd:x:{uid}:{uid}:" in (tmp_path / "etc/passwd").read_text()
     assert f"vssd:x:{uid}:" in (tmp_path / "etc/group").read_text()
-    for name in ("/cache", oci().CONFIG["WorkingDir"]):
+    for name in ("/cache", program("oci").CONFIG["WorkingDir"]):
         found = (tmp_path / name[1:]).stat()
         assert (found.st_uid, found.st_gid) == (uid, uid)
