@@ -377,16 +377,45 @@ def test_wheel(tmp_path: Path) -> None:
         assert json.loads(done.stdout)["requests"] == 500, done.stderr
 
 
-# ---- other systems ------------------------------------------------------------
+# ---- releases -----------------------------------------------------------------
 
 
 def test_one_version() -> None:
-    """Each definition of a package has that of meson.build."""
+    """Each definition of a package has that of meson.build; the command tells it."""
+    said = run([PROJECT / "vssd", "--version"]).stdout
+    assert said.startswith(f"vssd {origin.version()}")
     for name, pattern in (("debian/changelog", r"^vssd \((.*?)\)"),
                           ("packaging/vssd.spec", r"^Version: +(\S+)"),
                           ("flake.nix", r' version = "(.*?)"')):
         found = re.search(pattern, (PROJECT / name).read_text(), re.M)
         assert found and found[1] == origin.version(), name
+
+
+def test_dist_adds_the_commit(tmp_path: Path) -> None:
+    """An archive of the sources has no git."""
+    done = run([sys.executable, PROJECT / "packaging/dist.py"],
+               MESON_PROJECT_DIST_ROOT=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "commit").read_text() == origin.commit() + "\n"
+
+
+@pytest.mark.skipif(not LONG, reason="packs all sources; with --long")
+def test_meson_dist(tmp_path: Path) -> None:
+    """The archive can be configured, and has the commit."""
+    for command in (["setup", tmp_path / "b", PROJECT],
+                    ["dist", "-C", tmp_path / "b", "--no-tests", "--allow-dirty"]):
+        done = run([venv.tool("meson"), *command], **venv.path_env())
+        assert done.returncode == 0, done.stdout + done.stderr
+    name = f"vssd-{origin.version()}"
+    with tarfile.open(tmp_path / f"b/meson-dist/{name}.tar.xz") as tar:
+        tar.extractall(tmp_path)
+    assert (tmp_path / name / "commit").read_text() == origin.commit() + "\n"
+    done = run([venv.tool("meson"), "setup", tmp_path / "c", tmp_path / name],
+               **venv.path_env())
+    assert done.returncode == 0, done.stdout
+
+
+# ---- other systems ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("without", [(), ("qemu",), ("server",),
