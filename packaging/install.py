@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Install the vssd command: its Python sources, profiles and guest files, the
-marker that names its programs, man pages and completions.
+marker that names its programs, the list of its parts (sbom.py), man pages and
+completions.
 
 `meson install` runs it; folders are relative to the prefix.
 """
@@ -14,6 +15,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import sbom
 
 # Of the sources; all of a folder, or one file.
 PARTS = ("vssd", "meson.build", "LICENSE", "profiles", "scripts/vssd",
@@ -99,6 +102,7 @@ def main() -> None:
     for name in ("bin", "libexec", "plugin", "data", "man", "share"):
         p.add_argument(f"--{name}", required=True)
     p.add_argument("--qemu", default="")
+    p.add_argument("--libvfio-user", default="")
     p.add_argument("--pages", choices=("yes", "no", "auto"))
     args = p.parse_args()
     prefix = Path(os.environ["MESON_INSTALL_DESTDIR_PREFIX"])
@@ -107,6 +111,10 @@ def main() -> None:
     mark(args.root, to, {kind: prefix / getattr(args, kind)
                          for kind in ("bin", "libexec", "plugin")}, args.qemu)
     link(to / "vssd", prefix / args.bin / "vssd")
+    library = Path(args.libvfio_user) if args.libvfio_user else None
+    (to / "sbom.spdx.json").write_text(
+        json.dumps(sbom.document(args.qemu, library), indent=1) + "\n",
+        encoding="ascii")
     lost = missing()
     if args.pages == "yes" and lost:
         sys.exit(f"-Dman=enabled: Python has no {lost[0]}")

@@ -415,6 +415,38 @@ def test_meson_dist(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_sbom(tmp_path: Path) -> None:
+    """SPDX 2.3: each part once, with a version; each relation is of two parts; what
+    every command needs has licences and hashes."""
+    (tmp_path / "meson.build").write_text("project('x', 'c',\n  version: '0.0.7')\n")
+    sbom = program("sbom")
+    found = sbom.document("10.0.9", tmp_path)
+    assert (found["spdxVersion"], found["SPDXID"]) == ("SPDX-2.3", "SPDXRef-DOCUMENT")
+    parts = {p["SPDXID"]: p for p in found["packages"]}
+    assert len(parts) == len(found["packages"])
+    for one in found["relationships"]:
+        assert {one["spdxElementId"], one["relatedSpdxElement"]} \
+            <= {*parts, "SPDXRef-DOCUMENT"}
+    assert len(found["relationships"]) == len(parts)
+    for name, version in (("vssd", origin.version()), ("libvfio-user", "0.0.7"),
+                          ("qemu", "10.0.9")):
+        assert parts[f"SPDXRef-{name}-{version}"]["licenseDeclared"] != sbom.UNKNOWN
+    assert {"glib-2.0", "zlib", "liblzma", "libzstd", "json-c", "glibc"} \
+        <= {p["name"] for p in parts.values() if p["versionInfo"] != sbom.UNKNOWN}
+    needed = [p for p in parts.values()
+              if p.get("comment", "").endswith("requirements.txt")]
+    assert {p["name"] for p in needed} == set(sbom.PYTHON)
+    for part in needed:
+        assert part["checksums"] and part["licenseDeclared"] == sbom.PYTHON[part["name"]]
+
+
+def test_sbom_has_the_instant_that_is_given() -> None:
+    """So that packages are reproducible."""
+    done = run([sys.executable, PROJECT / "packaging/sbom.py"], SOURCE_DATE_EPOCH="60")
+    created = json.loads(done.stdout)["creationInfo"]["created"]
+    assert created == "1970-01-01T00:01:00Z"
+
+
 # ---- other systems ------------------------------------------------------------
 
 
