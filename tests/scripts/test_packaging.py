@@ -391,6 +391,21 @@ def test_one_version() -> None:
         assert found and found[1] == origin.version(), name
 
 
+def test_changelog() -> None:
+    """In the form of Keep a Changelog 1.1.0: what is not released yet, then the
+    releases, the newest first."""
+    text = (PROJECT / "CHANGELOG.md").read_text()
+    heads = re.findall(r"^## (.*)$", text, re.M)
+    assert heads.pop(0) == "[Unreleased]"
+    found = [re.fullmatch(r"\[(\d+)\.(\d+)\.(\d+)\] - \d{4}-\d\d-\d\d", x)
+             for x in heads]
+    assert None not in found, heads
+    versions = [tuple(map(int, m.groups())) for m in found if m]
+    assert versions == sorted(set(versions), reverse=True)
+    assert set(re.findall(r"^### (.*)$", text, re.M)) <= {
+        "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
 def test_dist_adds_the_commit(tmp_path: Path) -> None:
     """An archive of the sources has no git."""
     done = run([sys.executable, PROJECT / "packaging/dist.py"],
