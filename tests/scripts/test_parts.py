@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import pytest
 
 from vssd import ending, paths, proc, rundir
-from vssd.build import qemu_source
+from vssd.build import qemu_package, qemu_source
 from vssd.cli import libvirt as cmd_libvirt
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
@@ -516,6 +516,21 @@ def test_libvirt_domain_is_xml() -> None:
     assert domain.apparmor_daemon_rules(made) == '"/q" PUx,\n'
     # virt-aa-helper refuses a domain that names a file of /usr/share/seabios.
     assert top.find("os/loader") is None
+
+
+@pytest.mark.parametrize("unpacked", [False, True])
+def test_apparmor_permits_the_plugin(tmp_path: Path, unpacked: bool,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the machine's own QEMU loads it, and where it is a link."""
+    (tmp_path / "package.so").touch()
+    (tmp_path / "vssd-qemu.so").symlink_to(tmp_path / "package.so")
+    package = qemu_package.Package(Path("/private"), "1:10.0.13") if unpacked else None
+    monkeypatch.setattr(qemu_package, "there", lambda *_: package)
+    made = domain.Domain("d", tmp_path / "qemu", "tcg", 512, 2, [])
+    rules = domain.apparmor_rules(made, None).splitlines()
+    assert f'"{tmp_path}/package.so" rm,' in rules
+    assert "/{usr/,}bin/{da,}sh rmix," in rules
+    assert ('"/private/**" rmix,' in rules) == unpacked
 
 
 def test_libvirt_refuses_odd_names() -> None:

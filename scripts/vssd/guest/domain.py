@@ -189,11 +189,11 @@ def _backing(disk: Disk, built_in: Path | None) -> list[Path]:
 def _plugin_rules(emulator: Path) -> list[str]:
     """Of an emulator that is a script (build/qemu_plugin.py)."""
     plugin = emulator.with_name(qemu_plugin.NAME)
-    package = qemu_package.there(qemu_plugin.SUITE)
-    if not plugin.exists() or not package:
+    if not plugin.exists():
         return []
-    return ["/{usr/,}bin/{da,}sh rmix,", f'"{package.root}/**" rmix,',
-            f'"{plugin.resolve()}" rm,']
+    package = qemu_package.there(qemu_plugin.SUITE)
+    return ["/{usr/,}bin/{da,}sh rmix,", f'"{plugin.resolve()}" rm,',
+            *([f'"{package.root}/**" rmix,'] if package else [])]
 
 
 def apparmor_daemon_rules(domain: Domain) -> str:
