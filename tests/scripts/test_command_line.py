@@ -194,6 +194,15 @@ def test_completion_has_all_commands_and_options(shell: str) -> None:
     subprocess.run([shell, "-n"], input=text, text=True, check=True)
 
 
+def test_choices_are_in_an_order() -> None:
+    """shtab 1.7 of Debian 13 takes the first."""
+    for p in parsing.every(parser()):
+        for action in p._actions:
+            if not isinstance(action, argparse._SubParsersAction):
+                assert isinstance(action.choices, (list, tuple, type(None))), \
+                    (p.prog, action.dest)
+
+
 def bash_offers(*words: str) -> set[str]:
     """What bash offers for the last word."""
     script = completion.text(parser(), "bash") + f"""

@@ -67,14 +67,14 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " one; a new drive if there is none), and save it there at"
                    " the end")
     drives.add_option(p)
-    p.add_argument("--suite", choices=image.SUITES, metavar="SUITE",
+    p.add_argument("--suite", choices=tuple(image.SUITES), metavar="SUITE",
                    help="make the built-in guest of this suite of Debian: "
                    + "; ".join(f"{k}, {v}" for k, v in image.SUITES.items())
                    + f" (default: {image.SUITE})")
     p.add_argument("--packages", default="", metavar="P,Q",
                    help="make the built-in guest with these packages of Debian"
                    " too")
-    p.add_argument("--arch", choices=arch.ALL, default=arch.X86_64.name,
+    p.add_argument("--arch", choices=tuple(arch.ALL), default=arch.X86_64.name,
                    help="the guest's processor; another than that of the default"
                    " runs under TCG, without systemd"
                    " (default: %(default)s; docs/architectures.md)")
