@@ -6,6 +6,7 @@
  */
 #include "nand-faults.h"
 #include "fdp-config.h"
+#include "nearest.h"
 #include "needs.h"
 #include "numtable.h"
 #include "outside-config.h"
@@ -152,6 +153,24 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     return copy;
 }
 
+/* false: *error names the option, and the one that may be meant. */
+static bool no_option(const char *key, GError **error)
+{
+    Nearest near_one = nearest_to(key);
+    g_autofree char *hint = NULL;
+
+    for (size_t i = 0; i < nand_n_options; i++) {
+        nearest_try_key(&near_one, nand_options[i].key);
+    }
+    for (size_t i = 0; i < ssd_n_options; i++) {
+        nearest_try_key(&near_one, ssd_options[i].key);
+    }
+    hint = nearest_hint(&near_one, "");
+    return opt_fail(error, OPT_ERROR_UNKNOWN,
+                    "%s: no such option%s (docs/options.md lists them)", key,
+                    hint);
+}
+
 static bool set_one(SsdConfig *cfg, const char *key, const char *value,
                     GError **error)
 {
@@ -166,9 +185,7 @@ static bool set_one(SsdConfig *cfg, const char *key, const char *value,
         return outside_set(cfg, d, value, &taken, error) &&
                (taken || opt_set(cfg, d, value, error));
     }
-    g_set_error(error, OPT_ERROR, OPT_ERROR_UNKNOWN,
-                "%s: no such option (docs/options.md lists them)", key);
-    return false;
+    return no_option(key, error);
 }
 
 bool ssd_config_is_time(const char *key)

@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "filelock.h"
+#include "nearest.h"
 #include "printable.h"
 #include "request.h"
 
@@ -158,22 +159,47 @@ static const Command *find_command(const char *name)
 static int no_command(const char *name)
 {
     g_autofree char *word = printable(name ? name : "");
+    Nearest near_one = nearest_to(name ? name : "");
+    g_autofree char *hint = NULL;
 
     fprintf(stderr, "vssd-sim: %s%swhich command? ", word, name ? ": " : "");
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
         fprintf(stderr, "%s%s", i ? ", " : "", commands[i]->name);
+        nearest_try(&near_one, commands[i]->name);
     }
-    fprintf(stderr, " (vssd-sim --help)\n");
+    hint = nearest_hint(&near_one, "");
+    fprintf(stderr, "%s (vssd-sim --help)\n", hint);
     return EXIT_USAGE;
+}
+
+/* What may be meant by an option that the command does not have, of GLib's
+ * message "Unknown option --NAME"; free it. */
+static char *option_hint(const Command *c, const GError *error)
+{
+    const char *given = strstr(error->message, "--");
+    Nearest near_one = nearest_to(given ? given + 2 : "");
+    const OptionTable *const *shown = c->shown ? c->shown(c) : NULL;
+
+    if (!g_error_matches(error, G_OPTION_ERROR,
+                         G_OPTION_ERROR_UNKNOWN_OPTION)) {
+        return g_strdup("");
+    }
+    for (const OptionTable *const *t = shown ? shown : c->tables; *t; t++) {
+        for (const GOptionEntry *e = (*t)->entries; e->long_name; e++) {
+            nearest_try(&near_one, e->long_name);
+        }
+    }
+    return nearest_hint(&near_one, "--");
 }
 
 static int tell(const Command *c, const GError *error, int status)
 {
     g_autofree char *message = printable(error->message);
+    g_autofree char *hint = option_hint(c, error);
 
     if (g_error_matches(error, SIM_ERROR, SIM_ERROR_USAGE) ||
         error->domain == G_OPTION_ERROR) {
-        fprintf(stderr, "vssd-sim: %s (vssd-sim %s --help)\n", message,
+        fprintf(stderr, "vssd-sim: %s%s (vssd-sim %s --help)\n", message, hint,
                 c->name);
     } else {
         fprintf(stderr, "vssd-sim: %s\n", message);

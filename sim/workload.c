@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "nearest.h"
 #include "prng.h"
 #include "simtime.h"
 #include "spread.h"
@@ -337,6 +338,22 @@ static const char *preset_keywords(const char *text)
     return "";
 }
 
+static bool no_keyword(const char *word, GError **error)
+{
+    Nearest near_one = nearest_to(word);
+    g_autofree char *hint = NULL;
+
+    for (size_t i = 0; i < workload_n_options; i++) {
+        nearest_try(&near_one, workload_options[i].key);
+    }
+    hint = nearest_hint(&near_one, "");
+    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                "workload: unknown keyword \"%s\"%s (vssd-sim run --help lists "
+                "them)",
+                word, hint);
+    return false;
+}
+
 static bool parse_keywords(Workload *w, const char *text, GError **error)
 {
     g_auto(GStrv) words = g_strsplit_set(text, " \t\n", -1);
@@ -356,11 +373,7 @@ static bool parse_keywords(Workload *w, const char *text, GError **error)
         *value++ = '\0';
         d = opt_find(workload_options, workload_n_options, *p);
         if (!d) {
-            g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                        "workload: unknown keyword \"%s\" (vssd-sim run --help "
-                        "lists them)",
-                        *p);
-            return false;
+            return no_keyword(*p, error);
         }
         if (!set_keyword(&w->cfg, d, value, error)) {
             return false;

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from .errors import UserError
+from .nearest import hint
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -222,8 +223,8 @@ def find_profile(name: str) -> Path:
         path = PROJECT / "profiles" / f"{name}.ini"
     if not path.is_file():
         have = sorted(p.stem for p in (PROJECT / "profiles").glob("*.ini"))
-        raise UserError(f"no profile {name!r}: give a file, or one of "
-                        + ", ".join(have))
+        raise UserError(f"no profile {name!r}{hint(name, have)}: give a file, or"
+                        " one of " + ", ".join(have))
     return path.resolve()
 
 

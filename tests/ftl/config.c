@@ -306,8 +306,10 @@ static void test_syntax(void)
 {
     refuse("nand.channels", "nand.channels: ", "key=value");
     refuse("=5", ": no such option", "docs/options.md");
-    refuse("nand.channel=5", "nand.channel: no such option", "");
-    refuse("NAND.channels=5", "NAND.channels: no such option", "");
+    refuse("nand.channel=5", "nand.channel: no such option",
+           "; did you mean nand.channels? (");
+    refuse("NAND.channels=5", "NAND.channels: no such option",
+           "; did you mean nand.channels? (");
     refuse("nand.channels=2;;ftl.gx=1", "ftl.gx: no such option", "");
 }
 
@@ -384,7 +386,9 @@ static void test_profiles(void)
     g_assert_no_error(error);
     refuse_profile("[nand]\nchannels = 65\n", "nand.channels=65: allowed");
     refuse_profile("[nand]\nchanels = 5\n", "nand.chanels: no such option");
-    refuse_profile("[flash]\nchannels = 5\n", "flash.channels: no such option");
+    refuse_profile(
+        "[flash]\nchannels = 5\n",
+        "flash.channels: no such option; did you mean nand.channels?");
     refuse_profile("[drive]\nnand = 5\n", "nand: no such option");
     refuse_profile("channels = 5\n", "");
     refuse_profile("[nand\nchannels = 5\n", "");

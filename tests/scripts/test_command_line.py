@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from vssd import ending, environment, origin, ui
+from vssd import ending, environment, nearest, origin, ui
 from vssd.build import model
 from vssd.cli import completion, man, parsing, sim, testnames
 from vssd.cli.main import COMMANDS, parser
@@ -519,6 +519,23 @@ MISTAKES = [
     ("sim run --state=nosuch.state", 1, "--state nosuch.state: No such file"),
     ("run --drive profile=nosuch", 1, "--drive profile=nosuch: a profile comes"),
     ("run --drive nosuch,size=8G", 1, "no profile 'nosuch'"),
+    ("rnu --exec a", 2, "invalid choice: 'rnu'; did you mean run? (choose"),
+    ("cache du clena", 1, "cache du: what is 'clena'?"),
+    ("cache clena", 2, "invalid choice: 'clena'; did you mean clean?"),
+    ("run --porfile tiny", 2, "run: unrecognized arguments: --porfile; did you"
+     " mean --profile? (./vssd run --help"),
+    ("run a --porfile=tiny -- b", 2, "--porfile=tiny -- b; did you mean"
+     " --profile?"),
+    ("run --profile tinny", 1, "no profile 'tinny'; did you mean tiny?: give"),
+    ("run --drive tiny,sizze=8G", 1, "--drive tiny,sizze=8G: no key 'sizze'; did"
+     " you mean size?"),
+    ("--quite run", 2, "unrecognized arguments: --quite; did you mean --quiet?"),
+    ("help rnu", 1, "no command 'rnu'; did you mean run?: one of"),
+    ("sim rnu", 2, "options; did you mean run? (vssd-sim --help)"),
+    ("sim run --porfile tiny", 2, "Unknown option --porfile; did you mean"
+     " --profile? (vssd-sim"),
+    ("figures lyaout", 1, "no figure 'lyaout'; did you mean layout?: all"),
+    ("bench fioo", 1, "no benchmark 'fioo'; did you mean fio?: one of"),
     ("run --profile nosuch", 1, "no profile 'nosuch'"),
     ("run --detach --smp 0", 1, "--smp 0: allowed 1..255"),
     ("run --disk nosuch.qcow2", 1, "--disk nosuch.qcow2: no such file"),
@@ -562,6 +579,19 @@ def test_arguments_come_first(mistake: tuple[str, int, str],
     done = on_an_empty_cache(tmp_path / "c", *line.split())
     assert says in done.stderr and done.returncode == status
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("given, meant", [
+    ("rnu", "run"), ("rn", "run"), ("ruun", "run"), ("RUN", "run"),
+    ("replax", "replay"), ("reqlax", "replay"), ("xeqlax", ""), ("ruxx", ""),
+    ("", ""), ("f", ""), ("r" * 100, ""), ("batch", "batch"),
+])
+def test_nearest_name(given: str, meant: str) -> None:
+    """As in tests/core/nearest.c."""
+    names = ["run", "replay", "batch", "convert", "queue", "fit"]
+    assert nearest.nearest(given, names) == meant
+    assert nearest.hint(given, names) \
+        == (f"; did you mean {meant}?" if meant else "")
 
 
 @pytest.mark.parametrize("line, says", [

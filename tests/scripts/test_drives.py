@@ -55,6 +55,8 @@ def test_sizes(text: str, nbytes: int) -> None:
     ("tiny,=1", "'=1' is no KEY=VALUE"),
     ("tiny,nand.read=1us;seed=2", "is no KEY=VALUE"),
     ("tiny,size=1M,size=2M", "size is there twice"),
+    ("tiny,sizze=1M", "no key 'sise'; did you mean size?"),
+    ("tiny,Serial=a", "no key 'Serial'; did you mean serial?"),
     ("tiny,size=", "size takes a number of bytes"),
     ("tiny,size=1", "--drive size=1: allowed 1M..1024T, it is below 1M"),
     ("tiny,size=1048577", "in steps of 4 KiB"),

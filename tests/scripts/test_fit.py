@@ -401,7 +401,8 @@ def test_reads_and_writes_as_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("args, says", [
     (["--free", "nand.read=80us..40us"], "the lower bound comes first"),
-    (["--free", "nand.nothing=1..2"], "nand.nothing: no such option"),
+    (["--free", "nand.nothing=1..2"], "nand.nothing: no such option ("),
+    (["--free", "nand.reda=1us..2us"], "no such option; did you mean nand.read?"),
     (["--free", "ftl.gc=1..2"], "only options with a range of numbers"),
     (["--free", "seed=1..2"], "only options with a range of numbers"),
     (["--free", "ftl.unit=4KiB..8KiB"], "only options with a range of numbers"),

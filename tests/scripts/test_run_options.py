@@ -85,8 +85,8 @@ def test_cpus() -> None:
 
 
 @pytest.mark.parametrize("args, says", [
-    (["run", "--nothing"], "vssd: unrecognized arguments: --nothing (./vssd"
-     " --help says more)"),
+    (["run", "--nothing"], "vssd: run: unrecognized arguments: --nothing"
+     " (./vssd run --help says more)"),
     (["run", "--smp", "x"], "vssd: run: argument --smp: invalid int value: 'x'"
      " (./vssd run --help says more)"),
     (["run", "nvme", "list"], "vssd: what is 'nvme'? Arguments for QEMU come"

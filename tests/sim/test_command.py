@@ -375,17 +375,20 @@ class Errors(unittest.TestCase):
                         "address=BYTES", "replay", *p[1:], TRACE, "--units",
                         units)
         self.refuse("seed=x: allowed", *p, *w, "--seed", "x")
-        self.refuse("unknown keyword \"bz\"", *p, "--workload", "bz=4k")
+        self.refuse("unknown keyword \"bz\"; did you mean bs?", *p, "--workload", "bz=4k")
         self.refuse("nand.channels=65: allowed 1..64", *p, *w, "--set",
                     "nand.channels=65")
         self.refuse("ftl.op_percent", *p, *w, "--set", "ftl.op_percent=0")
 
     def test_commands(self) -> None:
         """Which one?"""
+        self.refuse("Unknown option --porfile; did you mean --profile? (", "run",
+                    "--porfile", TINY, status=2)
         which = "which command? run, replay, batch, convert, fit, info, options"
         self.refuse(f"ply: {which} (vssd-sim --help)", "ply", "--profile", TINY,
                     status=2)
         self.refuse(f"ply: {which}", "ply", status=2)
+        self.refuse(f"rnu: {which}; did you mean run? (", "rnu", status=2)
         self.refuse(f"vssd-sim: {which}", status=2)
         self.refuse("--trace (vssd-sim run --help)", "run", "--profile", TINY,
                     "--trace", TRACE, status=2)

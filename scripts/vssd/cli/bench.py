@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import origin, paths, ranges
 from ..errors import UserError
+from ..nearest import hint
 from ..ui import table
 
 Row = dict[str, Any]
@@ -241,8 +242,8 @@ def check(args: argparse.Namespace) -> None:
         raise UserError("--output: only with profile")
     unknown = [n for n in args.names if n not in BENCHES]
     if unknown:
-        raise UserError(f"no benchmark {unknown[0]!r}: one of "
-                        + ", ".join(BENCHES))
+        raise UserError(f"no benchmark {unknown[0]!r}"
+                        f"{hint(unknown[0], BENCHES)}: one of " + ", ".join(BENCHES))
     ranges.check("--repeat", args.repeat, 1)
     ranges.check("--runtime", args.runtime, 1)
     if args.suite and "conformance" not in args.names:

@@ -19,6 +19,7 @@ from .. import ranges
 from ..build import model, venv
 from ..errors import UserError
 from ..figures.figure import QUICK_SCALE, SEEDS
+from ..nearest import hint
 from ..sim import run as simrun
 from ..ui import Stage, table
 
@@ -90,8 +91,8 @@ def _check(args: argparse.Namespace) -> list[str]:
         names = [n for n in FIGURES if n not in LONG] + names
     for name in names:
         if name not in FIGURES:
-            raise UserError(f"no figure {name!r}: all, or one of "
-                            + ", ".join(FIGURES))
+            raise UserError(f"no figure {name!r}{hint(name, FIGURES)}:"
+                            " all, or one of " + ", ".join(FIGURES))
     if args.traces and not Path(args.traces).is_dir():
         raise UserError(f"--traces {args.traces}: no such folder")
     if args.scale is None:

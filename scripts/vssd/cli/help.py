@@ -7,6 +7,7 @@ import argparse
 
 from .. import ending, environment
 from ..errors import UserError
+from ..nearest import hint
 from .parsing import children
 
 
@@ -51,7 +52,8 @@ def main(args: argparse.Namespace) -> int:
             before = " ".join(args.words[:i])
             topics = [] if i else list(TOPICS)
             raise UserError(
-                f"help: {before + ': ' if i else ''}no command {word!r}: "
+                f"help: {before + ': ' if i else ''}no command {word!r}"
+                f"{hint(word, [*have, *topics])}: "
                 + (f"one of {', '.join([*have, *topics])}" if have
                    else "it has none"))
         p = have[word]

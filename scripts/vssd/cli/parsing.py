@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from .. import ending
 from ..errors import one_line
+from ..nearest import hint
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,16 +35,36 @@ class Parser(argparse.ArgumentParser):
         if not self.intermixes or "--" in (args or ()) or any(
                 a.nargs in (argparse.PARSER, argparse.REMAINDER)
                 for a in self._actions):
-            return super().parse_known_args(args, namespace)
-        self.intermixes = False
+            found, rest = super().parse_known_args(args, namespace)
+        else:
+            self.intermixes = False
+            try:
+                found, rest = self.parse_known_intermixed_args(args, namespace)
+            finally:
+                self.intermixes = True
+        if rest and self.intermixes and not any(children(self)):
+            # The command that was given, not the program, lacks the option.
+            self.error("unrecognized arguments: " + " ".join(rest))
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self.intermixes = True
+            super()._check_value(action, value)
+        except argparse.ArgumentError as e:
+            near = hint(str(value), map(str, action.choices or ()))
+            e.message = e.message.replace(" (choose", f"{near} (choose", 1)
+            raise
+
+    def _option_hint(self, message: str) -> str:
+        """What may be meant by an option that is not there."""
+        given = re.match(r"unrecognized arguments: .*?--([^\s=]+)", message)
+        return hint(given[1], (name[2:] for name in self._option_string_actions
+                               if name.startswith("--")), "--") if given else ""
 
     def error(self, message: str) -> NoReturn:
         """Status 2, as usual."""
         name = self.prog.removeprefix("vssd").strip()
+        message += self._option_hint(message)
         print(f"vssd: {name + ': ' if name else ''}{one_line(message)}"
               f" (./{self.prog} --help says more)", file=sys.stderr)
         raise SystemExit(ending.USAGE)

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from .. import ending, installed, paths
 from ..errors import printable
+from ..nearest import hint
 from ..paths import PROJECT
 
 HELP = Path(__file__).with_name("sim-help.txt")
@@ -82,8 +83,9 @@ def check(args: argparse.Namespace) -> None:
     command = command_of(args.rest)
     if not (PROJECT / f"sim/cmd-{command}.c").is_file():
         what = f"{printable(command)}: " if args.rest else ""
-        commands = ", ".join(n for n in help_texts() if n.isalpha())
-        _usage(f"{what}which command? {commands} (vssd-sim --help)")
+        commands = [n for n in help_texts() if n.isalpha()]
+        _usage(f"{what}which command? {', '.join(commands)}"
+               f"{hint(command, commands)} (vssd-sim --help)")
     words = _words(args.rest, command)
     for option in INPUTS:
         if name := value_of(option, args.rest):
@@ -111,8 +113,8 @@ def _words(rest: list[str], command: str) -> list[str]:
         if name == "-" or not arg.startswith("-"):
             words.append(arg)
         elif name != "-h" and name[2:] not in kinds:
-            _usage(f"Unknown option {printable(name)} (vssd-sim {command}"
-                   " --help)")
+            _usage(f"Unknown option {printable(name)}{hint(name[2:], kinds, '--')}"
+                   f" (vssd-sim {command} --help)")
         elif not equals and kinds.get(name[2:]) != "NONE":
             next(left, None)
     return words

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .. import paths, sizes
 from ..errors import UserError
+from ..nearest import hint
 
 MOST_FUNCTIONS = 24  # slots of the machine that are free
 LEAST_BYTES = 1 << 20
@@ -82,6 +83,8 @@ def parse(text: str) -> Further:
         seen.add(key)
         if key in WORDS:
             _word(drive, key, value)
+        elif "." not in key and (near := hint(key, WORDS)):
+            raise UserError(f"--drive {text}: no key {key!r}{near}")
         else:
             drive.sets.append(pair)
     _check(drive)

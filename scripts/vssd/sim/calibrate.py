@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .. import sizes
 from ..errors import UserError
+from ..nearest import hint
 from .run import Point, Result, Runner
 from .validation import measured
 
@@ -170,8 +171,8 @@ def parse_free(text: str, kinds: dict[str, str]) -> list[Free]:
             raise UserError(f"--free {part}: give KEY=LOW..HIGH, as"
                             " nand.read=40us..80us")
         if key not in kinds:
-            raise UserError(f"--free {key}: no such option (./vssd sim"
-                            " options)")
+            raise UserError(f"--free {key}: no such option{hint(key, kinds)}"
+                            " (./vssd sim options)")
         if not kinds[key]:
             raise UserError(f"--free {key}: only options with a range of"
                             " numbers can be free")
