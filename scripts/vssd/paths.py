@@ -221,6 +221,10 @@ def find_profile(name: str) -> Path:
             path = PROJECT / "profiles" / name
     else:
         path = PROJECT / "profiles" / f"{name}.ini"
+    if not path.is_file() and "," in name:
+        raise UserError(f"no profile {name!r}: aged, size= and other keys go"
+                        " with --drive; the first drive starts used with --state"
+                        " FILE of ./vssd age")
     if not path.is_file():
         have = sorted(p.stem for p in (PROJECT / "profiles").glob("*.ini"))
         raise UserError(f"no profile {name!r}{hint(name, have)}: give a file, or"

@@ -53,7 +53,7 @@ def run(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     found = Detached(folder, Path(memory.name), links.free_port(),
                      folder / "stats.json")
     done = vssd("run", "--detach", "--name", NAME, "--stats", str(found.stats),
-                "--drive", "tiny,size=8M,serial=SMALL",
+                "--drive", "tiny,size=8M,serial=SMALL,aged",
                 "--drive", "zero-latency,size=64M",
                 "--share", f"{folder}:/mnt/with space",
                 "--share", f"{found.in_memory}:/mnt/memory", "--ssh",
@@ -180,5 +180,7 @@ def test_stop_shows_every_drive(run: Detached) -> None:
     assert f"{NAME} has ended" in done.stderr
     assert [d["profile"] for d in load(run.stats)["drives"].values()] == \
         ["tlc-generic", "tiny", "zero-latency"]
+    used = load(run.stats)["drives"]["ssd1"]
+    assert used["nand"]["max_erase_count"] > 2  # by its use before the run
     assert "no such guest" in vssd("exec", "--run", NAME, "true").stderr
     assert not folder.exists()

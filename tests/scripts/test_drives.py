@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,15 @@ import pytest
 from vssd import paths, sizes
 from vssd.build import model
 from vssd.build.qemu_build import Qemu
+from vssd.cli import libvirt as cmd_libvirt
 from vssd.cli import main as cli
 from vssd.cli import run as cmd_run
 from vssd.errors import UserError
-from vssd.guest import drives, machine, report
+from vssd.guest import cache as cache_module
+from vssd.guest import drives, machine, report, used
 from vssd.watch import spare
+
+REAL = os.environ.get("VSSD_CACHE")  # where the programs of the tests are
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +60,7 @@ def test_sizes(text: str, nbytes: int) -> None:
     ("tiny,=1", "'=1' is no KEY=VALUE"),
     ("tiny,nand.read=1us;seed=2", "is no KEY=VALUE"),
     ("tiny,size=1M,size=2M", "size is there twice"),
-    ("tiny,sizze=1M", "no key 'sise'; did you mean size?"),
+    ("tiny,sizze=1M", "no key 'sizze'; did you mean size?"),
     ("tiny,Serial=a", "no key 'Serial'; did you mean serial?"),
     ("tiny,size=", "size takes a number of bytes"),
     ("tiny,size=1", "--drive size=1: allowed 1M..1024T, it is below 1M"),
@@ -68,6 +73,11 @@ def test_sizes(text: str, nbytes: int) -> None:
     ("tiny,image=/etc/passwd,size=1M", "image and size exclude each other"),
     ("tiny,state=/nowhere/x", "--drive state /nowhere/x: No such file"),
     ("tiny,oplog=/", "--drive oplog /: Is a directory"),
+    ("tiny,fill=sep", "fill=sep: allowed aged, preload, seq, random; did you"
+     " mean seq?"),
+    ("tiny,aged,fill=seq", "fill is there twice"),
+    ("tiny,aged=yes", "no key 'aged'; did you mean aged?"),
+    ("tiny,aged,state=x", "state=FILE says how used the drive is"),
     ("tiny,serial=a b", "--drive serial=a b: give 1 to 20 letters"),
 ])
 def test_refused(text: str, says: str) -> None:
@@ -106,6 +116,71 @@ def test_what_a_drive_says(tmp_path: Path) -> None:
     assert drives.parse("tiny,size=3g").size == 3 << 30
 
 
+SIM = """#!/bin/sh
+while [ $# -gt 0 ]; do
+    [ "$1" = --save-state ] && to=$2
+    shift
+done
+echo made >>"$to"
+echo x >>"${0%/*}/runs"
+"""
+
+
+def test_a_used_drive_is_made_once(tmp_path: Path,
+                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each drive, use and model; a run has a copy of its own."""
+    sim = tmp_path / "sim"
+    sim.write_text(SIM)
+    sim.chmod(0o755)
+    monkeypatch.setattr("vssd.build.model.sim", lambda: sim)
+    tiny = paths.find_profile("tiny")
+
+    def runs(sets: list[str], how: str) -> int:
+        to = tmp_path / "copy.state"
+        assert used.copy(tiny, sets, how, to).read_text() == "made\n"
+        to.write_text("changed by the guest")
+        return len((tmp_path / "runs").read_text().split())
+
+    assert runs([], "aged") == runs([], "aged") == 1
+    assert runs([], "random") == 2
+    assert runs(["nand.read=9us"], "aged") == 3
+    assert runs([], "aged") == 3
+    names = {e.path.name: e.old for e in cache_module.entries()}
+    assert len(names) == 3 and not any(names.values())
+    monkeypatch.setattr(used, "model_key", lambda: "0123")
+    assert all(e.old for e in cache_module.entries())
+    assert runs([], "aged") == 4
+
+
+def test_a_used_drive_of_the_simulator(tmp_path: Path,
+                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """vssd-sim takes the command line, and its refusal is told."""
+    monkeypatch.setenv("VSSD_CACHE", REAL or "")
+    sim = str(model.sim())
+    monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "own"))
+    monkeypatch.setattr("vssd.build.model.sim", lambda: sim)
+    tiny = paths.find_profile("tiny")
+    states = [used.copy(tiny, [], how, tmp_path / how).read_bytes()
+              for how in (used.AGED, *used.FILLS)]
+    assert len(set(states)) == len(states)
+    with pytest.raises(UserError, match="--drive tiny,...: nand.read=x: "):
+        used.ensure(tiny, ["nand.read=x"], used.AGED)
+    assert [e.path.name for e in cache_module.entries()
+            if e.path.name.endswith(".part")] == []
+
+
+def test_where_a_used_drive_would_not_last() -> None:
+    """What has no run of its own; and the first drive."""
+    with pytest.raises(UserError, match="aged not with --print-command: make"):
+        parsed("--print-command", "--drive", "tiny,aged,image=/etc/hostname")
+    found = cli.parser().parse_args(["libvirt", "a", "--drive",
+                                     "tiny,fill=random"])
+    with pytest.raises(UserError, match="random not with libvirt: make a state"):
+        cmd_libvirt.check(found)
+    with pytest.raises(UserError, match="'tiny,aged': aged, size= and other"):
+        parsed("--profile", "tiny,aged")
+
+
 def test_the_machine_has_them(tmp_path: Path,
                               monkeypatch: pytest.MonkeyPatch) -> None:
     """Each behind a slot, with a seed, an image of its size and its files."""
@@ -117,9 +192,11 @@ def test_the_machine_has_them(tmp_path: Path,
     monkeypatch.setattr("vssd.guest.image.overlay", lambda *a: made.append(a))
     monkeypatch.setattr("vssd.build.model.drive_info",
                         lambda *_: {"capacity_bytes": 5 << 20})
+    monkeypatch.setattr("vssd.guest.used.copy", lambda *a: a[-1])
     args = parsed("--disk", str(boot), "--seed", "7",
                   "--drive", "tiny,size=2M", "--drive", "tiny,seed=3",
-                  "--drive", f"tiny,image={boot},state={tmp_path}/s")
+                  "--drive", f"tiny,image={boot},state={tmp_path}/s",
+                  "--drive", "tiny,size=1M,aged")
     with cmd_run.prepared(args) as spec:
         assert [d.image.stat().st_size for d in spec.drives[1:3]] == \
             [2 << 20, 5 << 20]
@@ -128,13 +205,14 @@ def test_the_machine_has_them(tmp_path: Path,
         devices = [json.loads(a) for a in line if a.startswith('{"driver": "vssd')]
         with pytest.raises(UserError, match="--drive state .*: in use"):
             drives.claim(args.further, False)
-    assert [d["id"] for d in devices] == ["ssd0", "ssd1", "ssd2", "ssd3"]
+    assert [d["id"] for d in devices] == ["ssd0", "ssd1", "ssd2", "ssd3", "ssd4"]
     assert "bus" not in devices[0]
     for d in devices[1:]:
         assert any(a.startswith(f"pcie-root-port,id={d['bus']},") for a in line)
     assert [d["options"] for d in devices] == \
-        ["seed=7", "seed=8", "seed=3", "seed=10"]
+        ["seed=7", "seed=8", "seed=3", "seed=10", "seed=11"]
     assert devices[3]["state"] == f"{tmp_path}/s"
+    assert devices[4]["state"] == f"{args.folder}/drive4.state"
 
 
 def stats_of(mean: float, late: float, count: int = 10) -> dict[str, Any]:

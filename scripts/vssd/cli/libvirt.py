@@ -74,6 +74,7 @@ def check(args: argparse.Namespace) -> None:
     mebibytes(args.mem)
     paths.find_profile(args.profile)
     args.further = drives.check_all(args.drive, 1)
+    drives.refuse_used(args.further, "libvirt")
 
 
 def _first(args: argparse.Namespace, qemu_img: Path, built_in: Path | None,

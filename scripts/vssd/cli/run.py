@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import arch, detach, ending, paths, ranges, rundir, sizes
 from ..errors import UserError, one_line
-from ..guest import drives, foreign, image, links, served
+from ..guest import drives, foreign, image, links, served, used
 from ..proc import log_file, together
 from ..ui import Stage, say
 
@@ -280,6 +280,7 @@ def _check_ends(args: argparse.Namespace) -> None:
                 option = {"command": "exec"}.get(name, name.replace("_", "-"))
                 raise UserError(f"--{option}: not with --print-command, which"
                                 " only prints how QEMU is started")
+        drives.refuse_used(args.further, "--print-command")
         for one in args.further:
             if not one.image:
                 raise UserError(f"--drive {one.text}: with --print-command,"
@@ -440,11 +441,15 @@ def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
             else:
                 image.overlay(qemu.img, one.image, path, fmt)
                 fmt = "qcow2"
+        state = one.files.get("state")
+        if one.used:
+            state = used.copy(one.profile, one.sets, one.used,
+                              folder / f"drive{i}.state")
         sets = one.sets + ([] if any(s.startswith("seed=") for s in one.sets)
                            else [f"seed={args.seed + i}"])
         found.append(machine.Drive(
             path, fmt, "vssd", one.profile, sets, serial=one.serial,
-            state=one.files.get("state"), oplog=one.files.get("oplog"),
+            state=state, oplog=one.files.get("oplog"),
             trace=one.files.get("trace"), slot=True,
             forget=args.print_command and not args.keep))
     return found

@@ -20,6 +20,7 @@ from pathlib import Path
 from ..arch import ALL, FOREIGN, X86_64
 from ..build import programs
 from ..paths import cache_dir
+from . import used
 
 PROGRAMS_KEPT = 2
 KINDS = {
@@ -33,6 +34,7 @@ KINDS = {
     "linux-source-": "Linux's source",
     "venv-": "Python environment",
     "suite-": "test suite",
+    "used-": "a used drive (--drive NAME,aged)",
     "kept-": "a guest's writes (--keep)",
     "libvirt-": "a libvirt guest's writes",
     "runs": "guests that run, also of ./vssd test",
@@ -93,7 +95,13 @@ def entries() -> list[Entry]:
 def _old(base: Path) -> set[str]:
     names = {p.name for p in base.iterdir()}
     return {n for n in names if n.endswith((".part", ".sparse"))} \
-        | _programs() | _clones(base) | _images(base, names)
+        | _programs() | _clones(base) | _images(base, names) | _used(names)
+
+
+def _used(names: set[str]) -> set[str]:
+    """States of drives of another model."""
+    return {n for n in names if n.startswith(used.PREFIX) and n.count("-") > 1
+            and used.is_of_another_model(n)}
 
 
 def _programs() -> set[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from .. import paths, sizes
 from ..errors import UserError
 from ..nearest import hint
+from . import used
 
 MOST_FUNCTIONS = 24  # slots of the machine that are free
 LEAST_BYTES = 1 << 20
@@ -24,8 +25,9 @@ BLOCK = 4096
 # Keys of --drive that are not options of the model.
 FILES = ("image", "state", "oplog", "trace")
 WORDS = {"size": "a number of bytes, as 512M", "serial": "1 to 20 letters,"
-         " digits and . _ -", **dict.fromkeys(FILES, "a file")}
-METAVAR = "PROFILE[,KEY=VALUE...]"
+         " digits and . _ -", "fill": ", ".join((used.AGED, *used.FILLS)),
+         **dict.fromkeys(FILES, "a file")}
+METAVAR = "PROFILE[,KEY=VALUE...][,aged]"
 
 
 @dataclass
@@ -36,6 +38,7 @@ class Further:
     profile: Path
     size: int = 0  # bytes of an empty drive; 0: its capacity
     serial: str = ""
+    used: str = ""  # how, of used.py; "": the drive is new, or of state=
     files: dict[str, Path] = field(default_factory=dict)  # by FILES
     sets: list[str] = field(default_factory=list)  # KEY=VALUE of the model
 
@@ -76,6 +79,8 @@ def parse(text: str) -> Further:
     seen = set()
     for pair in pairs:
         key, equals, value = pair.partition("=")
+        if pair == used.AGED:
+            key, equals, value = "fill", "=", used.AGED
         if not key or not equals or ";" in pair:
             raise UserError(f"--drive {text}: {pair!r} is no KEY=VALUE")
         if key in seen:
@@ -83,7 +88,7 @@ def parse(text: str) -> Further:
         seen.add(key)
         if key in WORDS:
             _word(drive, key, value)
-        elif "." not in key and (near := hint(key, WORDS)):
+        elif "." not in key and (near := hint(key, (*WORDS, used.AGED))):
             raise UserError(f"--drive {text}: no key {key!r}{near}")
         else:
             drive.sets.append(pair)
@@ -100,6 +105,11 @@ def _word(drive: Further, key: str, value: str) -> None:
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,20}", value):
             raise UserError(f"--drive serial={value}: give {WORDS[key]}")
         drive.serial = value
+    elif key == "fill":
+        if value not in (used.AGED, *used.FILLS):
+            raise UserError(f"--drive {drive.text}: fill={value}: allowed"
+                            f" {WORDS[key]}{hint(value, used.FILLS)}")
+        drive.used = value
     else:
         drive.files[key] = Path(value).expanduser()
 
@@ -118,6 +128,9 @@ def _check(drive: Further) -> None:
                         " other")
     if drive.image and not drive.image.is_file():
         raise UserError(f"--drive image={drive.image}: no such file")
+    if drive.used and "state" in drive.files:
+        raise UserError(f"--drive {drive.text}: state=FILE says how used the"
+                        " drive is: give it, or aged or fill=")
     for name in FILES[1:]:
         if name in drive.files:
             paths.check_output(f"--drive {name}", drive.files[name])
@@ -133,6 +146,15 @@ def claim(drives: list[Further], keep: bool) -> list[int]:
         if "state" in drive.files:
             held.append(paths.claim("--drive state", drive.files["state"]))
     return held
+
+
+def refuse_used(drives: list[Further], option: str) -> None:
+    """Where the copy of a state would not last as long as its drive."""
+    for drive in drives:
+        if drive.used:
+            raise UserError(f"--drive {drive.text}: {drive.used} not with"
+                            f" {option}: make a state by ./vssd age, and give"
+                            " state=FILE")
 
 
 def blank(drive: Further, path: Path) -> Path:
@@ -166,6 +188,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drive", action="append", default=[], metavar=METAVAR,
         help="one more drive, in a hot-plug slot: size=BYTES (default: the"
-        " drive's capacity) or image=FILE, state=FILE, serial=TEXT,"
+        " drive's capacity) or image=FILE, aged (in the steady state of GC),"
+        " fill=HOW (preload, seq, random) or state=FILE, serial=TEXT,"
         " oplog=FILE, trace=FILE, and options of the model; may be repeated"
         " (docs/machines.md)")
