@@ -742,6 +742,9 @@ def test_doctor() -> None:
         vssd("--version").stdout.removeprefix("vssd ")
     assert {"KVM", "disk", "memory", "Python", "QEMU with the device"} \
         <= set(found)
+    accel = "KVM" if found["KVM"]["state"] == "works" else "TCG"
+    assert f"with {accel}" in found["speed"]["detail"]
+    assert "bench --report" in found["speed"]["remedy"]
     fails = [f for f in found.values() if f["state"] == "fails"]
     assert done.returncode == (1 if fails else 0)
     text = vssd("doctor").stdout

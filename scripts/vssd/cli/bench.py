@@ -7,6 +7,7 @@ Benchmarks are not tests: they report, and fail nothing.
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from .. import origin, paths, ranges
 from ..errors import UserError
 from ..nearest import hint
-from ..ui import table
+from ..ui import say, table
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -35,6 +36,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    + "; or profile ROW")
     p.add_argument("--json", action="store_true",
                    help="origin and rows as JSON on standard output")
+    p.add_argument("--report", type=Path, metavar="FILE",
+                   help="write rows, host and versions to FILE, Markdown to"
+                   " attach to an issue; without NAME: of " + ", ".join(REPORTED))
     p.add_argument("--repeat", type=int, default=3, metavar="N",
                    help="runs of each, in turns; the median is told"
                    " (default: 3)")
@@ -184,6 +188,9 @@ BENCHES: dict[str, Callable[[argparse.Namespace], Iterable[Row]]] = {
 SERVED = ("fio", "idle", "warm", "cold")
 SLOW = ("cold", "conformance")
 PEER = "peer"  # with --peer
+# Of --report without NAME: those in which a guest's accelerator counts, and the
+# simulator as a measure of the processor.
+REPORTED = ("sim", "warm", "fio", "lateness", "idle")
 PROFILE = "profile"
 PROFILES = ("read", "write", "gc", "read_trace", "write_trace", "gc_trace",
             "device", "device_128k")
@@ -213,14 +220,18 @@ def _profile(args: argparse.Namespace) -> Rows:
     return profile.measure(name, Path(output), args.runtime)
 
 
+def _cells(rows: Rows) -> list[list[str]]:
+    return [[r["name"], _cell(r["ours"]), _cell(r["peer"]), _cell(r["ratio"]),
+             r["unit"], r["note"]] for r in rows]
+
+
 def _show(rows: Rows, as_json: bool) -> int:
     measured = sum(r["ours"] is not None for r in rows)
     if as_json:
         origin.write({"measured": measured, "rows": rows})
         return 0
     table(f"{origin.version_text()} bench", ["what", "ours", "peer", "ratio", "unit", "note"],
-          [[r["name"], _cell(r["ours"]), _cell(r["peer"]), _cell(r["ratio"]),
-            r["unit"], r["note"]] for r in rows])
+          _cells(rows))
     print(f"measured: {measured} of {len(rows)} rows")
     return 0
 
@@ -237,9 +248,12 @@ def check(args: argparse.Namespace) -> None:
     """Names and options that do not go together."""
     if args.names[:1] == [PROFILE]:
         ranges.check("--runtime", args.runtime, 1)
+        if args.report:
+            raise UserError("--report: not with profile")
         return
     if args.output:
         raise UserError("--output: only with profile")
+    paths.check_output("--report", args.report)
     unknown = [n for n in args.names if n not in BENCHES]
     if unknown:
         raise UserError(f"no benchmark {unknown[0]!r}"
@@ -258,6 +272,8 @@ def check(args: argparse.Namespace) -> None:
 
 
 def _chosen(args: argparse.Namespace) -> list[str]:
+    if args.report and not args.names:
+        return list(REPORTED)
     return args.names or [n for n in BENCHES if n not in (*SLOW, PEER)]
 
 
@@ -275,6 +291,8 @@ def main(args: argparse.Namespace) -> int:
         peer.check(args.peer)
         if PEER not in names:
             names = [*names, PEER]
+    if args.report:
+        return _report(args, names)
     rows = []
     try:
         for name in names:
@@ -283,4 +301,28 @@ def main(args: argparse.Namespace) -> int:
     finally:
         if rows:
             _show(rows, args.json)
+    return _judge(rows, names)
+
+
+def _report(args: argparse.Namespace, names: list[str]) -> int:
+    """The rows in a file, which is written again after each benchmark; one that
+    fails does not end the others."""
+    from ..bench import report
+
+    rows: Rows = []
+    lost: dict[str, str] = {}
+    where = report.host()
+    command = shlex.join(["./vssd", "bench", *names, *_served(args),
+                          "--repeat", str(args.repeat),
+                          "--runtime", str(args.runtime),
+                          *(["--peer", str(args.peer)] if args.peer else [])])
+    for name in names:
+        try:
+            for one in BENCHES[name](args):
+                rows.append(one)
+        except UserError as e:
+            lost[name] = str(e)
+        report.write(args.report, command, where, _cells(rows), lost)
+    _show(rows, args.json)
+    say(f"{args.report} can be attached to an issue")
     return _judge(rows, names)
