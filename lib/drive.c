@@ -101,7 +101,8 @@ int lib_check_instant(VssdDrive *d, uint64_t now_ns)
 
 /* ---- from a setup to a configuration ------------------------------------- */
 
-/* The folder of profiles beside this library, as a wheel has it; or NULL. */
+/* The folder of profiles beside this library, as a wheel and a build have it;
+ * or NULL. */
 static char *beside_library(void)
 {
     g_autofree char *folder = NULL;
@@ -117,8 +118,7 @@ static char *beside_library(void)
 static bool load_profile(SsdConfig *cfg, const char *name, GError **error)
 {
     g_autofree char *beside = beside_library();
-    const char *const folders[] = {beside, VSSD_PROFILES_INSTALLED,
-                                   VSSD_PROFILE_DIR};
+    const char *const folders[] = {beside, VSSD_PROFILES_INSTALLED};
     g_autofree char *path =
         setup_find_profile(name, folders, G_N_ELEMENTS(folders));
 

@@ -295,6 +295,18 @@ def test_debian_package(debs: dict[str, Path], tmp_path: Path,
 
 
 @DEBS
+def test_debian_packages_have_no_path_of_their_build(debs: dict[str, Path],
+                                                     tmp_path: Path) -> None:
+    """So that a build in another folder gives the same bytes."""
+    folder = os.fsencode(debs["vssd"].parent)
+    for name in ("vssd", "vssd-qemu", "libvssd1", "libvssd-dev"):
+        run(["dpkg-deb", "-x", debs[name], tmp_path / name])
+    files = [p for p in tmp_path.rglob("*") if p.is_file()]
+    assert len(files) > 100
+    assert [p for p in files if folder in p.read_bytes()] == []
+
+
+@DEBS
 @pytest.mark.skipif(not LONG, reason="makes a Debian system; with --long")
 @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
 @pytest.mark.parametrize("how", ["plugin", "server"])
