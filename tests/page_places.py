@@ -101,7 +101,8 @@ ELSEWHERE = {
 RUN = ("./vssd sim ", "./vssd help", "./vssd --help", "./vssd --version",
        "./vssd man", "./vssd completion", "./vssd kernel list",
        "./vssd compare", "./vssd plot", "./vssd report", "echo ", "printf ",
-       "cat > ", "python3 - <<", "n=4 ", "for a in ", "gcc ")
+       "cat > ", "python3 - <<", "n=4 ", "for a in ", "for op in ",
+       "for gc in ", "gcc ")
 
 # A block with such a line is typed in the guest of the last ./vssd run before
 # it; see works().

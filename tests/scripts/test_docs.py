@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The documents: links, paths, options, commands and wording (README.md,
-CONTRIBUTING.md and docs/*.md)."""
+CONTRIBUTING.md and all *.md below docs/)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import words
 from vssd.paths import PROJECT
 
-PAGES = sorted((PROJECT / "docs").glob("*.md"))
+PAGES = sorted((PROJECT / "docs").rglob("*.md"))
 ROOT_PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md"]
 ALL = [*ROOT_PAGES, *PAGES]
 WIDTH = 100

@@ -12,7 +12,17 @@ from pathlib import Path
 
 import pytest
 from page_commands import Command, Line, lines
-from page_places import ELSEWHERE, IN_WORKS, LINES, WORKS, in_scripts, make_files, reason, works
+from page_places import (
+    ELSEWHERE,
+    IN_WORKS,
+    LINES,
+    PAGES,
+    WORKS,
+    in_scripts,
+    make_files,
+    reason,
+    works,
+)
 
 from vssd.build import model
 from vssd.cli.main import parser
@@ -58,6 +68,18 @@ def test_what_is_typed_names_drives_by_serial() -> None:
     assert len(typed) > 10
     assert [text for text in typed
             if re.search(r"/dev/n(vme|g)\d+n|nvme-subsys\d", text)] == []
+
+
+def test_pictures_of_the_course() -> None:
+    """Each picture that a command makes is on its page, and is there."""
+    pages = [p for p in PAGES if p.parent.name == "course"]
+    assert pages
+    for page in pages:
+        made = re.findall(r" -o /tmp/(\S+\.svg)", page.read_text())
+        shown = re.findall(r"!\[[^\]]+\]\((\S+)\)", page.read_text())
+        assert made == shown != []
+        for name in shown:
+            assert "<svg" in (page.parent / name).read_text()
 
 
 def test_lines_as_a_shell_takes_them() -> None:
@@ -117,6 +139,6 @@ def test_it_runs(line: Line, folder: Path) -> None:
     text = line.text.replace("/tmp/", f"{folder}/")
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-ec", text], capture_output=True,
-        check=False, cwd=folder, timeout=300, stdin=subprocess.DEVNULL,
+        check=False, cwd=folder, timeout=900, stdin=subprocess.DEVNULL,
         env=os.environ | {"HOME": str(folder), "VSSD_CACHE": str(cache_dir())})
     assert done.returncode == 0, done.stderr[-500:]

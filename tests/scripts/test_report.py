@@ -307,6 +307,9 @@ def test_points_stand_at_their_values(here: Path, values: list[Any],
     (curve,) = plot.curves(found, "waf", "options.ftl.op_percent", None)
     assert curve.x == x and curve.unit == unit
     fig = plot.draw(found, ["waf"], "options.ftl.op_percent", None, "")
+    # A curve of a value that a run was not given has the default's name.
+    for curve in plot.curves(found, "waf", None, "options.ftl.op_percent"):
+        assert not curve.name.endswith("=None")
     (line,) = fig.axes[0].lines
     assert list(line.get_xdata()) == x
     assert (f"({unit})" in fig.axes[0].get_xlabel()) == bool(unit)

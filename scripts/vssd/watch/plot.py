@@ -167,7 +167,10 @@ def _parts(found: list[Source], shown: tuple[str | None, ...]) -> list[str]:
 
 def _name(row: Row, whole: str, by: str | None, parts: list[str]) -> str:
     """Of the curve to which a row belongs."""
-    words = [f"{by}={row.get(by)}"] if by is not None else []
+    words = []
+    if by is not None:
+        value = row.get(by)
+        words.append(f"{by}={_default(by) if value is None else value}")
     words += [str(row[part]) for part in parts if row.get(part) is not None]
     return ", ".join(words) or whole
 
