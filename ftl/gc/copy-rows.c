@@ -275,8 +275,9 @@ static bool plan(const Ssd *ssd, uint32_t plane, uint32_t class, CopyRow *r)
     return !r->missing || must_go(ssd, r, plane);
 }
 
-/* true: some of what is to go has been overwritten meanwhile. */
-static bool drop_stale(Ssd *ssd, const CopyRow *r)
+/* true: some of what is to go has been overwritten meanwhile.  Other planes
+ * than the starter may have room to read on then. */
+static bool drop_stale(Ssd *ssd, const CopyRow *r, uint32_t starter)
 {
     bool dropped = false;
 
@@ -286,7 +287,12 @@ static bool drop_stale(Ssd *ssd, const CopyRow *r)
 
         if (n > 0) {
             copies_drop_stale(ssd, r->plane[i]);
-            dropped |= g->n_staged < n;
+        }
+        if (g->n_staged < n) {
+            dropped = true;
+            if (r->plane[i] != starter) {
+                ssd_wake(ssd, WORK_GC, r->plane[i]);
+            }
         }
     }
     return dropped;
@@ -306,7 +312,7 @@ static bool try_class(Ssd *ssd, uint32_t plane, uint32_t class)
                            ssd->l.n_streams + plane);
             return false;
         }
-    } while (drop_stale(ssd, &r));
+    } while (drop_stale(ssd, &r, plane));
     if (!has_page(ssd, plane, class)) {
         return false; /* what made the row was stale */
     }
