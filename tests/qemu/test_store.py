@@ -5,6 +5,7 @@ full or failing."""
 from __future__ import annotations
 
 import os
+import re
 import resource
 import struct
 import time
@@ -261,7 +262,9 @@ def test_machine_that_stopped_ends(image: Path) -> None:
         machine.cmd("quit")
         status, text = machine.wait()
     assert status == 1
-    assert "the image d0 has refused 65536 bytes" in text
+    # What the drive had not yet given to the image is lost by the cut.
+    refused = re.search(r"the image d0 has refused (\d+) bytes", text)
+    assert refused and int(refused[1]) in range(4 * KIB, 64 * KIB + 1, 4 * KIB)
     assert "they are lost: Input/output error" in text
 
 
