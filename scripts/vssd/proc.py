@@ -105,11 +105,21 @@ def _start(args: list[str], cwd: Path | None,
         return proc
 
 
+def wait_used(proc: subprocess.Popen[Any]) -> float:
+    """Wait for the end of a program; the seconds of CPU time that it and its
+    children have used, 0 if Popen has waited already."""
+    try:
+        _, status, usage = os.wait4(proc.pid, 0)
+    except ChildProcessError:  # terminate() of a program that had ended
+        proc.wait()
+        return 0.0
+    proc.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
 def _wait(proc: subprocess.Popen[str]) -> int:
     """Its exit status; its CPU time is counted."""
-    _, status, usage = os.wait4(proc.pid, 0)
-    proc.returncode = os.waitstatus_to_exitcode(status)
-    _Running.used.seconds = cpu_s() + usage.ru_utime + usage.ru_stime
+    _Running.used.seconds = cpu_s() + wait_used(proc)
     return proc.returncode
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from vssd import proc
+from vssd import ending, proc
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 from vssd.ui import Stage
@@ -59,6 +59,16 @@ def test_an_error_ends_the_other(second: bool) -> None:
     proc.run_logged(["true"], "again", "a later program")
 
 
+def test_an_error_after_the_end() -> None:
+    """Of the caller, whose program has ended meanwhile: it is raised as it is."""
+    def read(line: str) -> None:
+        time.sleep(0.3)
+        raise ValueError(line)
+
+    with pytest.raises(ValueError, match="word"):
+        proc.run_logged(["echo", "word"], "ends", "a step", on_line=read)
+
+
 def test_sigterm_ends_both() -> None:
     """No program outlives the command."""
     code = ("import sys; from vssd import ending, proc\n"
@@ -73,15 +83,10 @@ def test_sigterm_ends_both() -> None:
         time.sleep(0.5)
         child.send_signal(signal.SIGTERM)
         _, said = child.communicate(timeout=LONG_S / 2)
-        assert child.returncode == ending_status(), said
+        assert child.returncode == ending.TERMINATED, said
     left = subprocess.run(["pgrep", "-s", str(child.pid)], check=False,
                           capture_output=True, text=True).stdout
     assert left == ""
-
-
-def ending_status() -> int:
-    """Of a command that SIGTERM has ended."""
-    return 128 + signal.SIGTERM
 
 
 def test_cpu_time_of_a_stage(capfd: pytest.CaptureFixture[str]) -> None:

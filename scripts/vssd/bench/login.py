@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import UserError, one_line
 from ..paths import PROJECT
+from ..proc import wait_used
 from ..ui import Stage
 from .rows import row
 
@@ -45,9 +46,8 @@ def _seconds_to_login(command: Path, env: dict[str, str],
         proc.terminate()
         proc.stdout.close()
         proc.stdin.close()
-        _, _, used = os.wait4(proc.pid, 0)
-        proc.returncode = 0
-    return took, used.ru_utime + used.ru_stime
+        cpu_s = wait_used(proc)
+    return took, cpu_s
 
 
 def _name(kind: str, more: Sequence[str]) -> str:
