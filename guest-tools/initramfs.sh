@@ -64,7 +64,15 @@ device=${file%/uevent}
 device=/dev/${device##*/}
 $b mount -t "$type" -o "$how${flags:+,$flags}" "$device" /root ||
     fail "cannot mount $device"
-$b umount /proc
-$b umount /sys
-$b mount -o move /dev /root/dev
+
+# Those of the kernel: init would mount each by a process of its own.
+$b mkdir -p /dev/mqueue /dev/hugepages
+for word in mqueue=/dev/mqueue hugetlbfs=/dev/hugepages \
+    debugfs=/sys/kernel/debug tracefs=/sys/kernel/tracing; do
+    $b mount -t "${word%%=*}" -o nosuid,nodev "${word%%=*}" "${word#*=}" \
+        2>/dev/null # not every kernel has it
+done
+for folder in proc sys dev; do
+    $b mount -o move /$folder /root/$folder
+done
 exec $b switch_root /root "$init"

@@ -8,10 +8,12 @@
  *
  *   opt/vssd/exec   one command: run it, report, power the guest off
  *   opt/vssd/serve  run the commands of the second serial port, until one ends
- * it
+ *                   it
+ *   opt/vssd/early  the command need not wait for the rest of the boot: that of
+ *                   an agent with --early, which does nothing else
  *
- * Neither: it ends at once.  Requests and answers are frames on the second
- * serial port, or that of the first argument: a byte of type, four of length
+ * No task: it ends at once.  Requests and answers are frames on the second
+ * serial port, or that of the last argument: a byte of type, four of length
  * (little-endian), the payload.
  * While a command runs, frames with its input may come, and one that kills it.
  * The agent answers each frame of input when the command has taken it; only
@@ -524,10 +526,11 @@ static bool run_and_report(int port, const char *command, char type)
     return true;
 }
 
-static void power_off(void)
+/* how: an argument of systemctl; or NULL. */
+static void power_off(const char *how)
 {
     if (access("/run/systemd/system", F_OK) == 0) {
-        execl("/usr/bin/systemctl", "systemctl", "poweroff", (char *)NULL);
+        execl("/usr/bin/systemctl", "systemctl", "poweroff", how, (char *)NULL);
     }
     execl("/sbin/poweroff", "poweroff", "-f", (char *)NULL);
     exit(1);
@@ -548,7 +551,7 @@ static bool serve(int port)
     }
     switch (request.type) {
     case REQUEST_OFF:
-        power_off();
+        power_off(NULL);
         break;
     case REQUEST_RUN:
     case REQUEST_RUN_IN:
@@ -614,11 +617,12 @@ static void mount_all(void)
 
 int main(int argc, char **argv)
 {
+    bool early = argc > 1 && strcmp(argv[1], "--early") == 0;
     char *command, *how;
     int port;
 
     mount_all();
-    if (!fw_cfg_there()) {
+    if (!fw_cfg_there() || (early && !fw_cfg_file("opt/vssd/early"))) {
         return 0;
     }
     command = fw_cfg_file("opt/vssd/exec");
@@ -627,14 +631,15 @@ int main(int argc, char **argv)
         return 0;
     }
     signal(SIGPIPE, SIG_IGN);
-    port = port_open(argc > 1 ? argv[1] : PORT);
-    if (fw_cfg_file("opt/vssd/network")) {
+    port = port_open(argc > 1 + early ? argv[1 + early] : PORT);
+    if (!early && fw_cfg_file("opt/vssd/network")) {
         wait_for_network();
     }
     if (command) {
         port_write(port, HELLO_EXEC, sizeof(HELLO_EXEC) - 1);
         run_and_report(port, command, 0);
-        power_off();
+        /* Services are killed, file systems unmounted. */
+        power_off("--force");
     }
     while (true) {
         greet(port);

@@ -50,6 +50,18 @@ def test_exec_gives_output_and_status(env: Env, tmp_path: Path) -> None:
     assert found["schema_version"] >= 1
 
 
+def test_exec_waits_for_the_network_if_told_so(env: Env) -> None:
+    """Else it starts before: file systems and devices are there."""
+    at_once = vssd("run", "--profile", "zero-latency", "--exec",
+                   "test -d /run/vssd-agent && test -e /run/udev/control"
+                   " && mountpoint -q /tmp && echo early")
+    assert at_once.stdout == "early\n" and at_once.returncode == 0
+    waits = vssd("run", "--profile", "zero-latency", "--wait-network", "--exec",
+                 "test ! -e /run/vssd-agent && systemctl is-active"
+                 " systemd-networkd && ip route | grep -o '^default via'")
+    assert waits.stdout == "active\ndefault via\n", waits.stderr
+
+
 def test_icount_twice_is_the_same(env: Env, tmp_path: Path) -> None:
     """Two runs in virtual time: every number of the drive is equal."""
     found: list[dict[str, Any]] = []

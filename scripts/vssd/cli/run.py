@@ -97,6 +97,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--exec", metavar="COMMAND", dest="command",
                    help="run one shell command in the guest, show its output,"
                    " power off, exit with its status")
+    p.add_argument("--wait-network", action="store_true",
+                   help="with --exec: start the command when the system is up"
+                   " and the network has an address")
     p.add_argument("--name", metavar="NAME",
                    help="how other commands find this run, by their --run NAME"
                    " (default: a name is made)")
@@ -263,6 +266,11 @@ def _check_ends(args: argparse.Namespace) -> None:
     """Options of the course and the end of the run."""
     if args.command is not None and not args.command.strip():
         raise UserError("--exec: give a command")
+    if args.wait_network and args.command is None:
+        raise UserError("--wait-network: only with --exec; other runs wait")
+    if args.wait_network and args.icount:
+        raise UserError("--wait-network: not with --icount, whose guest has no"
+                        " network")
     if args.timeout is not None and args.command is None:
         raise UserError("--timeout: only with --exec")
     if args.timeout is not None:
@@ -321,6 +329,8 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
             [drive, *further(args, qemu, folder)], mebibytes(args.mem),
             args.smp, arch=args.arch, network=not args.icount,
             icount=args.icount, seed=args.seed, command=args.command,
+            early=args.command is not None and not args.wait_network
+            and not args.icount,
             serve=args.command is None and not args.print_command,
             ports=links.with_ports(args),
             reboot_ends=args.command is not None,

@@ -122,6 +122,7 @@ def _image_key(suite: str, more: tuple[str, ...] = ()) -> str:
     return key_of("image-1", _root_key(suite, more), _tree_bytes(FOLDERS[0]),
                   guest_tools.source_bytes(),
                   file_bytes("guest-tools/vssd-agent.service",
+                             "guest-tools/vssd-agent-early.service",
                              "scripts/vssd/guest/image.py",
                              "scripts/vssd/guest/disk.py",
                              initramfs.SCRIPT,

@@ -20,9 +20,10 @@ from ..paths import PROJECT
 from . import initramfs
 
 UNITS = "etc/systemd/system"
+AGENT_UNITS = ("vssd-agent-early.service", "vssd-agent.service")
 ENABLED = {
-    "multi-user.target.wants/vssd-agent.service":
-        "/etc/systemd/system/vssd-agent.service",
+    **{f"multi-user.target.wants/{name}": f"/{UNITS}/{name}"
+       for name in AGENT_UNITS},
     "multi-user.target.wants/systemd-networkd.service":
         "/usr/lib/systemd/system/systemd-networkd.service",
     "getty.target.wants/serial-getty@ttyS0.service":
@@ -40,15 +41,25 @@ MASKED = ("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer",
           # Modules load when they are used; in an emulated guest each of these
           # takes a while at boot.
           "sys-fs-fuse-connections.mount", "systemd-binfmt.service",
-          "proc-sys-fs-binfmt_misc.automount")
+          "proc-sys-fs-binfmt_misc.automount",
+          # Each is a process or two at boot: the log stays in memory, the
+          # processor has random numbers, and nobody passes credentials.
+          "systemd-journal-flush.service", "systemd-random-seed.service",
+          "systemd-udev-load-credentials.service",
+          "systemd-tmpfiles-setup-dev-early.service",
+          "systemd-networkd-persistent-storage.service")
 # For disks that this guest has not, and for logins through vsock.
 GENERATORS = tuple(f"systemd-{name}-generator" for name in (
     "bless-boot", "cryptsetup", "factory-reset", "gpt-auto",
     "hibernate-resume", "integritysetup", "ssh", "system-update", "tpm2",
     "veritysetup"))
-# Started only when a run asks for it (guest/setup.py).
-NOT_ENABLED = ("multi-user.target.wants/ssh.service",
-               "sockets.target.wants/ssh.socket")
+# Started only when a run asks for it (guest/setup.py), or by udev when the
+# module is loaded; and a list of modules that is empty.
+NOT_ENABLED = (
+    f"{UNITS}/multi-user.target.wants/ssh.service",
+    f"{UNITS}/sockets.target.wants/ssh.socket",
+    "usr/lib/systemd/system/sysinit.target.wants/sys-kernel-config.mount",
+    "etc/modules-load.d/modules.conf")
 GRUB_CONFIG = """\
 serial --unit=0 --speed=115200
 terminal_input serial
@@ -70,7 +81,8 @@ def fill(root: Path, tools: Path, partuuid: str) -> Path:
         place.mkdir(parents=True, exist_ok=True)
         shutil.copy(tools / name, place / name)
         os.chmod(place / name, 0o755)
-    shutil.copy(PROJECT / "guest-tools/vssd-agent.service", root / UNITS)
+    for name in AGENT_UNITS:
+        shutil.copy(PROJECT / "guest-tools" / name, root / UNITS)
     for name, target in ENABLED.items():
         _symlink(root / UNITS / name, target)
     for name in MASKED:
@@ -78,7 +90,7 @@ def fill(root: Path, tools: Path, partuuid: str) -> Path:
     for name in GENERATORS:
         _symlink(root / "etc/systemd/system-generators" / name, "/dev/null")
     for name in NOT_ENABLED:
-        (root / UNITS / name).unlink(missing_ok=True)
+        (root / name).unlink(missing_ok=True)
     shadow = root / "etc/shadow"
     lines = shadow.read_text().splitlines()
     shadow.write_text("\n".join("root:" + x[x.index(":", 5):]

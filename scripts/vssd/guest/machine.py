@@ -104,6 +104,7 @@ class Spec:
     icount_shift: int = ICOUNT_SHIFT
     seed: int = 1
     command: str | None = None  # run it and power off
+    early: bool = False         # the command does not wait for the whole boot
     serve: bool = False         # the agent takes requests
     reboot_ends: bool = False
     pause_at_end: bool = True   # so that the drive can still be asked
@@ -300,8 +301,9 @@ def command_line(spec: Spec) -> list[str]:
             for host, guest in spec.ports), "-device",
                  "virtio-net-pci,netdev=net0,romfile=",
                  "-fw_cfg", "name=opt/vssd/network,string=1"]
-    if spec.serve:
-        args += ["-fw_cfg", "name=opt/vssd/serve,string=1"]
+    for name, given in (("early", spec.early), ("serve", spec.serve)):
+        if given:
+            args += ["-fw_cfg", f"name=opt/vssd/{name},string=1"]
     return args + spec.extra
 
 
