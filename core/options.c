@@ -287,6 +287,29 @@ static bool set_number(void *field, const OptDesc *d, const char *value,
     return true;
 }
 
+/* The index of a name of the row, or -1. */
+static int name_index(const OptDesc *d, const char *value)
+{
+    for (unsigned i = 0; d->name_at && d->name_at(i); i++) {
+        if (strcmp(d->name_at(i), value) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static bool set_named(uint32_t *field, const OptDesc *d, const char *value,
+                      GError **error)
+{
+    int i = name_index(d, value);
+
+    if (i >= 0) {
+        *field = d->type == OPT_ENUM ? (uint32_t)i : OPT_NAMED(i);
+    }
+    return i >= 0 || (d->type == OPT_ENUM ? bad_value(d, value, error)
+                                          : set_number(field, d, value, error));
+}
+
 static bool set_double(double *field, const OptDesc *d, const char *value,
                        GError **error)
 {
@@ -315,6 +338,8 @@ static bool store(void *field, const OptDesc *d, const char *value,
 {
     switch (d->type) {
     case OPT_U32:
+    case OPT_ENUM:
+        return set_named(field, d, value, error);
     case OPT_U64:
     case OPT_SIZE:
     case OPT_TIME:
@@ -324,14 +349,6 @@ static bool store(void *field, const OptDesc *d, const char *value,
         return set_double(field, d, value, error);
     case OPT_BOOL:
         return parse_bool(value, field) || bad_value(d, value, error);
-    case OPT_ENUM:
-        for (unsigned i = 0; d->name_at(i); i++) {
-            if (strcmp(d->name_at(i), value) == 0) {
-                *(uint32_t *)field = i;
-                return true;
-            }
-        }
-        return bad_value(d, value, error);
     case OPT_STRING:
         if (d->check && !d->check(value, error)) {
             return false;
@@ -388,12 +405,25 @@ void opt_clear(void *base, const OptDesc *table, size_t n)
     }
 }
 
+const char *opt_name_of(const OptDesc *d, uint32_t value)
+{
+    return d->name_at && value > d->max ? d->name_at(UINT32_MAX - value) : NULL;
+}
+
+static char *print_u32(const OptDesc *d, uint32_t value)
+{
+    const char *name = opt_name_of(d, value);
+
+    return name ? g_strdup(name) : print_scaled(d->type, value);
+}
+
 char *opt_get(const void *base, const OptDesc *d)
 {
     const void *field = (const char *)base + d->offset;
 
     switch (d->type) {
     case OPT_U32:
+        return print_u32(d, *(const uint32_t *)field);
     case OPT_PPM:
         return print_scaled(d->type, *(const uint32_t *)field);
     case OPT_U64:
@@ -412,25 +442,34 @@ char *opt_get(const void *base, const OptDesc *d)
     g_assert_not_reached();
 }
 
+/* The names, with commas; NULL: it has none. */
+static char *all_names(const OptDesc *d)
+{
+    GString *s = g_string_new(NULL);
+
+    for (unsigned i = 0; d->name_at && d->name_at(i); i++) {
+        g_string_append_printf(s, "%s%s", i ? ", " : "", d->name_at(i));
+    }
+    return g_string_free(s, s->len == 0);
+}
+
 char *opt_range(const OptDesc *d)
 {
-    if (d->type == OPT_BOOL) {
+    g_autofree char *names = all_names(d);
+    g_autofree char *low = NULL;
+    g_autofree char *high = NULL;
+
+    switch (d->type) {
+    case OPT_BOOL:
         return g_strdup("on, off");
-    }
-    if (d->type == OPT_STRING) {
+    case OPT_STRING:
         return g_strdup("any text");
-    }
-    if (d->type == OPT_ENUM) {
-        GString *s = g_string_new(NULL);
-
-        for (unsigned i = 0; d->name_at(i); i++) {
-            g_string_append_printf(s, "%s%s", i ? ", " : "", d->name_at(i));
-        }
-        return g_string_free(s, FALSE);
-    } else {
-        g_autofree char *low = print_scaled(d->type, d->min);
-        g_autofree char *high = print_scaled(d->type, d->max);
-
-        return g_strdup_printf("%s..%s", low, high);
+    case OPT_ENUM:
+        return g_steal_pointer(&names);
+    default:
+        low = print_scaled(d->type, d->min);
+        high = print_scaled(d->type, d->max);
+        return names ? g_strdup_printf("%s, %s..%s", names, low, high)
+                     : g_strdup_printf("%s..%s", low, high);
     }
 }

@@ -6,7 +6,8 @@
  * the struct field, the key, the range with a message that names it, the
  * default, --help and the reference page.  Values are stored as:
  *
- *   OPT_U32     uint32_t   plain number
+ *   OPT_U32     uint32_t   plain number; or, if the row has names, one of them,
+ *                          which is stored as OPT_NAMED(index)
  *   OPT_U64     uint64_t   plain number
  *   OPT_SIZE    uint64_t   bytes; suffixes K M G T and KiB MiB GiB TiB
  *                          (1024), B KB MB GB TB (1000)
@@ -45,13 +46,17 @@ typedef struct OptDesc {
     size_t offset;     /* of the field in the struct given to the functions */
     uint64_t min, max; /* in stored units; ignored for BOOL, ENUM, STRING */
     const char *def;   /* default, as a user would type it; NULL: 0/NULL */
-    /* ENUM: the name of value i, NULL past the last; else NULL. */
+    /* ENUM: the name of value i, NULL past the last.  U32: names that may stand
+     * for numbers, likewise, or NULL.  Else NULL. */
     const char *(*name_at)(unsigned i);
     const char *help; /* one line, with the unit if the key has none */
     /* STRING: is the text right?  NULL: any is. */
     bool (*check)(const char *value, GError **error);
     void (*then)(void *base); /* sets other fields, too; NULL: does not */
 } OptDesc;
+
+/* What a U32 holds for its i-th name; greater than the max of such a row. */
+#define OPT_NAMED(i) (UINT32_MAX - (uint32_t)(i))
 
 /* A row of a table, of the arguments of its x-macro; behind the help it may
  * have .check and .then. */
@@ -98,6 +103,9 @@ void opt_clear(void *base, const OptDesc *table, size_t n);
 
 /* The field as a user would type it; opt_set() of it gives the same value. */
 char *opt_get(const void *base, const OptDesc *d);
+
+/* The name that the field of a U32 holds; NULL: it holds a number. */
+const char *opt_name_of(const OptDesc *d, uint32_t value);
 
 /* The allowed values in words: "1..64", "0 ns..1 s", "fifo, lru". */
 char *opt_range(const OptDesc *d);

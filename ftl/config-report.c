@@ -60,7 +60,11 @@ static void write_option(const void *base, const OptDesc *d, const char *value,
 
     switch (d->type) {
     case OPT_U32:
-        json_u64(w, d->key, *(const uint32_t *)at);
+        if (opt_name_of(d, *(const uint32_t *)at)) {
+            json_string(w, d->key, value);
+        } else {
+            json_u64(w, d->key, *(const uint32_t *)at);
+        }
         break;
     case OPT_U64:
         json_u64(w, d->key, *(const uint64_t *)at);

@@ -10,7 +10,7 @@
 #include "prng.h"
 
 typedef struct Box {
-    uint32_t u32;
+    uint32_t u32, named;
     uint64_t u64;
     uint64_t size;
     uint64_t time_ps;
@@ -46,6 +46,7 @@ static void clear_u32(void *base)
 static const OptDesc rows[] = {
     /* clang-format off */
     ROW(U32, uint32_t, u32, "a.u32", 1, 64, "8", NULL, "h")
+    ROW(U32, uint32_t, named, "a.named", 2, 64, "green", colour_name, "h")
     ROW(U64, uint64_t, u64, "a.u64", 0, UINT64_MAX, "7", NULL, "h")
     ROW(SIZE, uint64_t, size, "a.size", 0, UINT64_MAX, "4KiB", NULL, "h")
     ROW(TIME, uint64_t, time_ps, "a.time", 0, UINT64_MAX, "45us", NULL, "h")
@@ -94,6 +95,9 @@ static void test_good(void)
         {"a.u32", "064", 64},
         {"a.u32", "1_0", 10},
         {"a.u32", "2.0", 2},
+        {"a.named", "2", 2},
+        {"a.named", "red", OPT_NAMED(0)},
+        {"a.named", "blue", OPT_NAMED(2)},
         {"a.u64", "18446744073709551615", UINT64_MAX},
         {"a.u64", "0", 0},
         {"a.size", "512", 512},
@@ -204,6 +208,10 @@ static void test_bad(void)
     refuse("a.u32", "1.5");
     refuse("a.u32", "4294967297"); /* would be 1 if it were cut to 32 bits */
     refuse("a.u32", "8us");
+    refuse("a.named", "1");
+    refuse("a.named", "65");
+    refuse("a.named", "Red");
+    refuse("a.named", "4294967295"); /* how the first name is stored */
     refuse("a.u64", "18446744073709551616");
     refuse("a.size", "0.1B");
     refuse("a.size", "1us");
@@ -260,7 +268,7 @@ static void test_range_text(void)
     } t[] = {
         {"a.u32", "1..64"},     {"a.ppm", "0%..1000%"},
         {"a.flag", "on, off"},  {"a.colour", "red, green, blue"},
-        {"a.text", "any text"},
+        {"a.text", "any text"}, {"a.named", "red, green, blue, 2..64"},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
@@ -312,6 +320,7 @@ static void test_get_words(void)
     Box b = {0};
     g_autofree char *flag = NULL;
     g_autofree char *colour = NULL;
+    g_autofree char *named = NULL;
     g_autofree char *text = NULL;
     g_autofree char *none = opt_get(&b, row("a.text"));
 
@@ -319,9 +328,11 @@ static void test_get_words(void)
     opt_set(&b, row("a.text"), "some words", NULL);
     flag = opt_get(&b, row("a.flag"));
     colour = opt_get(&b, row("a.colour"));
+    named = opt_get(&b, row("a.named"));
     text = opt_get(&b, row("a.text"));
     g_assert_cmpstr(flag, ==, "on");
     g_assert_cmpstr(colour, ==, "blue");
+    g_assert_cmpstr(named, ==, "green");
     g_assert_cmpstr(text, ==, "some words");
     g_assert_cmpstr(none, ==, "");
     opt_clear(&b, rows, G_N_ELEMENTS(rows));
@@ -376,7 +387,7 @@ static void test_then(void)
 
 static void test_find(void)
 {
-    g_assert_true(opt_find(rows, G_N_ELEMENTS(rows), "a.ppm") == &rows[5]);
+    g_assert_true(opt_find(rows, G_N_ELEMENTS(rows), "a.ppm") == &rows[6]);
     g_assert_null(opt_find(rows, G_N_ELEMENTS(rows), "a.pp"));
     g_assert_null(opt_find(rows, G_N_ELEMENTS(rows), "a.ppmm"));
     g_assert_null(opt_find(rows, G_N_ELEMENTS(rows), ""));
