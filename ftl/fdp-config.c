@@ -15,6 +15,7 @@
 #include "outside-config.h"
 #include "simtime.h"
 #include "ssd-internal.h"
+#include "superblock-config.h"
 
 #define fail(error, ...) opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)
 
@@ -117,11 +118,7 @@ static bool check_groups(const SsdConfig *cfg, GError **error)
                     "fdp.groups=%u: needs ftl.alloc=stripe or superblock",
                     cfg->groups);
     }
-    return cfg->superpage == 0 || dies / cfg->groups % cfg->superpage == 0 ||
-           fail(error,
-                "fdp.groups=%u: needs an ftl.superpage that divides the dies "
-                "of a group, %u (it is %u)",
-                cfg->groups, dies / cfg->groups, cfg->superpage);
+    return true;
 }
 
 static bool check_ru_size(const SsdConfig *cfg, GError **error)
@@ -129,10 +126,11 @@ static bool check_ru_size(const SsdConfig *cfg, GError **error)
     uint64_t planes = (uint64_t)cfg->nand.channels * cfg->nand.chips *
                       cfg->nand.dies * cfg->nand.planes / cfg->groups;
     uint64_t block = cfg->nand.page_bytes * cfg->nand.pages;
+    uint32_t parity_dies = superblock_parity_dies(cfg);
     uint64_t unit;
 
-    if (cfg->rain) {
-        block -= block / cfg->rain;
+    if (parity_dies) {
+        block -= block / parity_dies;
     }
     unit = block * planes;
     if (cfg->ru_bytes % unit != 0 ||

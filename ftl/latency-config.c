@@ -3,12 +3,13 @@
  * latency-config.c - windows of predictable latency: options and sizes.
  *
  * GC by planes is held back plane by plane (gc/hold.c).  Maps that empty blocks
- * by themselves, and GC of superpages and parity stripes, whose planes wait for
- * each other, are refused.
+ * by themselves, and GC of rows (superblock.row), whose planes wait for each
+ * other, are refused.
  */
 #include "latency-config.h"
 
 #include "options.h"
+#include "superblock-config.h"
 
 #include <inttypes.h>
 
@@ -19,8 +20,7 @@
 static const char *needs(const SsdConfig *cfg)
 {
     return ssd_map_least_logs(cfg->mapper) ? "ftl.map=page or dftl"
-           : cfg->superpage                ? "ftl.superpage=0"
-           : cfg->rain                     ? "ftl.rain=0"
+           : superblock_row(cfg) > 1       ? "superblock.row=plane"
            : cfg->zoned                    ? "zones.enabled=off"
                                            : NULL;
 }

@@ -11,6 +11,7 @@
 #include "numtable.h"
 #include "outside-config.h"
 #include "slc-config.h"
+#include "superblock-config.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
 #include "ssd-setup.h"
@@ -95,13 +96,6 @@ const char *ssd_recovery_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
-const char *ssd_gc_unit_name(unsigned i)
-{
-    static const char *const names[] = {"plane", "die", "superblock"};
-
-    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
-}
-
 const char *ssd_slc_when_full_name(unsigned i)
 {
     static const char *const names[] = {
@@ -153,12 +147,31 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     return copy;
 }
 
+/* Options that are now others: what to write in place of them. */
+static const struct {
+    const char *key, *instead;
+} replaced[] = {
+    {"ftl.superpage", "superblock.row, in planes"},
+    {"ftl.superpage_wait", "superblock.row_wait"},
+    {"ftl.flush_pad", "superblock.padding"},
+    {"ftl.rain", "superblock.parity=on and superblock.width, in planes"},
+    {"ftl.gc_unit", "superblock.width (plane, die, drive)"},
+    {"ftl.close_open", "superblock.close_open"},
+};
+
 /* false: *error names the option, and the one that may be meant. */
 static bool no_option(const char *key, GError **error)
 {
     Nearest near_one = nearest_to(key);
     g_autofree char *hint = NULL;
 
+    for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++) {
+        if (strcmp(replaced[i].key, key) == 0) {
+            return opt_fail(error, OPT_ERROR_UNKNOWN,
+                            "%s: is now %s (docs/superblocks.md)", key,
+                            replaced[i].instead);
+        }
+    }
     for (size_t i = 0; i < nand_n_options; i++) {
         nearest_try_key(&near_one, nand_options[i].key);
     }
@@ -288,63 +301,6 @@ char *ssd_config_get(const SsdConfig *cfg, const char *key)
 
 /* ---- checks across options ----------------------------------------------- */
 
-static bool check_superpage(const SsdConfig *cfg, GError **error)
-{
-    uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
-    uint32_t planes = cfg->superpage * cfg->nand.planes;
-
-    if (cfg->superpage == 0 && cfg->flush_pad) {
-        return fail(error,
-                    "ftl.flush_pad=on: needs ftl.superpage of 1 or more");
-    }
-    if (cfg->superpage == 0) {
-        return true;
-    }
-    if (planes == 1) {
-        return fail(error, "ftl.superpage=1: needs nand.planes of 2 or more");
-    }
-    if (planes > SSD_MOST_ROW_PLANES || dies % cfg->superpage != 0) {
-        return fail(error,
-                    "ftl.superpage=%u: must divide the number of dies, "
-                    "%u, with at most %u planes (nand.planes=%u)",
-                    cfg->superpage, dies, SSD_MOST_ROW_PLANES,
-                    cfg->nand.planes);
-    }
-    if (!ssd_alloc_in_rows(cfg->alloc)) {
-        return fail(error,
-                    "ftl.superpage=%u: needs ftl.alloc=stripe or "
-                    "superblock (it is %s)",
-                    cfg->superpage, ssd_alloc_name(cfg->alloc));
-    }
-    return true;
-}
-
-static bool check_rain(const SsdConfig *cfg, GError **error)
-{
-    const NandConfig *n = &cfg->nand;
-    uint32_t programs = n->pages / (n->one_shot ? n->cell + 1 : 1);
-    const char *with = n->slc_blocks                  ? "nand.slc_blocks=0"
-                       : cfg->slc_dynamic_ppm         ? "ftl.slc_dynamic=0"
-                       : n->copyback                  ? "nand.copyback=off"
-                       : cfg->wear == SSD_WEAR_STATIC ? "ftl.wear=fifo or "
-                                                        "dynamic"
-                       : cfg->gc_unit != SSD_GC_UNIT_SUPERBLOCK
-                           ? "ftl.gc_unit=superblock"
-                           : NULL;
-
-    if (cfg->rain == 0) {
-        return true;
-    }
-    if (cfg->rain == 1 || cfg->superpage == 0 ||
-        cfg->superpage % cfg->rain != 0 || programs % cfg->rain != 0) {
-        return fail(error,
-                    "ftl.rain=%u: must be 2 or more, divide ftl.superpage=%u "
-                    "and the programs of a block, %u",
-                    cfg->rain, cfg->superpage, programs);
-    }
-    return !with || fail(error, "ftl.rain=%u: needs %s", cfg->rain, with);
-}
-
 static bool check_upkeep(const SsdConfig *cfg, GError **error)
 {
     if (cfg->refresh_reads && !cfg->nand.errors) {
@@ -399,7 +355,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {cfg->alloc != 0, NEED_ALLOC, "ftl.alloc"},
         {cfg->gc != 0, NEED_GC, "ftl.gc"},
         {outside_streams(cfg) > 0, NEED_STREAMS, "ftl.placement"},
-        {cfg->gc_unit != 0, NEED_SUPERBLOCKS, "ftl.gc_unit"},
+        {superblock_width(cfg) > 1, NEED_SUPERBLOCKS, "superblock.width"},
         {cfg->gc_soft_ppm > 0, NEED_BACKGROUND, "ftl.gc_soft"},
         {cfg->t_gc_period_ps > 0, NEED_BACKGROUND, "ftl.gc_period"},
         {cfg->gc_preempt, NEED_BACKGROUND, "ftl.gc_preempt"},
@@ -420,8 +376,8 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {cfg->recovery != SSD_RECOVERY_CAPACITORS, NEED_RECOVERY,
          "ftl.recovery"},
         {cfg->plp, NEED_PLP, "buffer.plp"},
-        {cfg->superpage > 0, NEED_ALLOC, "ftl.superpage"},
-        {cfg->close_open, NEED_CLOSE, "ftl.close_open"},
+        {superblock_row(cfg) > 1, NEED_ALLOC, "superblock.row"},
+        {cfg->close_open, NEED_CLOSE, "superblock.close_open"},
         {cfg->counters_interval_ps > 0, NEED_LOSSES, "ftl.counters_interval"},
     };
     g_autofree char *chosen = ssd_config_get(cfg, policy);
@@ -689,7 +645,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            fdp_check(cfg, error) && check_upkeep(cfg, error) &&
-           check_superpage(cfg, error) && check_rain(cfg, error) &&
+           superblock_config_check(cfg, error) &&
            slc_config_check(cfg, error) && check_policies(cfg, error) &&
            zones_check(cfg, error) && latency_check(cfg, error) &&
            check_logs(cfg, error) && thermal_check(cfg, error) &&

@@ -35,12 +35,6 @@ typedef enum SsdStreamsGc {
     SSD_STREAMS_GC_MERGE,
 } SsdStreamsGc;
 
-typedef enum SsdGcUnit {
-    SSD_GC_UNIT_PLANE,
-    SSD_GC_UNIT_DIE,
-    SSD_GC_UNIT_SUPERBLOCK,
-} SsdGcUnit;
-
 typedef enum SsdWear {
     SSD_WEAR_FIFO,
     SSD_WEAR_DYNAMIC,
@@ -69,7 +63,7 @@ typedef enum SsdFreeAt {
     SSD_FREE_AT_DATA_IN,
 } SsdFreeAt;
 
-/* Planes of a superpage, at most: bits of a word. */
+/* Planes of superblock.row, at most: bits of a word. */
 #define SSD_MOST_ROW_PLANES 32
 
 /* Streams of a drive, at most: Buffer.dirty_streams. */
@@ -88,8 +82,8 @@ typedef struct SsdLayout {
     uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
     uint32_t units_per_program;
     uint32_t units_per_block;
-    uint32_t data_units;  /* of them, those that are not parity (ftl.rain) */
-    uint32_t parity_dies; /* of a stripe of ftl.rain, or 0 */
+    uint32_t data_units;  /* of them, those that are not parity */
+    uint32_t parity_dies; /* with superblock.parity: of a superblock; or 0 */
     uint32_t n_planes;
     bool wide;          /* numbers of units take 64 bits in tables */
     uint64_t raw_units; /* addresses of physical units, SLC blocks' included */
@@ -100,13 +94,13 @@ typedef struct SsdLayout {
     uint32_t n_groups;     /* fdp.groups; 1 without FDP */
     uint32_t n_handles;    /* streams of a group, one after the other */
     uint32_t group_planes; /* planes of a group, one after the other */
-    uint32_t row_planes;   /* with several, or with ftl.superpage: planes where
+    uint32_t row_planes;   /* with several, or with superblock.row: planes where
                               a stream writes in step (alloc-rows.c); 0: streams
                               share their turns */
     uint32_t row_pages;    /* of them, those that hold data, not parity */
     uint32_t set_planes;   /* planes whose blocks make superblocks, one of each;
                               1: each block is one by itself (superblock.c) */
-    bool superpages;       /* ftl.superpage: a row is the unit of programs */
+    bool superpages;       /* superblock.row: a row is the unit of programs */
     uint64_t slc_handles;  /* streams of a group that use the SLC cache, as
                               bits (ftl.slc_streams) */
     bool slc_some;         /* not all of them do */
@@ -130,7 +124,7 @@ typedef struct SsdLayout {
      * share of the user capacity.
      */
     uint32_t n_map_pages;  /* translation pages (dftl.c), the first ones; with
-                              ftl.rain as many follow, their second copies */
+                              parity as many follow, their second copies */
     uint32_t map_entries;  /* units whose entries one of them holds */
     uint32_t cache_entry_bytes; /* in DRAM: the number of a unit, its address */
     uint32_t n_meta_pages; /* all of them; 0: the drive has none */
@@ -217,7 +211,7 @@ const char *ssd_placement_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);
 const char *ssd_wear_name(unsigned i);
 const char *ssd_recovery_name(unsigned i);
-const char *ssd_gc_unit_name(unsigned i);
+const char *ssd_planes_name(unsigned i);
 const char *ssd_slc_when_full_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 const char *ssd_free_at_name(unsigned i);

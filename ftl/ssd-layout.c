@@ -12,6 +12,7 @@
 #include "slc-config.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
+#include "superblock-config.h"
 #include "zones-config.h"
 
 #include <inttypes.h>
@@ -60,16 +61,6 @@ static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
 /* Counters of hot.c, a byte each: as many as there are units, up to this. */
 #define MOST_HOT (1U << 26)
 
-static uint32_t set_planes(const SsdConfig *cfg, const SsdLayout *l)
-{
-    if (cfg->rain) {
-        return cfg->rain * cfg->nand.planes;
-    }
-    return cfg->gc_unit == SSD_GC_UNIT_PLANE ? 1
-           : cfg->gc_unit == SSD_GC_UNIT_DIE ? cfg->nand.planes
-                                             : l->group_planes;
-}
-
 /* Streams, and their part of a plane's blocks; see SsdLayout. */
 static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 {
@@ -86,15 +77,15 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
          cfg->hot_cold && l->n_hot < MIN(l->user_units, MOST_HOT);) {
         l->n_hot = MAX(2 * l->n_hot, 1024);
     }
-    l->superpages = cfg->superpage > 0;
-    l->row_planes = cfg->superpage ? cfg->superpage * cfg->nand.planes
+    l->superpages = superblock_row(cfg) > 1;
+    l->row_planes = l->superpages ? superblock_row(cfg)
                     : l->n_streams == 1 || !ssd_alloc_in_rows(cfg->alloc) ? 0
                     : cfg->nand.multi_plane ? cfg->nand.planes
                                             : 1;
-    l->set_planes = set_planes(cfg, l);
+    l->set_planes = superblock_width(cfg);
     l->row_pages = l->row_planes;
-    if (cfg->rain) {
-        l->row_pages -= l->row_planes / cfg->rain;
+    if (l->parity_dies) {
+        l->row_pages -= l->row_planes / l->parity_dies;
     }
     fdp_classes(cfg, l);
     l->slc_handles = slc_streams(cfg, l);
@@ -152,7 +143,7 @@ static uint32_t map_entry_bytes(const SsdLayout *l)
 static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
 {
     uint64_t program = (uint64_t)l->units_per_program * cfg->unit_bytes;
-    uint32_t copies = cfg->rain ? 2 : 1; /* media/mirror.c */
+    uint32_t copies = cfg->parity ? 2 : 1; /* media/mirror.c */
 
     if (ssd_map_in_nand(cfg->mapper)) {
         l->map_entries = (uint32_t)(program / map_entry_bytes(l));
@@ -186,18 +177,18 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                     spare,
                     l->n_stream_classes > 1 ? ", or streams.gc=merge" : "");
     }
-    return fail(error,
-                "%s: leaves %" PRIu64
-                " spare blocks of %u in each plane, at least %u are "
-                "needed%s%s%s",
-                room, spare,
-                cfg->nand.blocks - cfg->nand.slc_blocks - l->saved_blocks,
-                l->min_spare_blocks,
-                cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
-                                               "ftl.wear=static)"
-                                             : "",
-                l->n_map_pages ? " (fewer with ftl.map=page)" : "",
-                l->parity_dies ? " (more are left without ftl.rain)" : "");
+    return fail(
+        error,
+        "%s: leaves %" PRIu64
+        " spare blocks of %u in each plane, at least %u are "
+        "needed%s%s%s",
+        room, spare, cfg->nand.blocks - cfg->nand.slc_blocks - l->saved_blocks,
+        l->min_spare_blocks,
+        cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
+                                       "ftl.wear=static)"
+                                     : "",
+        l->n_map_pages ? " (fewer with ftl.map=page)" : "",
+        l->parity_dies ? " (more are left without superblock.parity)" : "");
 }
 
 static uint64_t user_units(const SsdConfig *cfg, uint64_t physical_units)
@@ -265,10 +256,10 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->raw_units =
         (uint64_t)l->n_planes * cfg->nand.blocks * l->units_per_block;
     l->wide = cfg->wide_tables || l->raw_units > NUMTABLE_NARROW_MOST;
-    l->parity_dies = cfg->rain;
+    l->parity_dies = superblock_parity_dies(cfg);
     l->data_units = l->units_per_block;
-    if (cfg->rain) { /* parity is no room for anything else */
-        l->data_units -= l->units_per_block / cfg->rain;
+    if (l->parity_dies) { /* parity is no room for anything else */
+        l->data_units -= l->units_per_block / l->parity_dies;
     }
     l->user_units =
         user_units(cfg, (uint64_t)l->n_planes * blocks * l->data_units);

@@ -46,18 +46,6 @@
       "page allocation; or so:FILE, a policy from outside")                    \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
       "stripe order: channel, way (chip), die, plane, fastest first")          \
-    X(U32, uint32_t, superpage, "ftl.superpage", 0, 32, "0", NULL,             \
-      "the host and GC write superpages: a page of each plane of this many "   \
-      "dies; 0: pages (docs/superpages.md)")                                   \
-    X(TIME, uint64_t, superpage_wait_ps, "ftl.superpage_wait", 1000,           \
-      10000000000000, "10ms", NULL,                                            \
-      "a partly filled superpage is programmed after this time")               \
-    X(BOOL, bool, flush_pad, "ftl.flush_pad", 0, 0, "off", NULL,               \
-      "a partly filled superpage of the host is programmed as a whole, with "  \
-      "pages without data; off: only its pages with data are (docs/power.md)") \
-    X(U32, uint32_t, rain, "ftl.rain", 0, 32, "0", NULL,                       \
-      "dies of a parity stripe, which divide ftl.superpage: one of their "     \
-      "pages holds the XOR of the others; 0: no parity (docs/rain.md)")        \
     X(PPM, uint32_t, dl_threshold_ppm, "ftl.dl_threshold", 0, 1000000, "90%",  \
       NULL,                                                                    \
       "ftl.alloc=dl skips a plane from this GC indicator on: the share of "    \
@@ -88,9 +76,6 @@
       "blocks; fold: they wait for folding")                                   \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
       "victim selection of GC; or so:FILE, a policy from outside")             \
-    X(ENUM, uint32_t, gc_unit, "ftl.gc_unit", 0, 0, "plane", ssd_gc_unit_name, \
-      "unit of GC: a block of one plane, or a superblock over the planes of "  \
-      "a die or of the drive; ftl.gc then compares means")                     \
     X(U32, uint32_t, gc_choices, "ftl.gc_choices", 1, 1024, "10", NULL,        \
       "blocks that ftl.gc=d-choices draws for each victim")                    \
     X(U32, uint32_t, gc_window, "ftl.gc_window", 1, 65536, "32", NULL,         \
@@ -173,9 +158,6 @@
       NULL,                                                                    \
       "ftl.recovery=scan, checkpoint: controller time for each unit that a "   \
       "page read in recovery tells of, and for each blank page")               \
-    X(BOOL, bool, close_open, "ftl.close_open", 0, 0, "off", NULL,             \
-      "after a power cut the drive fills no block on that was open, but "      \
-      "leaves it to GC")                                                       \
     X(BOOL, bool, hot_cold, "ftl.hot_cold", 0, 0, "off", NULL,                 \
       "the drive puts frequently written units into a stream of its own; "     \
       "excludes streams.max and fdp.ruhs")                                     \
@@ -183,6 +165,26 @@
       ssd_placement_name,                                                      \
       "who assigns written units to streams; or so:FILE, a policy from "       \
       "outside, which excludes streams.max, fdp.ruhs and ftl.hot_cold")        \
+    X(U32, uint32_t, superblock_width, "superblock.width", 1, 65536, "plane",  \
+      ssd_planes_name,                                                         \
+      "planes of a superblock, whose blocks are opened, chosen by GC and "     \
+      "erased as one: plane, die, drive (or reclaim group), or a number")      \
+    X(U32, uint32_t, superblock_row, "superblock.row", 1, 32, "plane",         \
+      ssd_planes_name,                                                         \
+      "planes where the host and GC program a page each at once, in the "      \
+      "order of ftl.stripe; plane: each page by itself (docs/superblocks.md)") \
+    X(TIME, uint64_t, row_wait_ps, "superblock.row_wait", 1000,                \
+      10000000000000, "10ms", NULL,                                            \
+      "a partly filled row is programmed after this time")                     \
+    X(BOOL, bool, row_padding, "superblock.padding", 0, 0, "off", NULL,        \
+      "a partly filled row of the host is programmed as a whole, with pages "  \
+      "without data; off: only its pages with data are (docs/power.md)")       \
+    X(BOOL, bool, parity, "superblock.parity", 0, 0, "off", NULL,              \
+      "one die of a superblock holds the XOR of the others in each row; "      \
+      "needs a superblock.row of one width, or of several (docs/rain.md)")     \
+    X(BOOL, bool, close_open, "superblock.close_open", 0, 0, "off", NULL,      \
+      "after a power cut the drive fills no block on that was open, but "      \
+      "leaves it to GC")                                                       \
     X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
       "streams of the Streams directive that the host may have open; 0: "      \
       "none")                                                                  \

@@ -261,16 +261,16 @@
       "the drive refuses writes ([reliability.md](reliability.md))")           \
     C(superpages_host_filled, "superpages.host.filled", "superpages",          \
       "superpages of the host that were programmed at once "                   \
-      "(`ftl.superpage`)")                                                     \
+      "(`superblock.row`)")                                                    \
     C(superpages_host_short, "superpages.host.short", "superpages",            \
       "those of which only a part was: after a wait, for a flush or "          \
       "eviction, "                                                             \
       "or because a plane was busy or behind")                                 \
     C(superpages_host_padded, "superpages.host.padded_pages", "pages",         \
-      "pages without data in them (`ftl.flush_pad`); their units are in "      \
+      "pages without data in them (`superblock.padding`); their units are in " \
       "`buffer.padded_units`, too")                                            \
     C(superpages_host_timeouts, "superpages.host.timeouts", "waits",           \
-      "ends of `ftl.superpage_wait`")                                          \
+      "ends of `superblock.row_wait`")                                         \
     T(superpages_host_wait_ns, "superpages.host.wait_ns",                      \
       "sum over superpages of the time from their first unit, or the "         \
       "stream's last program, to their program")                               \
@@ -284,9 +284,8 @@
       "sum of the time in which a plane had a page of copies and waited for "  \
       "those of the other planes")                                             \
     C(rain_parity_pages, "rain.parity_pages", "pages",                         \
-      "programs of parity (`ftl.rain`), which count as the host's or GC's, "   \
-      "as "                                                                    \
-      "their stripes")                                                         \
+      "programs of parity (`superblock.parity`), which count as the host's "   \
+      "or GC's, as their stripes")                                             \
     C(rain_short, "rain.short_stripes", "stripes",                             \
       "parity programmed before all pages of the stripe were")                 \
     C(rain_late_pages, "rain.late_pages", "pages",                             \
@@ -315,7 +314,7 @@
     C(gc_copied_units, "gc.copied_units", "units",                             \
       "units copied for any cause, metadata and merges included")              \
     C(gc_superblocks, "gc.superblocks", "superblocks",                         \
-      "superblocks chosen as victims (`ftl.gc_unit`)")                         \
+      "superblocks chosen as victims (`superblock.width`)")                    \
     C(gc_superblock_blocks, "gc.superblock_blocks", "blocks",                  \
       "blocks in these")                                                       \
     V(U64, free_blocks, "gc.free_blocks", "blocks", NOW, NULL,                 \

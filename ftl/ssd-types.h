@@ -35,9 +35,9 @@ enum {
     SSD_EVENT_BACKGROUND, /* index: BackgroundEvent */
     SSD_EVENT_RECOVERED,  /* index: a step of recovery has nothing to read */
     SSD_EVENT_TRIM,       /* the next step of TRIMs */
-    SSD_EVENT_ROW_WAIT,   /* ftl.superpage_wait; index: a stream, or behind them
-                             a plane where GC waits */
-    SSD_EVENT_CMD_MAPPED, /* firmware knows what it has read of the map */
+    SSD_EVENT_ROW_WAIT, /* superblock.row_wait; index: a stream, or behind them
+                           a plane where GC waits */
+    SSD_EVENT_CMD_MAPPED,  /* firmware knows what it has read of the map */
     SSD_EVENT_CMD_FETCHED, /* from the host's queue */
     SSD_EVENT_CMD_END,     /* the completion is at the host */
     SSD_EVENT_CMD_HMB,     /* map entries have come from the host's memory */
@@ -117,7 +117,8 @@ typedef struct Power Power;
 
 /* Work that one component asks of another; see wake.h. */
 typedef enum SsdWork {
-    WORK_PARITY,     /* of a plane: program the parity of stripes (ftl.rain) */
+    WORK_PARITY,     /* of a plane: program the parity of stripes
+                        (superblock.parity) */
     WORK_META,       /* of a plane: program the drive's own pages that wait */
     WORK_GC_RELEASE, /* of a block: an empty victim may be erased now */
     WORK_GC_FORCE,   /* of a plane: collect a block, however many are free */

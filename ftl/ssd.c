@@ -88,7 +88,7 @@ static inline void data_read(Ssd *ssd, const NandOp *op)
     }
 }
 
-/* With ftl.rain. */
+/* With superblock.parity. */
 static void stripe_read(Ssd *ssd, const NandOp *op)
 {
     NandOp own = *op;

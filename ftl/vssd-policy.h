@@ -83,7 +83,8 @@ typedef struct VssdGcView {
      * ftl.gc=greedy takes first. */
     uint32_t (*with_valid)(VssdView *v, uint32_t plane, uint32_t valid);
 
-    /* Valid units of a candidate; with ftl.gc_unit the mean of its superblock.
+    /* Valid units of a candidate; with superblock.width the mean of its
+     * superblock.
      */
     double (*valid)(VssdView *v, uint32_t block);
 

@@ -24,6 +24,7 @@
 #include "zones-config.h"
 
 #include "options.h"
+#include "superblock-config.h"
 
 #include <inttypes.h>
 
@@ -53,7 +54,7 @@ static const char *needs(const SsdConfig *cfg)
          "buffer.policy=fifo"},
         {cfg->complete_at != SSD_COMPLETE_AT_BUFFER, "host.complete_at=buffer"},
         {cfg->flush_interval_ps > 0, "buffer.flush_interval=0"},
-        {cfg->superpage > 0, "ftl.superpage=0"},
+        {superblock_row(cfg) > 1, "superblock.row=plane"},
         {cfg->streams > 0, "streams.max=0"},
         {cfg->ruhs > 0, "fdp.ruhs=0"},
         {cfg->hot_cold, "ftl.hot_cold=off"},

@@ -160,7 +160,7 @@ typedef struct Buffer {
     uint32_t first_epoch, cur_epoch;
     bool tick_armed;
     OF_BUFFER RowWait *row_wait; /* by stream: superpage.c; NULL without
-                                    ftl.superpage, and for a cache */
+                                    superblock.row, and for a cache */
     OF_BUFFER Slot *
         kept; /* without power, buffer.plp: the former contents of the buffer */
     uint32_t n_kept;

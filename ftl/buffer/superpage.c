@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * superpage.c - dirty units that wait until they fill a superpage, with a write
- * buffer and ftl.superpage.
+ * buffer and superblock.row.
  *
  * The wait of a stream begins when its first dirty unit enters the buffer, or
  * when a program leaves dirty units of the stream in it.  After
- * ftl.superpage_wait all of them are due: the drive programs as many pages of
+ * superblock.row_wait all of them are due: the drive programs as many pages of
  * the row as they fill, the last one padded; the stream's next pages fill the
  * rest of the row.  A cache has no such limit: its dirty units stay until the
  * policy evicts them, and victims are programmed by superpages.

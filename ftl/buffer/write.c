@@ -489,7 +489,7 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
 }
 
 /* Pages of a row, from this plane on, as long as there are units for them, or
- * with ftl.flush_pad all: one multi-plane command of each die. */
+ * with superblock.padding all: one multi-plane command of each die. */
 static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t job[32];
@@ -498,7 +498,7 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
     do {
         invariant(n < G_N_ELEMENTS(job));
         job[n++] = gather(ssd, plane, stream);
-    } while ((ssd->cfg->flush_pad || queue_goes_on(ssd, stream)) &&
+    } while ((ssd->cfg->row_padding || queue_goes_on(ssd, stream)) &&
              (plane = rows_more(ssd, stream)) != NONE);
     for (uint32_t i = 0; i < n; i++) {
         submit_page(ssd, job[i],
@@ -746,7 +746,7 @@ void write_page_failed(Ssd *ssd, uint32_t j)
     invariant(ssd->media->may_fail && !ssd->media->job[j].gc);
     plane_host_program(ssd, ssd->media->job[j].plane, -1);
     if (ssd->media->job[j].n == 0) {
-        job_give(ssd, j); /* ftl.flush_pad: there is nothing to repeat */
+        job_give(ssd, j); /* superblock.padding: there is nothing to repeat */
         return;
     }
     job_wait(ssd, &ssd->buffer->redo, j);

@@ -2,8 +2,8 @@
 /*
  * age-tree.c - the FULL blocks of a plane by age, where valid units alone do
  * not say which one is best: a policy weighs age against them
- * (ftl.gc=cost-benefit), those of the whole superblock count (ftl.gc_unit), or
- * how worn a block is (ftl.wear=static).
+ * (ftl.gc=cost-benefit), those of the whole superblock count
+ * (superblock.width), or how worn a block is (ftl.wear=static).
  *
  * A tournament tree over the blocks in the order of Plane.oldest: a node has
  * the fewest valid units of its blocks, and the time when the one that was left
@@ -12,10 +12,10 @@
  * loses a unit changes the nodes above it up to the first that stays as it is,
  * mostly one or two.
  *
- * With ftl.gc_unit a node has the range of slots of its blocks' superblocks,
- * too (superblock-means.c), and no block of it scores more than with the least
- * mean of that range.  So a unit that is overwritten changes nothing in the
- * trees of the other planes.
+ * With superblock.width a node has the range of slots of its blocks'
+ * superblocks, too (superblock-means.c), and no block of it scores more than
+ * with the least mean of that range.  So a unit that is overwritten changes
+ * nothing in the trees of the other planes.
  *
  * With ftl.wear=static a node has the number of its blocks, too, and the least
  * erases of one.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * age-tree.h - the FULL block of a plane that scores most by age and valid
- * units, its own or, with ftl.gc_unit, those of its superblock.
+ * units, its own or, with superblock.width, those of its superblock.
  */
 #ifndef VSSD_FTL_AGE_TREE_H
 #define VSSD_FTL_AGE_TREE_H

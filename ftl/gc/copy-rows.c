@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * copy-rows.c - superpages of copies (ftl.superpage).
+ * copy-rows.c - superpages of copies (superblock.row).
  *
  * Each plane reads its own victim.  When the planes of a row have pages of
  * copies for all planes of it that are behind (media/row.h), these
@@ -10,7 +10,7 @@
  * collects alone reads on, into its next victim if need be, until it has pages
  * for all of them.
  *
- * A page waits for the others of its row up to ftl.superpage_wait, then is
+ * A page waits for the others of its row up to superblock.row_wait, then is
  * programmed alone; at once, if no other page can come, because the plane holds
  * as much as it may, or the planes that lack one neither collect nor take a
  * guest.  Units that fill no page wait for more units: GC writes no padding.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * copy-rows.h - superpages of copies (copy-rows.c); with ftl.superpage.
+ * copy-rows.h - superpages of copies (copy-rows.c); with superblock.row.
  */
 #ifndef VSSD_FTL_GC_COPY_ROWS_H
 #define VSSD_FTL_GC_COPY_ROWS_H
@@ -13,15 +13,15 @@
 #include "gc/gc-internal.h"
 #include "ssd-internal.h"
 
-/* These two do nothing without ftl.superpage. */
+/* These two do nothing without superblock.row. */
 void copy_rows_init(Ssd *ssd);
 void copy_rows_destroy(Ssd *ssd);
 
-/* No plane waits; none has staged units.  Does nothing without ftl.superpage.
+/* No plane waits; none has staged units.  Does nothing without superblock.row.
  */
 void copy_rows_power_lost(Ssd *ssd);
 
-/* Does a page of the plane wait for others?  false without ftl.superpage. */
+/* Does a page of the plane wait for others?  false without superblock.row. */
 bool copy_rows_wait(const Ssd *ssd, uint32_t plane);
 
 /* true: pages of staged units are on their way. */

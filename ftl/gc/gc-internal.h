@@ -97,7 +97,7 @@ typedef struct Gc {
     OF_GC uint32_t *held_first;  /* by plane: the first of those that
                               GcPlane.held counts, by Block.next, or NONE */
     OF_GC RowWait *row_wait;     /* by plane: copy-rows.c; NULL without
-                                    ftl.superpage */
+                                    superblock.row */
     bool called; /* planes of the unit are to look for their next victim */
     bool alone;  /* a victim is being chosen without regard to its superblock */
     Background background;

@@ -17,7 +17,7 @@
 #include "media/superblock.h"
 #include "placement/placement-internal.h"
 
-/* With ftl.superpage: units that a plane may hold back, a superpage of each of
+/* With superblock.row: units that a plane may hold back, a superpage of each of
  * a few classes, and what makes no page. */
 static inline uint32_t gc_most_held(const Ssd *ssd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-unit.c - blocks of a superblock (ftl.gc_unit) that are emptied and erased
- * together.
+ * gc-unit.c - blocks of a superblock (superblock.width) that are emptied and
+ * erased together.
  *
  * Knows nothing of how a block is emptied (gc.c) or of which superblock is
  * best: a policy asks gc_valid(), which is the mean over it.
@@ -208,7 +208,7 @@ static uint32_t die_of(const Ssd *ssd, uint32_t block)
 }
 
 /* Does an empty block wait for the other one of its superblock?  With
- * ftl.superpage only for those of its die, with which it shares a command: a
+ * superblock.row only for those of its die, with which it shares a command: a
  * block that waits is room that GC has gained and the host cannot use.  A
  * superblock that is whole waits for all. */
 static bool are_erased_together(const Ssd *ssd, uint32_t a, uint32_t b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * gc-unit.h - blocks of several planes that are emptied and erased together
- * (gc-unit.c).  Without ftl.gc_unit the functions do nothing.
+ * (gc-unit.c).  Without superblock.width the functions do nothing.
  */
 #ifndef VSSD_FTL_GC_UNIT_H
 #define VSSD_FTL_GC_UNIT_H

@@ -19,15 +19,15 @@
  * ftl.gc_preempt GC waits, while there is room, as long as reads of the
  * host wait for the die.
  *
- * With ftl.gc_unit blocks of several planes are chosen and erased together;
- * each plane empties its own (gc-unit.c).  If the array has multi-plane
- * commands, a copy goes to the plane of the die that is behind in its
- * superblock: only where there is room as for the host, so that the
+ * With superblock.width blocks of several planes are chosen and erased
+ * together; each plane empties its own (gc-unit.c).  If the array has
+ * multi-plane commands, a copy goes to the plane of the die that is behind in
+ * its superblock: only where there is room as for the host, so that the
  * independence of planes holds.  Above all, the last free block takes none:
  * whatever is in a block that was opened then has its original in the plane
  * (gc_take_back()).
  *
- * With ftl.superpage the planes of a superpage collect pages of copies until
+ * With superblock.row the planes of a superpage collect pages of copies until
  * all of them can be programmed (copy-rows.c), in other planes where need be.
  *
  * Blocks in SLC mode (media/slc-cache.c) are emptied in the same way

@@ -52,7 +52,7 @@ extern const CopyOps gc_copies;
 /* An empty victim need wait no longer (saved_holds()). */
 void gc_release(Ssd *ssd, uint32_t block);
 
-/* ---- gc-unit.c: does nothing without ftl.gc_unit ----------------------- */
+/* ---- gc-unit.c: does nothing without superblock.width ------------------- */
 
 /* Count called planes and waiting blocks again: blocks and planes have changed.
  */

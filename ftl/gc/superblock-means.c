@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * superblock-means.c - the mean of valid units of each superblock
- * (ftl.gc_unit), and the least of a range of them.
+ * (superblock.width), and the least of a range of them.
  *
  * A superblock gets a slot of its set when all its blocks are FULL, and keeps
  * it until another block joins it.  Over the slots is a tournament tree: a node

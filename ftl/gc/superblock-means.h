@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * superblock-means.h - the mean of valid units of each superblock
- * (ftl.gc_unit).
+ * (superblock.width).
  */
 #ifndef VSSD_FTL_SUPERBLOCK_MEANS_H
 #define VSSD_FTL_SUPERBLOCK_MEANS_H
@@ -17,7 +17,7 @@
 #include "ssd.h"
 
 typedef struct SuperblockMeans
-    SuperblockMeans; /* Gc.superblock_means; NULL: no ftl.gc_unit */
+    SuperblockMeans; /* Gc.superblock_means; NULL: no superblock.width */
 
 /* Slots of no block: the range is empty. */
 #define SLOTS_NONE_FIRST UINT32_MAX

@@ -90,8 +90,8 @@ static inline bool meta_is_short(const Ssd *ssd, uint32_t plane)
            plane_is_short(ssd, &ssd->media->plane[plane]);
 }
 
-/* With ftl.rain.  Dies have failed, or had before the power went: copies there
- * are lost, and no more are written to them. */
+/* With superblock.parity.  Dies have failed, or had before the power went:
+ * copies there are lost, and no more are written to them. */
 void meta_dies_lost(Ssd *ssd);
 
 /* Does a page wait for room? */

@@ -17,9 +17,10 @@
  * ones that belong to GC.  So it waits for GC, and GC waits
  * for no write of metadata.
  *
- * With ftl.rain a page has two copies (mirror.h), written by a job each.  Their
- * contents are those of the instant at which the first of them begins, and the
- * page is durable when both are.  A copy whose die has failed is not written.
+ * With superblock.parity a page has two copies (mirror.h), written by a job
+ * each.  Their contents are those of the instant at which the first of them
+ * begins, and the page is durable when both are.  A copy whose die has failed
+ * is not written.
  */
 #include "inspect/oplog.h"
 #include "journal/journal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lost-die.c - a die that has failed, in a drive with ftl.rain.
+ * lost-die.c - a die that has failed, in a drive with superblock.parity.
  *
  * When several programs and erases of a die fail one after the other, firmware
  * gives the die up.  No page goes there any more.  All its blocks are bad, so

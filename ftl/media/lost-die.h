@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lost-die.h - a die that has failed, with ftl.parity_dies (lost-die.c). */
+/* lost-die.h - a die that has failed, with superblock.parity (lost-die.c). */
 #ifndef VSSD_FTL_LOST_DIE_H
 #define VSSD_FTL_LOST_DIE_H
 

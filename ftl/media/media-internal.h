@@ -192,12 +192,12 @@ typedef struct Superblocks {
     OF_MEDIA uint32_t *plane;  /* by set, and in the order of the set */
     OF_MEDIA uint32_t *place;  /* by plane: where it is in that */
     OF_MEDIA uint32_t *serial; /* by plane, open_index(): the newest one; NULL,
-                                  as the next two, without ftl.gc_unit */
+                                  as the next two, without superblock.width */
     OF_MEDIA uint32_t *newest; /* and the plane's block in it, or NONE */
     OF_MEDIA uint32_t *next;   /* by block: the next one, round */
 } Superblocks;
 
-/* A block that holds stripes of ftl.rain; see parity.c. */
+/* A block that holds stripes of superblock.parity; see parity.c. */
 typedef enum StripeState {
     STRIPE_NONE, /* it holds none */
     STRIPE_WHOLE,
@@ -212,7 +212,7 @@ typedef struct Rebuild {
     uint32_t next;  /* free list */
 } Rebuild;
 
-/* Parity as a member of rows (parity.c); all NULL without ftl.rain. */
+/* Parity as a member of rows (parity.c); all NULL without superblock.parity. */
 typedef struct Parity {
     OF_MEDIA uint32_t *filled; /* by block: pages given away, 0: no stripes */
     OF_MEDIA uint8_t *state;   /* by block: StripeState */
@@ -221,7 +221,7 @@ typedef struct Parity {
     bool instant;              /* it takes no time: the drive is preloaded */
 } Parity;
 
-/* Dies that have failed (lost-die.c); NULL without ftl.rain. */
+/* Dies that have failed (lost-die.c); NULL without superblock.parity. */
 typedef struct LostDies {
     OF_MEDIA uint32_t *failures; /* by die: one after the other */
     OF_MEDIA uint8_t *lost;      /* by die: it has failed */

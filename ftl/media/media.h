@@ -135,8 +135,8 @@ static inline bool open_takes_data(const Ssd *ssd, uint32_t plane,
 uint64_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
 
-/* With ftl.rain.  The next page of the open block is for parity: program it;
- * more: another plane of the command follows. */
+/* With superblock.parity.  The next page of the open block is for parity:
+ * program it; more: another plane of the command follows. */
 void block_send_parity(Ssd *ssd, uint32_t plane, uint32_t open, bool more);
 
 /* The same: open a block, of which the first page is for parity, if there is

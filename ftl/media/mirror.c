@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mirror.c - two copies of each translation page, with ftl.rain.
+ * mirror.c - two copies of each translation page, with superblock.parity.
  *
  * A translation page stays in one plane, and is rewritten when an entry of it
  * has to go.  Pages in several dies are rewritten at different times, so a

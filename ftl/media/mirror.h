@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mirror.h - the second copies of translation pages (ftl.parity_dies with
+ * mirror.h - the second copies of translation pages (superblock.parity with
  * ftl.map=dftl), in another die; mirror.c.
  *
  * Pages 0..l.n_map_pages - 1 of metadata are the first copies; the second copy

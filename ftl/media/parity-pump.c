@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * parity-pump.c - when the parity of a stripe is programmed (ftl.rain).
+ * parity-pump.c - when the parity of a stripe is programmed
+ * (superblock.parity).
  *
  * As soon as all planes of the stripe have been given their page, which for a
  * whole superpage is at once; by one multi-plane command where planes of the

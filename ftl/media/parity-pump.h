@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* parity.h - when parity of ftl.parity_dies is programmed (parity.c). */
+/* parity-pump.h - when parity is programmed (parity-pump.c). */
 #ifndef VSSD_FTL_PARITY_PUMP_H
 #define VSSD_FTL_PARITY_PUMP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * parity.c - parity as a member of rows (ftl.rain): which pages are a stripe,
- * and which of them parity covers.
+ * parity.c - parity as a member of rows (superblock.parity): which pages are a
+ * stripe, and which of them parity covers.
  *
  * N dies that follow each other in a superpage are a group.  A stripe has a
  * page (the pages of one program) of one plane in each of them, at the same

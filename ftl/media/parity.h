@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * parity.h - parity as a member of rows (ftl.rain): stripes, and what is
- * protected.
+ * parity.h - parity as a member of rows (superblock.parity): stripes, and what
+ * is protected.
  *
  * A stripe is a page (the pages of one program) at the same place of a block in
  * each of l.parity_dies dies; one of them holds the XOR of the others
- * (parity.c). Without ftl.parity_dies only parity_is_on(), parity_is_in() and
+ * (parity.c). Without superblock.parity only parity_is_on(), parity_is_in() and
  * parity_page_lost() may be called.  Other components have no question for it:
  * they ask superblock.h and lost-die.h.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rebuild.c - data that cannot be read, even with retries and soft decoding,
- * from the rest of its stripe (ftl.rain).
+ * from the rest of its stripe (superblock.parity).
  *
  * The same parts of all other pages of the stripe that are in NAND are read at
  * once, as any read is, with errors of their own; the XOR of them is the data.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * row-wait.c - the time limit of a partly filled superpage
- * (ftl.superpage_wait).
+ * (superblock.row_wait).
  *
  * Knows instants.  buffer/ and gc/ know the units that wait, and give the index
  * of the event.  There is at most one event for each RowWait: if a wait ends
@@ -30,7 +30,7 @@ void row_wait_begin(Ssd *ssd, RowWait *w, uint32_t index)
     if (w->until_ps != SIM_NEVER) {
         return;
     }
-    w->until_ps = ssd->now_ps + ssd->cfg->superpage_wait_ps;
+    w->until_ps = ssd->now_ps + ssd->cfg->row_wait_ps;
     if (!w->armed) {
         arm(ssd, w, index);
     }
@@ -43,7 +43,7 @@ uint64_t row_wait_end(const Ssd *ssd, RowWait *w)
     w->until_ps = SIM_NEVER;
     return until_ps == SIM_NEVER
                ? 0
-               : ssd->now_ps + ssd->cfg->superpage_wait_ps - until_ps;
+               : ssd->now_ps + ssd->cfg->row_wait_ps - until_ps;
 }
 
 bool row_wait_due(const Ssd *ssd, const RowWait *w)

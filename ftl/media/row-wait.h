@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * row-wait.h - the time limit of a partly filled superpage
- * (ftl.superpage_wait).
+ * (superblock.row_wait).
  *
  * buffer/ has a RowWait for each stream, gc/ one for each plane.
  */
@@ -19,7 +19,7 @@
 void row_waits_init(RowWait *w, uint32_t n);
 
 /* Start the time limit, unless it runs: SSD_EVENT_ROW_WAIT with the index comes
- * after ftl.superpage_wait. */
+ * after superblock.row_wait. */
 void row_wait_begin(Ssd *ssd, RowWait *w, uint32_t index);
 
 /* End the wait before its limit.  For how long it ran, in ps; 0: it did not. */

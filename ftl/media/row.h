@@ -3,8 +3,8 @@
  * row.h - planes that are written in step: a page of each is a row (row.c).
  *
  * A row is the size of a multi-plane program, a page of each plane of a die;
- * without nand.multi_plane it is one plane.  With ftl.superpage it is a page of
- * each plane of that many dies.  With l.row_planes only.
+ * without nand.multi_plane it is one plane.  With superblock.row it is a page
+ * of each of that many planes.  With l.row_planes only.
  */
 #ifndef VSSD_FTL_ROW_H
 #define VSSD_FTL_ROW_H

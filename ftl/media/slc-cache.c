@@ -12,7 +12,7 @@
  * (ftl.gc_high), so GC's guarantees (block.c) hold: emptying a dynamic block
  * takes at most one block in two and gives back one, as for any other victim.
  *
- * With rows (ftl.superpage, streams with nand.multi_plane) all planes of a row
+ * With rows (superblock.row, streams with nand.multi_plane) all planes of a row
  * open blocks of one mode, so that they stay in step.
  *
  * Knows how much there is; which block is emptied, and how, is gc/'s business.

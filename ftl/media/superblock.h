@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * superblock.h - blocks that were opened as one, at most one of each plane of a
- * set (superblock.c).  Without ftl.gc_unit each block is one by itself.
+ * set (superblock.c).  Without superblock.width each block is one by itself.
  */
 #ifndef VSSD_FTL_SUPERBLOCK_H
 #define VSSD_FTL_SUPERBLOCK_H

@@ -6,7 +6,7 @@
  * (alloc-rows.c).
  *
  * A page waits for its plane rather than go elsewhere, unless the plane has no
- * room at all.  The unit of GC is ftl.gc_unit, as with every other policy.
+ * room at all.  The unit of GC is superblock.width, as with every other policy.
  */
 #include "placement/alloc-policy.h"
 

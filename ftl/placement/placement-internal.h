@@ -73,7 +73,7 @@ typedef struct Placement {
     const Placer *placer; /* or NULL: the policy places pages */
     OF_PLACEMENT uint64_t *accepting;     /* bitmap by position in the stripe */
     uint32_t stripe_cursor;               /* after a policy that broke a rule */
-    OF_PLACEMENT RowBlocked *row_blocked; /* by stream; with ftl.superpage */
+    OF_PLACEMENT RowBlocked *row_blocked; /* by stream; with superblock.row */
     uint64_t changes;                     /* of accepting */
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
     uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */

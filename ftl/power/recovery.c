@@ -43,8 +43,8 @@
 #include "ssd-internal.h"
 
 /* In a spare area: for each unit its number, version and stream; and for the
- * page when it was programmed, by whom, and of which superblock (ftl.gc_unit);
- * each with room for a code. */
+ * page when it was programmed, by whom, and of which superblock
+ * (superblock.width); each with room for a code. */
 #define SPARE_BYTES 16
 
 typedef struct RecoveryStep {

@@ -411,7 +411,7 @@ static bool may_differ(const char *key)
         "ftl.gc_choices",
         "ftl.gc_window",
         "ftl.map_prefetch",
-        "ftl.flush_pad",
+        "superblock.padding",
         "ftl.gc_core",
         "latency.free",
         "host.namespaces",

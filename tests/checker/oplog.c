@@ -242,7 +242,7 @@ static const Clean cleans[] = {
     {"power-cuts-backup", "tiny", PAIRED "media.paired_pages=backup",
      PLAYER_FILL_RANDOM, true},
     {"power-cuts-superblock", "tiny",
-     RICH "ftl.alloc=superblock;ftl.gc_unit=superblock", PLAYER_FILL_RANDOM,
+     RICH "ftl.alloc=superblock;superblock.width=drive", PLAYER_FILL_RANDOM,
      true},
     {"power-cuts-failures", "tiny",
      "media.program_fail=0.001;nand.blocks=48;"
@@ -332,7 +332,7 @@ static const Clean cleans[] = {
      PLAYER_FILL_RANDOM, true},
     {"fdp-failures", "tiny",
      STREAMS "fdp.ruhs=4;ftl.alloc=superblock;"
-             "ftl.gc_unit=superblock;media.program_fail=0.001",
+             "superblock.width=drive;media.program_fail=0.001",
      PLAYER_FILL_RANDOM, true},
     {"fdp", "tiny", STREAMS "fdp.ruhs=3", PLAYER_FILL_RANDOM, false},
     {"fdp-groups", "tiny", STREAMS "fdp.ruhs=2;fdp.groups=2",

@@ -151,8 +151,8 @@ static void test_ranges(void)
     refuse(DIES "fdp.ruhs=40;fdp.groups=2", "fdp.groups=2: ", "allowed 1..1");
     refuse(DIES "fdp.ruhs=2;fdp.groups=2;ftl.alloc=random",
            "fdp.groups=2: ", "ftl.alloc=stripe or superblock");
-    refuse(DIES "fdp.ruhs=2;fdp.groups=2;ftl.superpage=4",
-           "fdp.groups=2: ", "dies of a group, 2 (it is 4)");
+    refuse(DIES "fdp.ruhs=2;fdp.groups=2;superblock.row=4",
+           "superblock.row=4: ", "2 planes of the reclaim group");
     refuse(DIES "fdp.ruhs=2;fdp.ru_size=1000000",
            "fdp.ru_size=1000000: ", "multiple of 1048576");
     refuse(DIES "fdp.ruhs=2;fdp.ru_size=101MiB",
@@ -170,7 +170,8 @@ static void test_ranges(void)
     refuse("ftl.alloc=random-block;streams.max=2", "ftl.alloc=random-block",
            "streams.max=0");
     refuse("ftl.map=fast;ftl.gc_period=1s", "ftl.map=fast", "ftl.gc_period");
-    refuse("ftl.gc_unit=best", "ftl.gc_unit=best", "plane, die, superblock");
+    refuse("superblock.width=best", "superblock.width=best",
+           "plane, die, drive");
     refuse("ftl.map=best", "ftl.map=best", "page, dftl");
     refuse("ftl.map_cache=32", "ftl.map_cache=32", "64B");
     refuse("ftl.wear=best", "ftl.wear=best", "fifo, dynamic, static");
@@ -193,6 +194,61 @@ static void test_ranges(void)
     refuse("media.retry_memory=plane", "media.retry_memory=plane",
            "off, block, die");
     refuse("nand.program_wear=91%", "nand.program_wear=91%", "0%..90%");
+}
+
+/* Sizes of superblocks and rows; the drive has 16 dies of two planes. */
+static void refuse_superblocks(void)
+{
+#define EACH "nand.channels=4;nand.chips=2;nand.dies=2;nand.planes=2;"
+#define WIDE EACH "superblock.width=4;superblock.parity=on;superblock.row=4;"
+    static const char parity[] = "superblock.parity=on";
+
+    refuse(EACH "superblock.width=3", "superblock.width=3: ", "of 2 planes");
+    refuse(EACH "superblock.width=12", "superblock.width=12: ", "32 planes");
+    refuse(EACH "superblock.width=64", "superblock.width=64: ", "of the drive");
+    refuse("superblock.width=0", "superblock.width=0",
+           "plane, die, drive, 1..");
+    refuse(EACH "superblock.row=6", "superblock.row=6: ", "32 planes");
+    refuse(EACH "nand.dies=4;superblock.row=drive",
+           "superblock.row=64: ", "at most 32");
+    refuse("superblock.row=33", "superblock.row=33", "1..32");
+    refuse("superblock.padding=on", "superblock.padding=on", "superblock.row");
+    refuse("superblock.row_wait=0", "superblock.row_wait=0", "1ns");
+    refuse("superblock.row=2;ftl.alloc=static", "superblock.row=2",
+           "ftl.alloc");
+    refuse("superblock.row=2;ftl.map=bast", "ftl.map=bast", "superblock.row");
+    refuse("superblock.width=2;ftl.map=bast", "ftl.map=bast",
+           "superblock.width");
+    refuse(EACH "superblock.parity=on", parity, "2 dies or more");
+    refuse(EACH "superblock.width=die;superblock.row=die;superblock.parity=on",
+           parity, "2 dies or more");
+    refuse(EACH "superblock.width=4;superblock.parity=on", parity, "it is 1)");
+    refuse(WIDE "superblock.width=8", parity, "it is 4)");
+    refuse(WIDE "nand.pages=15", parity, "of a block, 15");
+    refuse(WIDE "ftl.wear=static", parity, "ftl.wear");
+    refuse(WIDE "nand.copyback=on", parity, "nand.copyback");
+#undef WIDE
+#undef EACH
+}
+
+/* Each key that was replaced is refused with the one to write instead. */
+static void test_replaced(void)
+{
+    static const char *const keys[][2] = {
+        {"ftl.superpage=1", "superblock.row"},
+        {"ftl.superpage_wait=1ms", "superblock.row_wait"},
+        {"ftl.flush_pad=on", "superblock.padding"},
+        {"ftl.rain=4", "superblock.parity=on and superblock.width"},
+        {"ftl.gc_unit=die", "superblock.width"},
+        {"ftl.close_open=on", "superblock.close_open"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        g_autofree char *key = key_of(keys[i][0]);
+        g_autofree char *start = g_strconcat(key, ": is now ", NULL);
+
+        refuse(keys[i][0], start, keys[i][1]);
+    }
 }
 
 static void test_combinations(void)
@@ -223,7 +279,6 @@ static void test_combinations(void)
            "65536");
     refuse("ftl.gc_high=50%", "ftl.gc_high", "ftl.op_percent");
     refuse("ftl.gc_soft=50%", "ftl.gc_soft", "ftl.op_percent");
-    refuse("nand.planes=1;ftl.superpage=1", "ftl.superpage=1", "nand.planes");
     refuse("ftl.slc_dynamic=10%", "ftl.slc_dynamic", "nand.cell");
     refuse("nand.cell=tlc;nand.pages=9;ftl.slc_dynamic=10%", "ftl.slc_dynamic",
            "nand.pages");
@@ -248,21 +303,7 @@ static void test_combinations(void)
            "ftl.slc_when_full=fold", "ftl.slc_fold_at");
     refuse("nand.cell=tlc;nand.pages=12;ftl.slc_dynamic=10%;ftl.map=bast",
            "ftl.map=bast", "ftl.slc_dynamic");
-    refuse("ftl.superpage=3", "ftl.superpage=3", "number of dies");
-    refuse("ftl.superpage=33", "ftl.superpage=33", "0..32");
-    refuse("ftl.flush_pad=on", "ftl.flush_pad=on", "ftl.superpage");
-    refuse("ftl.superpage_wait=0", "ftl.superpage_wait=0", "1ns");
-    refuse("ftl.superpage=2;ftl.alloc=static", "ftl.superpage=2", "ftl.alloc");
-    refuse("ftl.superpage=2;ftl.map=bast", "ftl.map=bast", "ftl.superpage");
-    refuse("ftl.rain=1", "ftl.rain=1", "2 or more");
-    refuse("ftl.rain=2", "ftl.rain=2", "ftl.superpage=0");
-    refuse("ftl.superpage=2;ftl.rain=4", "ftl.rain=4", "ftl.superpage=2");
-    refuse("ftl.superpage=2;ftl.rain=2;nand.pages=15", "ftl.rain=2", "15");
-    refuse("ftl.superpage=2;ftl.rain=2", "ftl.rain=2", "ftl.gc_unit");
-    refuse("ftl.superpage=2;ftl.rain=2;ftl.gc_unit=superblock;ftl.wear=static",
-           "ftl.rain=2", "ftl.wear");
-    refuse("ftl.superpage=2;ftl.rain=2;ftl.gc_unit=superblock;nand.copyback=on",
-           "ftl.rain=2", "nand.copyback");
+    refuse_superblocks();
     refuse("ftl.capacity=2KiB", "ftl.capacity=2048", "ftl.unit=4096");
     refuse("nand.blocks=64;ftl.capacity=64GiB", "ftl.capacity=68719476736",
            "spare blocks");
@@ -291,8 +332,8 @@ static void test_combinations(void)
            "buffer.plp=on");
     refuse("ftl.map=bast;ftl.recovery=scan",
            "ftl.map=bast: ", "not with ftl.recovery=scan");
-    refuse("ftl.map=bast;ftl.close_open=on",
-           "ftl.map=bast: ", "not with ftl.close_open=on");
+    refuse("ftl.map=bast;superblock.close_open=on",
+           "ftl.map=bast: ", "not with superblock.close_open=on");
     refuse("buffer.plp=on;ftl.recovery=scan", "ftl.recovery=scan: ",
            "buffer.plp=on");
     refuse("buffer.plp=on;buffer.free_at=data-in", "buffer.free_at=data-in: ",
@@ -624,8 +665,9 @@ static const Change changes[] = {
     {"ftl.gc=random", ""},
     {"ftl.gc=d-choices", ""},
     {"ftl.gc=windowed-greedy", ""},
-    {"ftl.gc_unit=die", PARALLEL},
-    {"ftl.gc_unit=superblock", PARALLEL},
+    {"superblock.width=die", PARALLEL},
+    {"superblock.width=4", PARALLEL},
+    {"superblock.width=drive", PARALLEL},
     {"ftl.gc_choices=2", "ftl.gc=d-choices;"},
     {"ftl.gc_window=4", "ftl.gc=windowed-greedy;"},
     {"ftl.gc_low=8%", ""},
@@ -730,11 +772,11 @@ static const Change changes[] = {
     {"nand.composite=on", PARALLEL "nand.dies=2;nand.lock=chip;"
                                    "ftl.op_percent=90%;"},
     {"nand.independent_reads=on", PLANES},
-    {"ftl.superpage=1", PLANES},
-    {"ftl.superpage_wait=1us", PLANES "ftl.superpage=1;"},
-    {"ftl.flush_pad=on", PLANES "ftl.superpage=1;"},
-    {"ftl.rain=2", PARALLEL "ftl.op_percent=90%;ftl.superpage=2;"
-                            "ftl.gc_unit=superblock;"},
+    {"superblock.row=die", PLANES},
+    {"superblock.row_wait=1us", PLANES "superblock.row=die;"},
+    {"superblock.padding=on", PLANES "superblock.row=die;"},
+    {"superblock.parity=on", PARALLEL "ftl.op_percent=90%;superblock.row=4;"
+                                      "superblock.width=4;"},
     {"nand.async_reads=on", PLANES},
     {"nand.arbitration=group", PLANES},
     {"nand.one_shot=on", TLC "nand.pages=12;"},
@@ -795,7 +837,7 @@ static bool covered(const char *key)
            strcmp(key, "ftl.trim_unit") == 0 ||          /* controller.c */
            strcmp(key, "ftl.slc_fold_delay") == 0 ||     /* slc-cache.c */
            strcmp(key, "buffer.ignore_flush") == 0 ||    /* power.c */
-           strcmp(key, "ftl.close_open") == 0 ||         /* likewise, both */
+           strcmp(key, "superblock.close_open") == 0 ||  /* likewise, both */
            strcmp(key, "ftl.recovery_cpu") == 0 ||
            strcmp(key, "fdp.ru_size") == 0 || /* test-fdp-groups.c, these */
            strcmp(key, "fdp.ru_time_limit") == 0 ||
@@ -913,6 +955,7 @@ int main(int argc, char **argv)
     g_test_add_func("/config/documented", test_documented);
     g_test_add_func("/config/ranges", test_ranges);
     g_test_add_func("/config/combinations", test_combinations);
+    g_test_add_func("/config/replaced", test_replaced);
     g_test_add_func("/config/syntax", test_syntax);
     g_test_add_func("/config/set", test_set);
     g_test_add_func("/config/block-bytes", test_block_bytes);

@@ -25,7 +25,7 @@
     "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=2;"                  \
     "nand.multi_plane=on;nand.blocks=60;nand.pages=16;nand.page_size=16KiB;"   \
     "ftl.op_percent=150%;buffer.size=1MiB;host.queue_depth=32;"                \
-    "ftl.superpage=4;ftl.gc_unit=superblock;ftl.recovery=checkpoint;"          \
+    "superblock.row=8;superblock.width=8;ftl.recovery=checkpoint;"             \
     "ftl.checkpoint_interval=200;"
 #define WRITES 6000
 
@@ -152,7 +152,7 @@ static uint64_t count(const Ref *r, const char *member)
  * was in memory when the power went. */
 static void protected(const char *more, Phase phase, unsigned after)
 {
-    g_autofree char *all = g_strconcat("ftl.rain=4;", more, NULL);
+    g_autofree char *all = g_strconcat("superblock.parity=on;", more, NULL);
     uint64_t dead_ns = instant_of(all, phase);
     Ref *r = drive(all, dead_ns);
     uint64_t bare;

@@ -81,7 +81,7 @@ static const char *const drives[] = {
     ONE_PLANE "nand.cell=tlc;nand.one_shot=on;nand.pages=24;nand.slc_blocks=4;"
               "buffer.size=256KiB",
     "nand.planes=2;nand.multi_plane=on;nand.cache_program=on",
-    "nand.planes=2;nand.multi_plane=on;ftl.superpage=1",
+    "nand.planes=2;nand.multi_plane=on;superblock.row=die",
 };
 
 /* GC has stopped: each copy that has not ended waits for more units. */
@@ -525,9 +525,9 @@ static void test_healthy(void)
         "ftl.recovery=scan;",
         "ftl.recovery=checkpoint;",
         "streams.max=2;",
-        "ftl.gc_unit=die;nand.multi_plane=on;",
+        "superblock.width=die;nand.multi_plane=on;",
         "nand.copyback=on;",
-        "nand.multi_plane=on;ftl.superpage=1;",
+        "nand.multi_plane=on;superblock.row=die;",
         "nand.one_shot=on;",
         "ftl.gc_preempt=on;",
         "ftl.gc=cost-benefit;",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-unit.c - ftl.gc_unit: blocks that are chosen, emptied and erased together.
+ * gc-unit.c - superblock.width: blocks that are chosen, emptied and erased
+ * together.
  *
  * Uniform random writes to a drive of 2 channels with 2 dies of 2 planes each.
  */
@@ -71,7 +72,7 @@ static Outcome measure(const char *unit, const char *more)
         "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=2;"
         "nand.blocks=80;nand.pages=16;nand.page_size=16KiB;"
         "nand.multi_plane=on;ftl.op_percent=25%%;ftl.gc_high=3%%;"
-        "ftl.alloc=superblock;host.queue_depth=32;ftl.gc_unit=%s;%s",
+        "ftl.alloc=superblock;host.queue_depth=32;superblock.width=%s;%s",
         unit, more);
     Ref *r = ref_new(ref_config(options), true);
     Outcome o = {.waf = 0};
@@ -111,7 +112,7 @@ static void test_superblocks(void)
 {
     Outcome plane = measure("plane", "");
     Outcome die = measure("die", "");
-    Outcome all = measure("superblock", "");
+    Outcome all = measure("drive", "");
 
     g_assert_cmpuint(plane.superblocks, ==, 0);
     g_assert_cmpuint(die.superblock_blocks * 100, >, die.victims * 95);
@@ -140,7 +141,7 @@ static void test_erases(void)
 {
     Outcome plane = measure("plane", "");
     Outcome die = measure("die", "");
-    Outcome all = measure("superblock", "");
+    Outcome all = measure("drive", "");
     Outcome single = measure("die", "nand.multi_plane=off;");
 
     g_assert_cmpuint(plane.erases.grouped * 2, <, plane.erases.n);
@@ -157,7 +158,7 @@ static void test_programs(void)
 {
     double plane = measure("plane", "").joined;
     double die = measure("die", "").joined;
-    double all = measure("superblock", "").joined;
+    double all = measure("drive", "").joined;
 
     g_assert_cmpfloat(die, >, 0.7);
     g_assert_cmpfloat(die, >, 1.5 * plane);
@@ -174,9 +175,9 @@ static void test_waf(void)
 {
     double plane = measure("plane", "").waf;
     double die = measure("die", "").waf;
-    double all = measure("superblock", "").waf;
+    double all = measure("drive", "").waf;
     double fifo = measure("plane", "ftl.gc=fifo;").waf;
-    double fifo_all = measure("superblock", "ftl.gc=fifo;").waf;
+    double fifo_all = measure("drive", "ftl.gc=fifo;").waf;
 
     g_assert_cmpfloat(plane, <, die);
     g_assert_cmpfloat(die, <, all);
@@ -190,7 +191,7 @@ static void test_policies(void)
     for (size_t i = 0; gc_policies[i]; i++) {
         g_autofree char *gc = g_strdup_printf("ftl.gc=%s;ftl.gc_choices=4;",
                                               gc_policies[i]->name);
-        Outcome o = measure("superblock", gc);
+        Outcome o = measure("drive", gc);
 
         g_assert_cmpuint(o.superblock_blocks * 100, >, o.victims * 90);
         g_assert_cmpuint(o.superblock_blocks * 2, >, o.superblocks * PLANES);
@@ -203,7 +204,8 @@ static void check_index(const char *unit, const char *gc, const char *more)
     g_autofree char *options = g_strdup_printf(
         "nand.channels=2;nand.chips=1;nand.dies=1;nand.planes=4;nand.blocks=60;"
         "nand.pages=12;nand.page_size=8KiB;nand.multi_plane=on;"
-        "ftl.op_percent=35%%;host.queue_depth=16;ftl.gc_unit=%s;ftl.gc=%s;%s",
+        "ftl.op_percent=35%%;host.queue_depth=16;superblock.width=%s;ftl.gc=%s;"
+        "%s",
         unit, gc, more);
     Ref *r = ref_new(ref_config(options), true);
     uint64_t hot = r->n_units / 8;
@@ -231,7 +233,7 @@ static void check_index(const char *unit, const char *gc, const char *more)
 
 static void test_index(void)
 {
-    static const char *const units[] = {"die", "superblock"};
+    static const char *const units[] = {"die", "drive"};
     static const char *const policies[] = {"greedy", "cost-benefit"};
     static const char *const more[] = {
         "",

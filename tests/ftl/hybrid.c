@@ -427,11 +427,19 @@ static void refuse(const char *options, const char *says)
 static void test_refused(void)
 {
     static const char *const not_with[] = {
-        "ftl.alloc=dynamic", "ftl.gc=fifo", "ftl.gc_unit=die", "ftl.gc_soft=10%",
-        "ftl.gc_preempt=on", "ftl.wear=static", "streams.max=2", "fdp.ruhs=2",
-        "nand.cell=mlc;nand.slc_blocks=2", "nand.copyback=on",
+        "ftl.alloc=dynamic",
+        "ftl.gc=fifo",
+        "superblock.width=drive",
+        "ftl.gc_soft=10%",
+        "ftl.gc_preempt=on",
+        "ftl.wear=static",
+        "streams.max=2",
+        "fdp.ruhs=2",
+        "nand.cell=mlc;nand.slc_blocks=2",
+        "nand.copyback=on",
         "media.factory_bad=1%",
-        "media.program_fail=0.1", "media.erase_fail=0.1",
+        "media.program_fail=0.1",
+        "media.erase_fail=0.1",
         "media.errors=on;ftl.refresh_reads=9",
         "media.errors=on;ftl.refresh_hours=9",
     };

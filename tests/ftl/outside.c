@@ -111,7 +111,7 @@ static const struct {
 } examples[] = {
     {"greedy", "ftl.gc", "ftl.gc=greedy", ""},
     {"greedy", "ftl.gc", "ftl.gc=greedy",
-     "ftl.gc_unit=superblock;ftl.superpage=0;"},
+     "superblock.width=drive;superblock.row=plane;"},
     {"stripe", "ftl.alloc", "ftl.alloc=stripe", ""},
     {"lru", "buffer.policy", "buffer.policy=lru", ""},
     {"slru-map", "ftl.map", "ftl.map=dftl", "ftl.map_cache=1KiB;"},

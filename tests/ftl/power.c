@@ -305,13 +305,14 @@ static void close_open(const char *options, bool closes)
 static void test_close_open(void)
 {
     close_open(TINY, false);
-    close_open(TINY "ftl.close_open=on", true);
+    close_open(TINY "superblock.close_open=on", true);
     close_open(TINY SCAN, false);
-    close_open(TINY SCAN "ftl.close_open=on", true);
-    close_open(TINY CHECKPOINT "ftl.close_open=on", true);
+    close_open(TINY SCAN "superblock.close_open=on", true);
+    close_open(TINY CHECKPOINT "superblock.close_open=on", true);
     cut_everywhere(
-        &(Script){TINY "ftl.close_open=on", 12, 150, 20, true, 10, 0});
-    cut_everywhere(&(Script){TINY SCAN "ftl.close_open=on;ftl.recovery_cpu=3us",
+        &(Script){TINY "superblock.close_open=on", 12, 150, 20, true, 10, 0});
+    cut_everywhere(&(Script){TINY SCAN
+                             "superblock.close_open=on;ftl.recovery_cpu=3us",
                              13, 120, 20, true, 5, 0});
 }
 
@@ -402,9 +403,10 @@ static void test_shutdowns(void)
 static void test_superblocks(void)
 {
     static const char *const units[] = {
-        SCAN "ftl.gc_unit=superblock;",
-        SCAN "ftl.gc_unit=die;nand.multi_plane=on;ftl.close_open=on;",
-        CHECKPOINT "ftl.checkpoint_interval=10;ftl.gc_unit=superblock;"
+        SCAN "superblock.width=drive;",
+        SCAN
+        "superblock.width=die;nand.multi_plane=on;superblock.close_open=on;",
+        CHECKPOINT "ftl.checkpoint_interval=10;superblock.width=drive;"
                    "nand.multi_plane=on;",
     };
 
@@ -424,7 +426,7 @@ static void test_dftl_recovery(void)
     static const char *const recoveries[] = {
         "ftl.recovery=scan",
         "ftl.recovery=checkpoint;ftl.checkpoint_interval=9",
-        "ftl.recovery=checkpoint;ftl.close_open=on",
+        "ftl.recovery=checkpoint;superblock.close_open=on",
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(recoveries); i++) {
@@ -478,7 +480,7 @@ static void test_superblocks_kept(void)
 {
     Ref *r = ref_new(ref_config(TINY SCAN
                                 "nand.planes=2;ftl.alloc=superblock;"
-                                "ftl.gc_unit=superblock;ftl.op_percent=160"),
+                                "superblock.width=drive;ftl.op_percent=160"),
                      false);
     unsigned n = 0;
     g_autofree uint32_t *was = g_new(uint32_t, r->ssd->geo->n_blocks);
@@ -633,10 +635,11 @@ static void test_storm(void)
 {
     storm("");
     storm("buffer.plp=on");
-    storm("ftl.close_open=on");
-    storm("ftl.close_open=on;ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;"
-          "ftl.op_percent=110");
-    storm("ftl.close_open=on;ftl.recovery=scan;nand.blocks=26;"
+    storm("superblock.close_open=on");
+    storm(
+        "superblock.close_open=on;ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;"
+        "ftl.op_percent=110");
+    storm("superblock.close_open=on;ftl.recovery=scan;nand.blocks=26;"
           "ftl.op_percent=110");
     storm("ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;ftl.op_percent=110");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rain.c - ftl.rain: parity across dies, against closed forms.
+ * rain.c - superblock.parity: parity across dies, against closed forms.
  *
  * With ref_config(): firmware F = 3000, command C = 200, tR = 50000, a unit
  * over the bus U = 10240 ns; a page holds four units.
@@ -23,13 +23,16 @@
 #define ARRAY                                                                  \
     "nand.chips=1;nand.blocks=40;nand.pages=16;nand.page_size=16KiB;"          \
     "ftl.op_percent=60%;buffer.size=1MiB;host.queue_depth=32;"                 \
-    "ftl.gc_unit=superblock;"
-#define FOUR ARRAY "nand.channels=4;nand.dies=1;nand.planes=1;ftl.superpage=4;"
+    "superblock.width=drive;"
+#define FOUR ARRAY "nand.channels=4;nand.dies=1;nand.planes=1;superblock.row=4;"
 #define TWO_BY_TWO                                                             \
-    ARRAY "nand.channels=2;nand.dies=2;nand.planes=1;ftl.superpage=4;"
+    ARRAY "nand.channels=2;nand.dies=2;nand.planes=1;superblock.row=4;"
 #define PLANES                                                                 \
     ARRAY "nand.channels=2;nand.dies=2;nand.planes=2;nand.multi_plane=on;"     \
-          "ftl.superpage=4;"
+          "superblock.row=8;"
+
+/* Parity in one die of a superblock. */
+#define PARITY "superblock.parity=on;"
 
 /* A drive; rules: of scripted faults, or NULL. */
 static Ref *drive(const char *options, const char *rules, bool preload)
@@ -120,11 +123,11 @@ static void purge(const char *options, uint32_t writes)
 
 static void test_purge(void)
 {
-    purge(FOUR "ftl.rain=4;", 0);
-    purge(FOUR "ftl.rain=2;", 20);
-    purge(PLANES "ftl.rain=4;", 0);
-    purge(PLANES "ftl.rain=2;", 20);
-    purge(TWO_BY_TWO "ftl.rain=4;streams.max=1;", 100);
+    purge(FOUR PARITY, 0);
+    purge(FOUR "superblock.width=2;" PARITY, 20);
+    purge(PLANES PARITY, 0);
+    purge(PLANES "superblock.width=4;" PARITY, 20);
+    purge(TWO_BY_TWO PARITY "streams.max=1;", 100);
 }
 
 /* ---- writes -------------------------------------------------------------- */
@@ -132,7 +135,7 @@ static void test_purge(void)
 /* Whole stripes: N / (N - 1) programs for each page of data, in whole rows. */
 static void writes(const char *options, uint32_t n)
 {
-    g_autofree char *all = g_strdup_printf("%sftl.rain=%u", options, n);
+    g_autofree char *all = g_strconcat(options, PARITY, NULL);
     Ref *r = drive(all, NULL, false);
     uint64_t row = r->info->program_bytes / r->info->page_bytes;
     uint64_t rows = 40;
@@ -155,16 +158,16 @@ static void writes(const char *options, uint32_t n)
 static void test_writes(void)
 {
     writes(FOUR, 4);
-    writes(FOUR, 2);
+    writes(FOUR "superblock.width=2;", 2);
     writes(TWO_BY_TWO, 4);
     writes(PLANES, 4);
-    writes(PLANES, 2);
+    writes(PLANES "superblock.width=4;", 2);
 }
 
 /* Parity goes by one command of its die's planes, as data does. */
 static void test_multi_plane(void)
 {
-    Ref *r = drive(PLANES "ftl.rain=4", NULL, false);
+    Ref *r = drive(PLANES PARITY, NULL, false);
 
     fill(r);
     g_assert_cmpuint(stat_of(r->ssd, "\"multi_plane\":", "programs"), ==,
@@ -177,7 +180,7 @@ static void test_multi_plane(void)
 static void test_capacity(void)
 {
     Ref *off = drive(FOUR, NULL, false);
-    Ref *on = drive(FOUR "ftl.rain=4", NULL, false);
+    Ref *on = drive(FOUR PARITY, NULL, false);
     uint64_t want = off->info->nblocks * 3 / 4;
 
     g_assert_cmpuint(on->info->nblocks, <=, want);
@@ -189,7 +192,7 @@ static void test_capacity(void)
 /* GC keeps stripes whole: blocks of a superblock are erased together. */
 static void test_gc(void)
 {
-    Ref *r = drive(PLANES "ftl.rain=4", NULL, true);
+    Ref *r = drive(PLANES PARITY, NULL, true);
 
     overwrite(r, 12000, 1);
     g_assert_cmpuint(stat_of(r->ssd, "\"nand\":", "erases"), >, 200);
@@ -204,7 +207,7 @@ static void test_gc(void)
 /* A read that fails takes as long as that of the other pages, at once, more. */
 static void latency_of(const char *options, uint64_t more)
 {
-    g_autofree char *all = g_strdup_printf("%sftl.rain=4", options);
+    g_autofree char *all = g_strconcat(options, PARITY, NULL);
     Ref *good = drive(all, NULL, false);
     Ref *bad = drive(all, "on=read lba=80 -> uncorrectable", false);
     SsdCompletion a, b;
@@ -234,7 +237,7 @@ static void test_latency(void)
 static void test_lost(void)
 {
     Ref *off = drive(FOUR, "on=read lba=80 -> uncorrectable", false);
-    Ref *r = drive(FOUR "ftl.rain=4",
+    Ref *r = drive(FOUR PARITY,
                    "on=read die=0 -> uncorrectable\n"
                    "on=read die=2 -> uncorrectable\n",
                    false);
@@ -288,7 +291,7 @@ static unsigned read_all(Ref *r)
 /* All reads of a die fail: after any load, all but late pages are rebuilt. */
 static void test_die(void)
 {
-    Ref *r = drive(PLANES "ftl.rain=4",
+    Ref *r = drive(PLANES PARITY,
                    "die=1 on=read time=1000s -> "
                    "uncorrectable",
                    true);
@@ -347,8 +350,8 @@ static void dead(const char *options, const char *more)
 
 static void test_dead(void)
 {
-    dead(PLANES "ftl.rain=4;", "ftl.op_percent=150%");
-    dead(FOUR "ftl.rain=2;", "ftl.op_percent=150%");
+    dead(PLANES PARITY, "ftl.op_percent=150%");
+    dead(FOUR "superblock.width=2;" PARITY, "ftl.op_percent=150%");
 }
 
 /* ---- translation pages ----------------------------------------------------
@@ -381,7 +384,7 @@ static void check_mirrors(const Ref *r)
 
 static void test_mirrors(void)
 {
-    Ref *r = drive(PLANES "ftl.rain=4;" DFTL, NULL, false);
+    Ref *r = drive(PLANES PARITY DFTL, NULL, false);
     Ref *off = drive(PLANES DFTL, NULL, false);
 
     fill(r);
@@ -405,8 +408,8 @@ static void test_mirrors(void)
  * of a unit takes a read of a page more. */
 static void test_map_latency(void)
 {
-    Ref *good = drive(FOUR "ftl.rain=4;" DFTL, NULL, true);
-    Ref *bad = drive(FOUR "ftl.rain=4;" DFTL,
+    Ref *good = drive(FOUR PARITY DFTL, NULL, true);
+    Ref *bad = drive(FOUR PARITY DFTL,
                      "on=read cause=map nth=1 -> uncorrectable once", true);
     SsdCompletion a, b;
 
@@ -425,9 +428,9 @@ static void test_map_latency(void)
  * the drive goes on; also when the power goes then. */
 static void test_map_dead(void)
 {
-    dead(PLANES "ftl.rain=4;", DFTL);
-    dead(PLANES "ftl.rain=4;", DFTL "ftl.gc=cost-benefit;ftl.wear=dynamic");
-    dead(FOUR "ftl.rain=2;", DFTL);
+    dead(PLANES PARITY, DFTL);
+    dead(PLANES PARITY, DFTL "ftl.gc=cost-benefit;ftl.wear=dynamic");
+    dead(FOUR "superblock.width=2;" PARITY, DFTL);
 }
 
 static void test_map_cut(void)
@@ -440,7 +443,7 @@ static void test_map_cut(void)
 
     for (uint64_t seed = 1; seed <= 6; seed++) {
         g_autofree char *all =
-            g_strconcat(PLANES "ftl.rain=4;" DFTL, options[seed % 3], NULL);
+            g_strconcat(PLANES PARITY DFTL, options[seed % 3], NULL);
         Ref *r = drive(all, "time=2s die=1 -> dead", true);
         Prng rng;
 
@@ -470,7 +473,7 @@ static void test_map_cut(void)
 /* The same without room for the data of the die: it is read-only. */
 static void test_no_room(void)
 {
-    Ref *r = drive(PLANES "ftl.rain=4", "time=1000s die=1 -> dead", true);
+    Ref *r = drive(PLANES PARITY, "time=1000s die=1 -> dead", true);
     uint64_t late;
 
     overwrite(r, 3000, 3);
@@ -491,8 +494,7 @@ static void test_cut(void)
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         const char *recovery = seed % 2 ? "" : ";ftl.recovery=scan";
-        g_autofree char *options =
-            g_strconcat(PLANES "ftl.rain=4", recovery, NULL);
+        g_autofree char *options = g_strconcat(PLANES PARITY, recovery, NULL);
         Ref *r =
             drive(options, "die=1 on=read time=1000s -> uncorrectable", true);
         Prng rng;
@@ -522,8 +524,8 @@ static void test_probability(void)
     const double rber = 6.4e-3;
     Ref *r = drive("nand.chips=1;nand.blocks=80;nand.pages=64;"
                    "nand.page_size=16KiB;ftl.op_percent=60%;buffer.size=1MiB;"
-                   "ftl.gc_unit=superblock;nand.channels=4;nand.dies=1;"
-                   "nand.planes=1;ftl.superpage=4;ftl.rain=4;"
+                   "superblock.width=drive;nand.channels=4;nand.dies=1;"
+                   "nand.planes=1;superblock.row=4;" PARITY
                    "media.errors=on;media.base=6.4e-3;media.wear=0;"
                    "media.retention=0;media.disturb=0;media.retry_limit=0;"
                    "nand.ecc_codeword=1KiB;media.ecc_bits=64",

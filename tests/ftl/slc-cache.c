@@ -349,7 +349,7 @@ static void test_streams(void)
         {"fdp.ruhs=3;ftl.slc_streams=2;", 3, 4},
         {"fdp.ruhs=2;fdp.groups=2;ftl.slc_streams=1;", 2, 2},
         {"streams.max=1;ftl.slc_streams=default;nand.planes=2;"
-         "nand.channels=2;nand.multi_plane=on;ftl.superpage=1;",
+         "nand.channels=2;nand.multi_plane=on;superblock.row=die;",
          2, 1},
     };
     const uint64_t pages = 3 * WL * DIES * 2;
@@ -440,7 +440,7 @@ static void test_stream_fold(void)
     stream_fold("");
     stream_fold("ftl.alloc=superblock;");
     stream_fold("nand.planes=2;nand.channels=2;nand.multi_plane=on;"
-                "ftl.superpage=1;");
+                "superblock.row=die;");
 }
 
 /* Random writes, trims and power cuts over a drive whose cache comes and goes;
@@ -452,9 +452,10 @@ static void test_cuts(void)
         "ftl.recovery=scan;ftl.slc_fold_delay=3ms;",
         "ftl.recovery=checkpoint;ftl.slc_when_full=fold;ftl.slc_fold_at=40%;",
         "nand.slc_blocks=6;ftl.slc_fold_delay=3ms;media.errors=on;",
-        "nand.planes=2;nand.channels=2;nand.multi_plane=on;ftl.superpage=1;"
+        "nand.planes=2;nand.channels=2;nand.multi_plane=on;superblock.row=die;"
         "ftl.slc_fold_delay=3ms;nand.slc_blocks=3;",
-        "ftl.slc_dynamic=80%;ftl.gc_unit=die;nand.planes=2;nand.channels=2;"
+        "ftl.slc_dynamic=80%;superblock.width=die;nand.planes=2;nand.channels="
+        "2;"
         "nand.multi_plane=on;streams.max=2;ftl.op_percent=40%;",
         "streams.max=2;ftl.slc_streams=0/2;ftl.op_percent=40%;"
         "nand.slc_blocks=3;ftl.slc_fold_delay=3ms;",

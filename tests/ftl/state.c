@@ -293,21 +293,24 @@ static void test_other_build(void)
     const char *parity = "nand.channels=4;nand.chips=1;nand.dies=2;"
                          "nand.planes=1;nand.pages=16;nand.blocks=100;"
                          "ftl.op_percent=100%;ftl.map=dftl;ftl.map_cache=4KiB;"
-                         "ftl.superpage=4;ftl.alloc=superblock;"
-                         "ftl.gc_unit=superblock;ftl.rain=";
-    g_autofree char *without = g_strconcat(parity, "0", NULL);
-    g_autofree char *with = g_strconcat(SMALL, parity, "4", NULL);
+                         "superblock.row=8;ftl.alloc=superblock;"
+                         "superblock.width=drive;superblock.parity=";
+    g_autofree char *without = g_strconcat(parity, "off", NULL);
+    g_autofree char *with = g_strconcat(SMALL, parity, "on", NULL);
     SsdConfig *cfg = ref_config(with);
     Ref *r = used(without);
     g_autoptr(GByteArray) bytes = saved(r->ssd);
     g_autoptr(GByteArray) room = saved(r->ssd);
     guint8 *line = find_text(bytes, "latency.window=");
+    /* As long, and the first of them may differ. */
+    const char *is = "superblock.padding=off\nsuperblock.parity=off\n";
+    const char *other = "superblock.padding=none\nsuperblock.parity=on\n";
 
     memset(line, '\n', strcspn((char *)line, "\n"));
     forge(bytes);
     must_refuse(r->ssd->cfg, bytes, "it does not say latency.window");
 
-    find_text(room, "\nftl.rain=0\n")[strlen("\nftl.rain=")] = '4';
+    memcpy(find_text(room, is), other, strlen(other));
     forge(room);
     must_refuse(cfg, room, "does not fit this drive");
     ssd_config_free(cfg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * superpage.c - ftl.superpage: rows of pages across planes and dies as the unit
- * of programs, against closed forms.
+ * superpage.c - superblock.row: rows of pages across planes and dies as the
+ * unit of programs, against closed forms.
  *
  * With ref_config(): command C = 200, a page over the bus X = 40960, tPROG =
  * 500000, tDBSY = 500 ns; a page holds four units.  A row of k planes takes k
@@ -31,7 +31,7 @@
 
 #define ONE_DIE                                                                \
     "nand.channels=1;nand.chips=1;nand.dies=1;nand.planes=2;"                  \
-    "nand.multi_plane=on;ftl.op_percent=90%;ftl.superpage=1;"
+    "nand.multi_plane=on;ftl.op_percent=90%;superblock.row=die;"
 #define EIGHT                                                                  \
     "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=2;nand.blocks=80;"   \
     "nand.pages=16;nand.page_size=16KiB;nand.multi_plane=on;"                  \
@@ -100,7 +100,7 @@ static void destroy(Ref *r)
 static void test_low_load(void)
 {
     Seen s;
-    Ref *r = drive(ONE_DIE "ftl.superpage_wait=100ms", &s);
+    Ref *r = drive(ONE_DIE "superblock.row_wait=100ms", &s);
 
     for (uint64_t i = 0; i < 7; i++) {
         put(r, 3 * i, 1);
@@ -141,7 +141,7 @@ static void test_two_dies(void)
 {
     Seen s;
     Ref *r = drive("nand.channels=2;nand.chips=1;nand.dies=1;nand.planes=2;"
-                   "nand.multi_plane=on;ftl.op_percent=90%;ftl.superpage=2;",
+                   "nand.multi_plane=on;ftl.op_percent=90%;superblock.row=4;",
                    &s);
 
     put(r, 0, 8);
@@ -161,7 +161,7 @@ static void test_two_dies(void)
 static void test_wait(void)
 {
     Seen s;
-    Ref *r = drive(ONE_DIE "ftl.superpage_wait=5ms", &s);
+    Ref *r = drive(ONE_DIE "superblock.row_wait=5ms", &s);
     SsdCompletion c = ref_one(r, SSD_OP_WRITE, 0, UNIT, false);
 
     ref_pass(r, c.complete_ns + 5 * MS - r->now_ns - 1);
@@ -190,7 +190,7 @@ static void test_wait(void)
 static void test_wait_once(void)
 {
     Seen s;
-    Ref *r = drive(ONE_DIE "ftl.superpage_wait=5ms", &s);
+    Ref *r = drive(ONE_DIE "superblock.row_wait=5ms", &s);
     SsdCompletion c = ref_one(r, SSD_OP_WRITE, 0, UNIT, false);
 
     ref_pass(r, 4 * MS);
@@ -205,7 +205,7 @@ static void test_wait_once(void)
 static void test_flush(void)
 {
     Seen s;
-    Ref *r = drive(ONE_DIE "ftl.superpage_wait=5s", &s);
+    Ref *r = drive(ONE_DIE "superblock.row_wait=5s", &s);
     SsdCompletion c;
 
     put(r, 0, 1);
@@ -219,14 +219,15 @@ static void test_flush(void)
 }
 
 /* N flushes after a unit each.  A program takes `units` units in each of
- * `planes` planes; without ftl.flush_pad only the page with the unit is padded.
+ * `planes` planes; without superblock.padding only the page with the unit is
+ * padded.
  */
 static void check_pads(const char *options, uint64_t units, uint64_t planes,
                        bool pads)
 {
     const uint64_t n = 20;
     g_autofree char *all =
-        g_strconcat(options, pads ? "ftl.flush_pad=on" : "", NULL);
+        g_strconcat(options, pads ? "superblock.padding=on" : "", NULL);
     uint64_t programs = pads ? planes : 1;
     Seen s;
     Ref *r = drive(all, &s);
@@ -252,7 +253,7 @@ static void check_pads(const char *options, uint64_t units, uint64_t planes,
 
 static void test_flush_pad(void)
 {
-    static const char wait[] = "ftl.superpage_wait=5s;";
+    static const char wait[] = "superblock.row_wait=5s;";
     g_autofree char *page = g_strconcat(ONE_DIE, wait, NULL);
     g_autofree char *line = g_strconcat(
         ONE_DIE, wait, "nand.cell=tlc;nand.one_shot=on;nand.pages=24;", NULL);
@@ -270,7 +271,8 @@ static void test_pad_fails(void)
     g_autofree char *faults =
         ref_faults_file("on=program plane=1 nth=3 -> fail once\n");
     g_autofree char *options = g_strconcat(
-        ONE_DIE "ftl.superpage_wait=5s;ftl.flush_pad=on;faults=", faults, NULL);
+        ONE_DIE "superblock.row_wait=5s;superblock.padding=on;faults=", faults,
+        NULL);
     Seen s;
     Ref *r = drive(options, &s);
 
@@ -291,7 +293,7 @@ static void test_pad_fails(void)
 static void test_small_buffer(void)
 {
     Seen s;
-    Ref *r = drive(ONE_DIE "ftl.superpage_wait=10s;buffer.size=20KiB", &s);
+    Ref *r = drive(ONE_DIE "superblock.row_wait=10s;buffer.size=20KiB", &s);
 
     for (uint64_t i = 0; i < 40; i++) {
         put(r, i, 1);
@@ -366,18 +368,19 @@ static void test_gc(void)
         uint32_t streams;
         double joined, filled; /* the least of each share */
     } rows[] = {
-        {"ftl.superpage=1", 1, .97, .92},
-        {"ftl.superpage=2", 1, .97, .92},
-        {"ftl.superpage=1;ftl.gc_unit=die", 1, .97, .92},
-        {"ftl.superpage=1;ftl.alloc=superblock;ftl.gc_unit=superblock", 1, .97,
-         .92},
+        {"superblock.row=die", 1, .97, .92},
+        {"superblock.row=4", 1, .97, .92},
+        {"superblock.row=die;superblock.width=die", 1, .97, .92},
+        {"superblock.row=die;ftl.alloc=superblock;superblock.width=drive", 1,
+         .97, .92},
         /* By planes, victims of one row are of different streams, and a plane
          * that is short of room takes no page of another one. */
-        {"ftl.superpage=1;streams.max=2;ftl.op_percent=60%", 3, .75, .7},
-        {"ftl.superpage=1;streams.max=2;ftl.op_percent=60%;ftl.gc_unit=die", 3,
-         .92, .8},
-        {"ftl.superpage=1;nand.cell=tlc;nand.pages=18;nand.one_shot=on", 1, .97,
-         .92},
+        {"superblock.row=die;streams.max=2;ftl.op_percent=60%", 3, .75, .7},
+        {"superblock.row=die;streams.max=2;ftl.op_percent=60%;superblock.width="
+         "die",
+         3, .92, .8},
+        {"superblock.row=die;nand.cell=tlc;nand.pages=18;nand.one_shot=on", 1,
+         .97, .92},
     };
     Outcome off = measure("", 1);
 
@@ -395,10 +398,10 @@ static void test_gc(void)
 static void test_superblocks(void)
 {
     Outcome off = measure("", 1);
-    Outcome plane = measure("ftl.superpage=1", 1);
-    Outcome all = measure("ftl.superpage=1;ftl.gc_unit=superblock", 1);
-    Outcome order = measure("ftl.superpage=1;ftl.alloc=superblock;"
-                            "ftl.gc_unit=superblock",
+    Outcome plane = measure("superblock.row=die", 1);
+    Outcome all = measure("superblock.row=die;superblock.width=drive", 1);
+    Outcome order = measure("superblock.row=die;ftl.alloc=superblock;"
+                            "superblock.width=drive",
                             1);
 
     g_assert_cmpfloat(all.mb_s, >, off.mb_s);
@@ -411,8 +414,8 @@ static void test_superblocks(void)
  * page of copies, but for programs before it. */
 static void test_nothing_waits(void)
 {
-    Ref *r = ref_new(ref_config(EIGHT "ftl.superpage=2;"
-                                      "ftl.superpage_wait=3ms"),
+    Ref *r = ref_new(ref_config(EIGHT "superblock.row=4;"
+                                      "superblock.row_wait=3ms"),
                      true);
     uint32_t units = r->ssd->l.units_per_program;
     Prng rng;

@@ -14,6 +14,7 @@
 #include "ref.h"
 #include "ssd-internal.h"
 #include "ssd-setup.h"
+#include "superblock-config.h"
 #include "swarm-drive.h"
 
 /* One draw to a statement: the order in which a compiler evaluates arguments is
@@ -229,7 +230,7 @@ static void draw_logs(Prng *r, GString *s)
     g_string_append_printf(
         s,
         "ftl.map=%s;ftl.alloc=stripe;ftl.gc=greedy;ftl.gc_soft=0;"
-        "ftl.gc_unit=plane;"
+        "superblock.width=plane;"
         "ftl.gc_preempt=off;ftl.refresh_reads=0;ftl.refresh_hours=0;"
         "streams.max=0;fdp.ruhs=0;nand.slc_blocks=0;nand.copyback=off;"
         "media.program_fail=0;media.erase_fail=0;ftl.wear=%s;",
@@ -251,14 +252,14 @@ static void draw_hot(uint64_t seed, GString *s)
     }
 }
 
-/* The unit of GC, from a stream of its own. */
-static void draw_gc_unit(uint64_t seed, GString *s)
+/* The width of superblocks, from a stream of its own. */
+static void draw_width(uint64_t seed, GString *s)
 {
     Prng r;
 
-    prng_seed(&r, seed, DRAW_GC_UNIT);
-    put_name(s, "ftl.gc_unit",
-             ssd_gc_unit_name((unsigned)ONE_OF(&r, 0, 1, 2, 2)));
+    prng_seed(&r, seed, DRAW_WIDTH);
+    put_name(s, "superblock.width",
+             ssd_planes_name((unsigned)ONE_OF(&r, 0, 1, 2, 2)));
 }
 
 /* The map in NAND, from a stream of its own.  Small pages, so that there are
@@ -379,15 +380,16 @@ static void draw_rows(uint64_t seed, GString *s)
     }
 }
 
-/* Superpages, where the policies and the number of dies allow them. */
-static void set_superpage(SsdConfig *cfg, const Draws *d)
+/* Rows of several planes, where the policies and the number of dies allow them.
+ */
+static void set_row(SsdConfig *cfg, const Draws *d)
 {
     const uint64_t seed = d->seed;
     uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
     uint64_t n, wait_us, pads;
     Prng r;
 
-    prng_seed(&r, seed, DRAW_SUPERPAGE);
+    prng_seed(&r, seed, DRAW_ROW);
     n = ONE_OF(&r, 0, 1, 1, 2, 4);
     if (d->only_rain) {
         n = dies % 4 == 0 ? 4 : 2;
@@ -398,9 +400,9 @@ static void set_superpage(SsdConfig *cfg, const Draws *d)
     if (n > 0 && dies % n == 0 && n * cfg->nand.planes > 1 &&
         ssd_alloc_in_rows(cfg->alloc) && !ssd_map_least_logs(cfg->mapper)) {
         g_autofree char *options = g_strdup_printf(
-            "ftl.superpage=%" PRIu64 ";ftl.superpage_wait=%" PRIu64
-            "us;ftl.flush_pad=%s;",
-            n, wait_us, pads ? "on" : "off");
+            "superblock.row=%" PRIu64 ";superblock.row_wait=%" PRIu64
+            "us;superblock.padding=%s;",
+            n * cfg->nand.planes, wait_us, pads ? "on" : "off");
         bool ok = ssd_config_set(cfg, options, NULL);
 
         g_assert_true(ok);
@@ -446,7 +448,7 @@ static void set_groups(SsdConfig *cfg, uint64_t seed)
     n = ONE_OF(&r, 1, 2, 2, 4);
     isolation = prng_below(&r, 4);
     if (cfg->ruhs && dies % n == 0 && ssd_alloc_in_rows(cfg->alloc) &&
-        (cfg->superpage == 0 || dies / n % cfg->superpage == 0)) {
+        dies / n * cfg->nand.planes % superblock_row(cfg) == 0) {
         cfg->groups = (uint32_t)n;
     }
     if (cfg->ruhs > 1 && isolation > 1) {
@@ -517,25 +519,27 @@ static void set_slc_streams(SsdConfig *cfg, uint64_t seed)
     }
 }
 
-/* Parity over superpages of two dies or more, and the options that it needs. */
-static void set_rain(SsdConfig *cfg, const Draws *d)
+/* Parity over rows of two dies or more, and the options that it needs. */
+static void set_parity(SsdConfig *cfg, const Draws *d)
 {
     const uint64_t seed = d->seed;
+    uint32_t dies = superblock_row(cfg) / cfg->nand.planes; /* of a row */
     uint32_t programs;
     uint64_t n;
     Prng r;
 
-    prng_seed(&r, seed, DRAW_RAIN);
-    n = cfg->superpage >> prng_below(&r, 2);
-    n = d->only_rain ? MAX(n, MIN(cfg->superpage, 2)) : n;
+    prng_seed(&r, seed, DRAW_PARITY);
+    n = dies >> prng_below(&r, 2);
+    n = d->only_rain ? MAX(n, MIN(dies, 2)) : n;
     if (n >= 2 && (prng_below(&r, 3) > 0 || d->only_rain)) {
         programs =
             cfg->nand.pages / (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
         g_autofree char *options = g_strdup_printf(
-            "ftl.rain=%" PRIu64 ";ftl.gc_unit=superblock;nand.slc_blocks=0;"
+            "superblock.parity=on;superblock.width=%" PRIu64
+            ";nand.slc_blocks=0;"
             "ftl.slc_dynamic=0;ftl.slc_when_full=direct;ftl.slc_fold_delay=0;"
             "nand.copyback=off;ftl.wear=%s;nand.pages=%u",
-            n, prng_below(&r, 2) ? "fifo" : "dynamic",
+            n * cfg->nand.planes, prng_below(&r, 2) ? "fifo" : "dynamic",
             programs % n == 0 ? cfg->nand.pages : 8);
         bool ok = ssd_config_set(cfg, options, NULL);
 
@@ -564,7 +568,7 @@ static void draw_cells(uint64_t seed, const char *drive, GString *s)
     }
     put(s, "ftl.recovery_cpu", ONE_OF(&r, 0, 0, 100, 30000));
     if (!strstr(s->str, "ftl.log_blocks")) {
-        put_on_off(s, "ftl.close_open", &r);
+        put_on_off(s, "superblock.close_open", &r);
     }
     if (!strstr(s->str, "media.errors=on") || prng_below(&r, 2)) {
         return;
@@ -739,7 +743,7 @@ SsdConfig *draw_config(Draws *d, bool verbose)
     if (prng_below(&d->upkeep, 2)) {
         draw_upkeep(&d->upkeep, errors);
     }
-    draw_gc_unit(d->seed, errors);
+    draw_width(d->seed, errors);
     draw_dftl(d, errors);
     if ((prng_below(&d->logs, 6) == 0 && !d->only_dftl) || d->only_logs) {
         draw_logs(&d->logs, errors);
@@ -757,9 +761,9 @@ SsdConfig *draw_config(Draws *d, bool verbose)
     draw_slc_cache(d->seed, errors);
     options = g_strdup(errors->str);
     cfg = ref_config(options);
-    set_superpage(cfg, d);
+    set_row(cfg, d);
     set_random_block(cfg, d->seed);
-    set_rain(cfg, d);
+    set_parity(cfg, d);
     set_groups(cfg, d->seed);
     set_slc_streams(cfg, d->seed);
 

@@ -300,8 +300,8 @@ static void test_refused(void)
 {
     refused(WINDOWS "ftl.map=fast", "latency.window: needs ftl.map=page or "
                                     "dftl");
-    refused(WINDOWS "ftl.superpage=2", "latency.window: needs "
-                                       "ftl.superpage=0");
+    refused(WINDOWS "superblock.row=2", "latency.window: needs "
+                                        "superblock.row=plane");
     refused(WINDOWS "latency.window=10us",
             "latency.window=10000ns: allowed 0 or 1ms..1h");
     refused(WINDOWS "latency.free=3%",

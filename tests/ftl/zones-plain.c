@@ -243,13 +243,14 @@ static void test_random(void)
 {
     for (uint64_t seed = 100; g_test_slow() && seed < 120; seed++) {
         both(BOTH, seed, seed % 2);
-        both(BOTH "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;", seed,
-             seed % 2);
+        both(BOTH "nand.planes=2;nand.multi_plane=on;superblock.width=die;",
+             seed, seed % 2);
         both(BOTH "nand.blocks=24;zones.conventional=6MiB;buffer.size=256KiB;",
              seed, seed % 2);
     }
     both(BOTH, 1, false);
-    both(BOTH "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;", 2, false);
+    both(BOTH "nand.planes=2;nand.multi_plane=on;superblock.width=die;", 2,
+         false);
     both(BOTH "nand.planes=2;nand.multi_plane=on;", 3, false);
     both(BOTH "zones.capacity=1200KiB;zones.zrwa=64KiB;", 4, false);
 }
@@ -257,7 +258,8 @@ static void test_random(void)
 static void test_power(void)
 {
     both(BOTH, 5, true);
-    both(BOTH "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;", 6, true);
+    both(BOTH "nand.planes=2;nand.multi_plane=on;superblock.width=die;", 6,
+         true);
     both(BOTH "ftl.op_percent=50%;", 7, true);
 }
 

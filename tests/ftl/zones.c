@@ -109,11 +109,11 @@ static void test_reset_time(void)
     ssd_destroy(d.ssd);
 }
 
-/* Planes of a die: one multi-plane erase with ftl.gc_unit=die. */
+/* Planes of a die: one multi-plane erase with superblock.width=die. */
 static void test_reset_planes(void)
 {
     static const char two[] =
-        FOUR_DIES "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;";
+        FOUR_DIES "nand.planes=2;nand.multi_plane=on;superblock.width=die;";
     Drive d = open_drive(two);
     uint64_t took;
 
@@ -193,7 +193,7 @@ static void churn(const char *options, bool partly)
 static void test_waf(void)
 {
     churn(FOUR_DIES, false);
-    churn(FOUR_DIES "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;",
+    churn(FOUR_DIES "nand.planes=2;nand.multi_plane=on;superblock.width=die;",
           false);
     churn(FOUR_DIES "nand.planes=2;nand.multi_plane=on;", false);
 }
@@ -201,7 +201,8 @@ static void test_waf(void)
 static void test_finish(void)
 {
     churn(FOUR_DIES, true);
-    churn(FOUR_DIES "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;", true);
+    churn(FOUR_DIES "nand.planes=2;nand.multi_plane=on;superblock.width=die;",
+          true);
 }
 
 /* Failed programs: zones still hold all of their data. */

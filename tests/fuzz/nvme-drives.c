@@ -40,9 +40,9 @@ static const char *const drives[] = {
     "nand.blocks=26;ftl.op_percent=150%;fdp.ruhs=2",
     "nand.blocks=24;ftl.op_percent=150%;fdp.ruhs=3;streams.gc=merge",
     "buffer.plp=on",
-    "nand.dies=1;nand.planes=2;nand.multi_plane=on;ftl.gc_unit=superblock;"
+    "nand.dies=1;nand.planes=2;nand.multi_plane=on;superblock.width=drive;"
     "ftl.alloc=superblock;nand.blocks=20",
-    "nand.dies=2;nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;"
+    "nand.dies=2;nand.planes=2;nand.multi_plane=on;superblock.width=die;"
     "nand.independent_reads=on;nand.blocks=18",
     "nand.cell=mlc;nand.slc_blocks=4;nand.pages=8;nand.blocks=24",
     "nand.cell=tlc;nand.one_shot=on;nand.pages=12;nand.program=1500us",

@@ -106,12 +106,12 @@ static const char *const layouts[] = {
     "fdp.ruhs=2;fdp.groups=2;",
     "fdp.ruhs=1;fdp.groups=4;",
     "fdp.ruhs=2;fdp.groups=2;streams.gc=merge;ftl.alloc=superblock;",
-    "fdp.ruhs=2;fdp.groups=2;nand.planes=2;nand.dies=1;ftl.gc_unit=die;",
+    "fdp.ruhs=2;fdp.groups=2;nand.planes=2;nand.dies=1;superblock.width=die;",
     "fdp.ruhs=2;fdp.groups=2;ftl.wear=static;ftl.wear_spread=2;",
-    "fdp.ruhs=2;fdp.groups=2;ftl.gc_unit=superblock;",
-    "fdp.ruhs=2;fdp.groups=2;ftl.superpage=2;ftl.gc_unit=superblock;",
-    ("fdp.ruhs=2;fdp.groups=2;ftl.superpage=2;ftl.gc_unit=superblock;"
-     "ftl.rain=2;"),
+    "fdp.ruhs=2;fdp.groups=2;superblock.width=drive;",
+    "fdp.ruhs=2;fdp.groups=2;superblock.row=2;superblock.width=drive;",
+    ("fdp.ruhs=2;fdp.groups=2;superblock.row=2;superblock.width=2;"
+     "superblock.parity=on;"),
 };
 
 /* Data of a group is on its dies alone, also after GC has moved it. */
@@ -536,10 +536,11 @@ static void test_handles_option(void)
 
 /* ---- power and state ----------------------------------------------------- */
 
-/* With ftl.close_open a power cut ends all reclaim units that were begun. */
+/* With superblock.close_open a power cut ends all reclaim units that were
+ * begun. */
 static void test_power_cut(void)
 {
-    Host *h = start(TWO ";ftl.recovery=scan;ftl.close_open=on");
+    Host *h = start(TWO ";ftl.recovery=scan;superblock.close_open=on");
     uint64_t full = 2 * ERASE_BLOCK / h->info->block_bytes;
     const uint8_t *e;
 

@@ -545,12 +545,14 @@ static void test_store_refuses(void)
 static void test_drives(void)
 {
     static const char *const sets[] = {
-        "ftl.gc_unit=die;nand.planes=2;nand.multi_plane=on",
-        ("ftl.superpage=4;ftl.gc_unit=superblock;nand.planes=2;"
+        "superblock.width=die;nand.planes=2;nand.multi_plane=on",
+        ("superblock.row=8;superblock.width=drive;nand.planes=2;"
          "nand.multi_plane=on"),
-        ("ftl.superpage=4;ftl.rain=4;ftl.gc_unit=superblock;nand.planes=2;"
+        ("superblock.row=8;superblock.width=8;superblock.parity=on;nand.planes="
+         "2;"
          "nand.multi_plane=on;ftl.op_percent=100"),
-        "ftl.superpage=2;ftl.rain=2;ftl.gc_unit=superblock;ftl.op_percent=100",
+        ("superblock.row=2;superblock.width=2;superblock.parity=on;"
+         "ftl.op_percent=100"),
         "ftl.map=dftl;ftl.map_cache=64KiB;ftl.op_percent=90",
         "nand.cell=tlc;nand.pages=24;nand.slc_blocks=4;ftl.op_percent=60",
         "nand.cell=tlc;nand.pages=24;ftl.slc_dynamic=10%;ftl.op_percent=60",

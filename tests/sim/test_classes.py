@@ -80,9 +80,9 @@ class Classes(unittest.TestCase):
         """With superpages, GC by superblocks is no slower than by planes."""
         p = "datacentre-tlc"
         off = figures(p, WRITE_RANDOM)["iops"]
-        plane = figures(p, WRITE_RANDOM, "ftl.superpage=1")["iops"]
+        plane = figures(p, WRITE_RANDOM, "superblock.row=die")["iops"]
         superblock = figures(p, WRITE_RANDOM,
-                             "ftl.superpage=1;ftl.gc_unit=superblock")["iops"]
+                             "superblock.row=die;superblock.width=drive")["iops"]
         self.assertGreater(superblock, 1.05 * off)
         self.assertGreater(superblock, .95 * plane)
 

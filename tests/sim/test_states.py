@@ -18,7 +18,7 @@ SIM = os.environ["VSSD_SIM"]
 PROFILES = Path(os.environ["VSSD_ROOT"], "profiles")
 RUN = ("--workload", "rw=randrw bs=4k iodepth=16 number_ios=3000 size=16m")
 PARTS = ("media.errors=on", "media.retry_levels=on",
-         "media.retry_memory=block", "ftl.superpage=4",
+         "media.retry_memory=block", "superblock.row=8",
          "ftl.recovery=checkpoint", "host.cores=4", "host.read_ahead=128KiB",
          "nand.async_reads=on", "thermal.resistance=5", "power.active=2000")
 

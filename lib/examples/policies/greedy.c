@@ -25,7 +25,8 @@ static uint32_t fewest_of_all(VssdView *v, uint32_t plane)
     return best;
 }
 
-/* Candidates with few valid units first; with ftl.gc_unit a superblock counts.
+/* Candidates with few valid units first; with superblock.width a superblock
+ * counts.
  */
 static uint32_t greedy_pick(VssdView *v, uint32_t plane)
 {

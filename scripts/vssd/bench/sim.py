@@ -232,7 +232,7 @@ DEEP = {
 }
 VICTIMS = ["greedy", "cost-benefit", "fifo", "d-choices", "windowed-greedy",
            "random"]
-UNITS = ["die", "superblock"]
+UNITS = ["die", "drive"]
 # Little of the drive is written, and its blocks wear.
 WORN = ["nand.planes=1", "nand.pages=16", "buffer.size=256KiB",
         "ftl.op_percent=12%", "ftl.wear_spread=2"]
@@ -266,7 +266,7 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
             found.append(_growth_row(f"sim_depth_{name}", cost, 14 / 5,
                                      "32 and 16,384 in flight"))
     with Stage("512 and 65,536 blocks a plane"):
-        for key, names in (("ftl.gc", VICTIMS), ("ftl.gc_unit", UNITS)):
+        for key, names in (("ftl.gc", VICTIMS), ("superblock.width", UNITS)):
             for name in names:
                 cost = [_cost("c64", "random", "rw=randwrite bs=4k iodepth=32"
                               " number_ios=200000",

@@ -25,7 +25,7 @@ LOG = f"model-{model.TUNED}"
 # Parts of a drive that are off by default.
 PARTS = [
     "media.errors=on", "media.retry_levels=on", "media.retry_memory=block",
-    "media.block_sigma=0.2", "ftl.superpage=4", "ftl.recovery=checkpoint",
+    "media.block_sigma=0.2", "superblock.row=8", "ftl.recovery=checkpoint",
     "host.cores=4", "host.firmware_unit=100ns", "host.pcie_gen=4",
     "host.read_ahead=128KiB", "nand.async_reads=on", "thermal.resistance=5",
     "power.active=2000",

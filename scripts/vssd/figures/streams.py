@@ -61,7 +61,7 @@ class Setting:
 
     store: lsm.Store = field(default_factory=lsm.Store)
     gc: str = GC
-    unit: str = "die"  # ftl.gc_unit, of the profile
+    unit: str = "die"  # superblock.width, of the profile
     seed: int = SEED
     minutes: int = MINUTES
 
@@ -73,7 +73,7 @@ FILL = "files of the system, of the capacity"
 SHARE = "writes to them, of the store's bytes"
 COUNT = "records"
 MERGE = "streams.gc"
-UNIT = "ftl.gc_unit"
+UNIT = "superblock.width"
 OPEN: dict[str, dict[str, Setting]] = {
     FILL: {f"{100 * x:g} %": Setting(lsm.Store(other=x))
            for x in (0.3, 0.6, 0.85)},
@@ -137,7 +137,7 @@ def _point(made: Input, name: str) -> Point:
         find_profile(PROFILE), trace=trace,
         sets=(f"streams.max={max(mapping.streams)}",
               f"streams.gc={made.setting.gc}",
-              f"ftl.gc_unit={made.setting.unit}",
+              f"superblock.width={made.setting.unit}",
               f"seed={made.setting.seed}"),
         args=("--fill", "none", "--iodepth", str(IN_FLIGHT),
               "--stream-map", ",".join(map(str, mapping.streams)),
