@@ -114,8 +114,7 @@ static bool check_groups(const SsdConfig *cfg, GError **error)
                     cfg->groups, cfg->ruhs, SSD_MOST_STREAMS / cfg->ruhs);
     }
     if (!ssd_alloc_in_rows(cfg->alloc)) {
-        return fail(error,
-                    "fdp.groups=%u: needs ftl.alloc=stripe or superblock",
+        return fail(error, "fdp.groups=%u: needs ftl.alloc=stripe or in-order",
                     cfg->groups);
     }
     return true;

@@ -16,8 +16,8 @@ const VssdPolicy *const gc_policies[] = {
 };
 
 const VssdPolicy *const alloc_policies[] = {
-    &alloc_stripe, &alloc_static,     &alloc_dynamic,      &alloc_dl,
-    &alloc_random, &alloc_superblock, &alloc_random_block, NULL,
+    &alloc_stripe, &alloc_static,   &alloc_dynamic,      &alloc_dl,
+    &alloc_random, &alloc_in_order, &alloc_random_block, NULL,
 };
 
 const BufferPolicy *const buffer_policies[] = {

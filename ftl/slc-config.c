@@ -122,7 +122,7 @@ static bool check_streams(const SsdConfig *cfg, bool any, GError **error)
         !ssd_alloc_in_rows(cfg->alloc)) {
         return fail(error,
                     "ftl.slc_streams=%s: with ftl.slc_when_full=fold needs "
-                    "ftl.alloc=stripe or superblock (it is %s)",
+                    "ftl.alloc=stripe or in-order (it is %s)",
                     cfg->slc_streams, ssd_alloc_name(cfg->alloc));
     }
     return true;

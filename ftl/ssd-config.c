@@ -147,9 +147,9 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     return copy;
 }
 
-/* Options that are now others: what to write in place of them. */
+/* Options, and a value, that are now others: what to write in place of them. */
 static const struct {
-    const char *key, *instead;
+    const char *was, *instead;
 } replaced[] = {
     {"ftl.superpage", "superblock.row, in planes"},
     {"ftl.superpage_wait", "superblock.row_wait"},
@@ -157,7 +157,25 @@ static const struct {
     {"ftl.rain", "superblock.parity=on and superblock.width, in planes"},
     {"ftl.gc_unit", "superblock.width (plane, die, drive)"},
     {"ftl.close_open", "superblock.close_open"},
+    {"ftl.alloc=superblock", "ftl.alloc=in-order"},
 };
+
+static bool is_replaced(const char *key, const char *value, GError **error)
+{
+    g_autofree char *both = g_strconcat(key, "=", value, NULL);
+
+    for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++) {
+        const char *was = replaced[i].was;
+
+        if (strcmp(was, key) == 0 || strcmp(was, both) == 0) {
+            opt_fail(error, OPT_ERROR_UNKNOWN,
+                     "%s: is now %s (docs/superblocks.md)", was,
+                     replaced[i].instead);
+            return true;
+        }
+    }
+    return false;
+}
 
 /* false: *error names the option, and the one that may be meant. */
 static bool no_option(const char *key, GError **error)
@@ -165,13 +183,6 @@ static bool no_option(const char *key, GError **error)
     Nearest near_one = nearest_to(key);
     g_autofree char *hint = NULL;
 
-    for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++) {
-        if (strcmp(replaced[i].key, key) == 0) {
-            return opt_fail(error, OPT_ERROR_UNKNOWN,
-                            "%s: is now %s (docs/superblocks.md)", key,
-                            replaced[i].instead);
-        }
-    }
     for (size_t i = 0; i < nand_n_options; i++) {
         nearest_try_key(&near_one, nand_options[i].key);
     }
@@ -190,6 +201,9 @@ static bool set_one(SsdConfig *cfg, const char *key, const char *value,
     const OptDesc *d = opt_find(nand_options, nand_n_options, key);
     bool taken;
 
+    if (is_replaced(key, value, error)) {
+        return false;
+    }
     if (d) {
         return opt_set(&cfg->nand, d, value, error);
     }

@@ -93,7 +93,7 @@ static bool check_row(const SsdConfig *cfg, GError **error)
     }
     return ssd_alloc_in_rows(cfg->alloc) ||
            fail(error,
-                "superblock.row=%u: needs ftl.alloc=stripe or superblock (it "
+                "superblock.row=%u: needs ftl.alloc=stripe or in-order (it "
                 "is %s)",
                 planes, ssd_alloc_name(cfg->alloc));
 }

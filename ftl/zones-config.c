@@ -4,7 +4,7 @@
  *
  * A zone is a row of blocks, one of each plane (zone_superblocks of them, if
  * zones.capacity is larger).  The host writes it in order, through a stream of
- * its own with ftl.alloc=superblock, so it fills exactly these blocks as long
+ * its own with ftl.alloc=in-order, so it fills exactly these blocks as long
  * as nothing is programmed twice and nothing is padded.  Options that do either
  * are refused.  A reset leaves the blocks empty, and they are erased at once
  * (map/reset.c); GC has nothing to copy.
@@ -47,8 +47,8 @@ static const char *needs(const SsdConfig *cfg)
     } rule[] = {
         {!cfg->plp, "buffer.plp=on"},
         {cfg->unit_bytes > 4096, "ftl.unit of at most 4096"},
-        {strcmp(ssd_alloc_name(cfg->alloc), "superblock") != 0,
-         "ftl.alloc=superblock"},
+        {strcmp(ssd_alloc_name(cfg->alloc), "in-order") != 0,
+         "ftl.alloc=in-order"},
         {strcmp(ssd_map_name(cfg->mapper), "page") != 0, "ftl.map=page"},
         {strcmp(ssd_buffer_name(cfg->buffer), "fifo") != 0,
          "buffer.policy=fifo"},

@@ -56,6 +56,6 @@ extern const VssdPolicy alloc_dynamic;
 extern const VssdPolicy alloc_dl;
 extern const VssdPolicy alloc_random;
 extern const VssdPolicy alloc_random_block;
-extern const VssdPolicy alloc_superblock;
+extern const VssdPolicy alloc_in_order;
 
 #endif

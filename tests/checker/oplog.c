@@ -242,7 +242,7 @@ static const Clean cleans[] = {
     {"power-cuts-backup", "tiny", PAIRED "media.paired_pages=backup",
      PLAYER_FILL_RANDOM, true},
     {"power-cuts-superblock", "tiny",
-     RICH "ftl.alloc=superblock;superblock.width=drive", PLAYER_FILL_RANDOM,
+     RICH "ftl.alloc=in-order;superblock.width=drive", PLAYER_FILL_RANDOM,
      true},
     {"power-cuts-failures", "tiny",
      "media.program_fail=0.001;nand.blocks=48;"
@@ -331,7 +331,7 @@ static const Clean cleans[] = {
     {"streams-merged", "tiny", STREAMS "streams.max=3;streams.gc=merge",
      PLAYER_FILL_RANDOM, true},
     {"fdp-failures", "tiny",
-     STREAMS "fdp.ruhs=4;ftl.alloc=superblock;"
+     STREAMS "fdp.ruhs=4;ftl.alloc=in-order;"
              "superblock.width=drive;media.program_fail=0.001",
      PLAYER_FILL_RANDOM, true},
     {"fdp", "tiny", STREAMS "fdp.ruhs=3", PLAYER_FILL_RANDOM, false},
@@ -339,7 +339,7 @@ static const Clean cleans[] = {
      PLAYER_FILL_RANDOM, false},
     {"fdp-groups-merged", "tiny",
      STREAMS "fdp.ruhs=3;fdp.groups=2;fdp.isolation=initial;"
-             "ftl.alloc=superblock",
+             "ftl.alloc=in-order",
      PLAYER_FILL_RANDOM, false},
     {"fdp-isolation", "tiny",
      STREAMS "fdp.ruhs=4;fdp.isolation=initial/persistent/initial",

@@ -150,7 +150,7 @@ static void test_ranges(void)
     refuse(DIES "fdp.ruhs=2;fdp.groups=3", "fdp.groups=3: ", "of dies, 4");
     refuse(DIES "fdp.ruhs=40;fdp.groups=2", "fdp.groups=2: ", "allowed 1..1");
     refuse(DIES "fdp.ruhs=2;fdp.groups=2;ftl.alloc=random",
-           "fdp.groups=2: ", "ftl.alloc=stripe or superblock");
+           "fdp.groups=2: ", "ftl.alloc=stripe or in-order");
     refuse(DIES "fdp.ruhs=2;fdp.groups=2;superblock.row=4",
            "superblock.row=4: ", "2 planes of the reclaim group");
     refuse(DIES "fdp.ruhs=2;fdp.ru_size=1000000",
@@ -242,6 +242,9 @@ static void test_replaced(void)
         {"ftl.gc_unit=die", "superblock.width"},
         {"ftl.close_open=on", "superblock.close_open"},
     };
+
+    refuse("ftl.alloc=superblock", "ftl.alloc=superblock: is now ",
+           "ftl.alloc=in-order");
 
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
         g_autofree char *key = key_of(keys[i][0]);
@@ -657,7 +660,7 @@ static const Change changes[] = {
     {"ftl.alloc=random-block", SPARE PARALLEL "ftl.random_blocks=2;"},
     {"ftl.random_blocks=3",
      SPARE PARALLEL "ftl.random_blocks=2;ftl.alloc=random-block;"},
-    {"ftl.alloc=superblock", PARALLEL},
+    {"ftl.alloc=in-order", PARALLEL},
     {"ftl.stripe=pdwc", PARALLEL},
     {"ftl.dl_threshold=20%", PARALLEL "ftl.alloc=dl;"},
     {"ftl.gc=cost-benefit", ""},

@@ -72,7 +72,7 @@ static Outcome measure(const char *unit, const char *more)
         "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=2;"
         "nand.blocks=80;nand.pages=16;nand.page_size=16KiB;"
         "nand.multi_plane=on;ftl.op_percent=25%%;ftl.gc_high=3%%;"
-        "ftl.alloc=superblock;host.queue_depth=32;superblock.width=%s;%s",
+        "ftl.alloc=in-order;host.queue_depth=32;superblock.width=%s;%s",
         unit, more);
     Ref *r = ref_new(ref_config(options), true);
     Outcome o = {.waf = 0};

@@ -412,7 +412,7 @@ static void test_superblocks(void)
 
     for (size_t i = 0; i < G_N_ELEMENTS(units); i++) {
         g_autofree char *options = g_strconcat(
-            TINY "nand.planes=2;ftl.alloc=superblock;ftl.op_percent=100;",
+            TINY "nand.planes=2;ftl.alloc=in-order;ftl.op_percent=100;",
             units[i], NULL);
 
         cut_everywhere(&(Script){options, 14 + i, 220, 20, true, 1, 0});
@@ -479,7 +479,7 @@ static void test_dftl_behind(void)
 static void test_superblocks_kept(void)
 {
     Ref *r = ref_new(ref_config(TINY SCAN
-                                "nand.planes=2;ftl.alloc=superblock;"
+                                "nand.planes=2;ftl.alloc=in-order;"
                                 "superblock.width=drive;ftl.op_percent=160"),
                      false);
     unsigned n = 0;

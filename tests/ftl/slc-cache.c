@@ -438,7 +438,7 @@ static void stream_fold(const char *options)
 static void test_stream_fold(void)
 {
     stream_fold("");
-    stream_fold("ftl.alloc=superblock;");
+    stream_fold("ftl.alloc=in-order;");
     stream_fold("nand.planes=2;nand.channels=2;nand.multi_plane=on;"
                 "superblock.row=die;");
 }

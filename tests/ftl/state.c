@@ -293,7 +293,7 @@ static void test_other_build(void)
     const char *parity = "nand.channels=4;nand.chips=1;nand.dies=2;"
                          "nand.planes=1;nand.pages=16;nand.blocks=100;"
                          "ftl.op_percent=100%;ftl.map=dftl;ftl.map_cache=4KiB;"
-                         "superblock.row=8;ftl.alloc=superblock;"
+                         "superblock.row=8;ftl.alloc=in-order;"
                          "superblock.width=drive;superblock.parity=";
     g_autofree char *without = g_strconcat(parity, "off", NULL);
     g_autofree char *with = g_strconcat(SMALL, parity, "on", NULL);

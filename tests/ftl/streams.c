@@ -255,7 +255,7 @@ static void test_handle_moves(void)
 {
     handle_moves("");
     handle_moves("buffer.plp=on");
-    handle_moves("nand.multi_plane=on;nand.planes=2;ftl.alloc=superblock");
+    handle_moves("nand.multi_plane=on;nand.planes=2;ftl.alloc=in-order");
     handle_moves("buffer.policy=lru");
     handle_moves("ftl.recovery=checkpoint;ftl.checkpoint_interval=64");
 }
@@ -330,7 +330,7 @@ static void test_handles_move_at_once(void)
  * unit that is written again in the buffer, or a trim. */
 static void test_room(void)
 {
-    Ref *r = drive(SPARE "fdp.ruhs=3;ftl.alloc=superblock");
+    Ref *r = drive(SPARE "fdp.ruhs=3;ftl.alloc=in-order");
     uint64_t size = r->info->reclaim_bytes;
     uint64_t blocks = 0;
     Prng rng;
@@ -673,7 +673,7 @@ static uint64_t time_of(const char *alloc, uint32_t n)
 /* Streams do not cost a drive its multi-plane programs. */
 static void test_in_step(void)
 {
-    static const char *const alloc[] = {"stripe", "superblock"};
+    static const char *const alloc[] = {"stripe", "in-order"};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(alloc); i++) {
         uint64_t alone = time_of(alloc[i], 1);
@@ -732,7 +732,8 @@ static uint32_t blocks_of(const Ref *r, uint64_t lpn, uint64_t n)
 static void reclaim_units(const char *options)
 {
     g_autofree char *all = g_strconcat(SPARE "nand.planes=2;fdp.ruhs=3;"
-                                       "ftl.alloc=superblock;", options, NULL);
+                                             "ftl.alloc=in-order;",
+                                       options, NULL);
     Ref *r = drive(all);
     uint64_t size = r->info->reclaim_bytes;
     uint64_t units = size / 4096;

@@ -371,8 +371,8 @@ static void test_gc(void)
         {"superblock.row=die", 1, .97, .92},
         {"superblock.row=4", 1, .97, .92},
         {"superblock.row=die;superblock.width=die", 1, .97, .92},
-        {"superblock.row=die;ftl.alloc=superblock;superblock.width=drive", 1,
-         .97, .92},
+        {"superblock.row=die;ftl.alloc=in-order;superblock.width=drive", 1, .97,
+         .92},
         /* By planes, victims of one row are of different streams, and a plane
          * that is short of room takes no page of another one. */
         {"superblock.row=die;streams.max=2;ftl.op_percent=60%", 3, .75, .7},
@@ -400,7 +400,7 @@ static void test_superblocks(void)
     Outcome off = measure("", 1);
     Outcome plane = measure("superblock.row=die", 1);
     Outcome all = measure("superblock.row=die;superblock.width=drive", 1);
-    Outcome order = measure("superblock.row=die;ftl.alloc=superblock;"
+    Outcome order = measure("superblock.row=die;ftl.alloc=in-order;"
                             "superblock.width=drive",
                             1);
 

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     g_test_add_func("/thin/memory", test_thin);
     g_test_add_data_func("/thin/page/map", "ftl.map=page", test_page);
     g_test_add_data_func("/thin/page/superblock",
-                         "ftl.alloc=superblock;superblock.width=drive",
+                         "ftl.alloc=in-order;superblock.width=drive",
                          test_page);
     g_test_add_data_func("/thin/page/errors",
                          "media.errors=on;ftl.gc=cost-benefit", test_page);

@@ -24,7 +24,7 @@
     "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=1;nand.blocks=24;"   \
     "nand.pages=16;nand.page_size=16KiB;nand.erase=3ms;nand.command=200ns;"    \
     "host.firmware=3us;buffer.size=1MiB;buffer.plp=on;ftl.op_percent=0%;"      \
-    "ftl.alloc=superblock;zones.enabled=on;"
+    "ftl.alloc=in-order;zones.enabled=on;"
 #define ZONE (4 * 16 * 4)
 
 typedef struct Drive {

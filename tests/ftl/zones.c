@@ -55,7 +55,7 @@ static void test_refused(void)
     refused(FOUR_DIES "ftl.unit=8KiB", 4096,
             "zones.enabled=on: needs ftl.unit of at most 4096");
     refused(FOUR_DIES "ftl.alloc=stripe", 4096,
-            "zones.enabled=on: needs ftl.alloc=superblock");
+            "zones.enabled=on: needs ftl.alloc=in-order");
     refused(FOUR_DIES "buffer.policy=lru", 4096,
             "zones.enabled=on: needs buffer.policy=fifo");
     refused(FOUR_DIES "fdp.ruhs=2", 4096, "zones.enabled=on: needs fdp.ruhs=0");

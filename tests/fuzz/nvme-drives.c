@@ -41,7 +41,7 @@ static const char *const drives[] = {
     "nand.blocks=24;ftl.op_percent=150%;fdp.ruhs=3;streams.gc=merge",
     "buffer.plp=on",
     "nand.dies=1;nand.planes=2;nand.multi_plane=on;superblock.width=drive;"
-    "ftl.alloc=superblock;nand.blocks=20",
+    "ftl.alloc=in-order;nand.blocks=20",
     "nand.dies=2;nand.planes=2;nand.multi_plane=on;superblock.width=die;"
     "nand.independent_reads=on;nand.blocks=18",
     "nand.cell=mlc;nand.slc_blocks=4;nand.pages=8;nand.blocks=24",
@@ -82,11 +82,11 @@ static const struct {
     {"nand.blocks=26;ftl.op_percent=150%;ftl.hot_cold=on;"
      "host.read_ahead=32KiB;host.read_ahead_after=1",
      .hints = true},
-    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
+    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=in-order;"
      "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2;"
      "zones.finish_after=1s;zones.finish_limit=2s;zones.reset_after=3s",
      .cmb = false},
-    {"nand.blocks=36;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
+    {"nand.blocks=36;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=in-order;"
      "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2;"
      "zones.conventional=256KiB",
      .both = true},
@@ -95,10 +95,10 @@ static const struct {
     {"nand.blocks=40;buffer.flush_interval=1ms;ftl.gc_soft=15%;ftl.idle=50us;"
      "latency.window=1ms;latency.free=20%",
      .cmb = true},
-    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
+    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=in-order;"
      "zones.enabled=on;zones.extension=1;zones.max_active=3;zones.max_open=2",
      .cmb = false},
-    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=superblock;"
+    {"nand.blocks=24;ftl.op_percent=0%;buffer.plp=on;ftl.alloc=in-order;"
      "zones.enabled=on;buffer.size=96KiB;zones.zrwa=8KiB;"
      "zones.zrwa_granularity=4KiB;zones.max_active=4;zones.max_zrwa=2",
      .cmb = true},
@@ -136,9 +136,14 @@ static const char *const cleaning[] = {
     "", "seed=7;",
 };
 static const char *const allocation[] = {
-    "", "", "ftl.alloc=static;", "ftl.alloc=dynamic;",
-    "ftl.alloc=dl;ftl.dl_threshold=60%;", "ftl.alloc=random;",
-    "ftl.alloc=superblock;", "",
+    "",
+    "",
+    "ftl.alloc=static;",
+    "ftl.alloc=dynamic;",
+    "ftl.alloc=dl;ftl.dl_threshold=60%;",
+    "ftl.alloc=random;",
+    "ftl.alloc=in-order;",
+    "",
 };
 static const char *const levelling[] = {
     "", "", "ftl.wear=dynamic;", "ftl.wear=static;ftl.wear_spread=1;",

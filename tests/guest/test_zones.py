@@ -19,7 +19,7 @@ from vssd.build import model
 from vssd.guest.guest import Guest
 
 SETS = ["nand.blocks=72", "nand.pages=64", "ftl.op_percent=0%",
-        "ftl.alloc=superblock", "buffer.plp=on", "buffer.size=32MiB",
+        "ftl.alloc=in-order", "buffer.plp=on", "buffer.size=32MiB",
         "zones.enabled=on", "zones.max_active=14"]
 
 

@@ -105,7 +105,7 @@ static void test_configs(void)
 static const char *const layouts[] = {
     "fdp.ruhs=2;fdp.groups=2;",
     "fdp.ruhs=1;fdp.groups=4;",
-    "fdp.ruhs=2;fdp.groups=2;streams.gc=merge;ftl.alloc=superblock;",
+    "fdp.ruhs=2;fdp.groups=2;streams.gc=merge;ftl.alloc=in-order;",
     "fdp.ruhs=2;fdp.groups=2;nand.planes=2;nand.dies=1;superblock.width=die;",
     "fdp.ruhs=2;fdp.groups=2;ftl.wear=static;ftl.wear_spread=2;",
     "fdp.ruhs=2;fdp.groups=2;superblock.width=drive;",
@@ -223,7 +223,7 @@ static void test_default_group(void)
 static void test_lifetimes(void)
 {
     Host *h = start("nand.blocks=64;ftl.op_percent=400%;fdp.ruhs=2;"
-                    "ftl.alloc=superblock");
+                    "ftl.alloc=in-order");
     uint64_t ru = info(h)->reclaim_bytes / h->info->unit_bytes;
     uint64_t n_long = (n_units(h) / ru - 2) * ru;
     uint64_t written[2] = {0, 0};

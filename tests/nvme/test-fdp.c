@@ -281,7 +281,7 @@ static void test_fio_checks(void)
     fio_checks(4096, "");
     fio_checks(512, "");
     fio_checks(512, "buffer.plp=on");
-    fio_checks(4096, "ftl.alloc=superblock;buffer.flush_interval=2ms");
+    fio_checks(4096, "ftl.alloc=in-order;buffer.flush_interval=2ms");
 }
 
 static uint32_t erase_block(Host *h, uint64_t unit)

@@ -10,7 +10,7 @@
 
 #define ZONED                                                                  \
     "nand.blocks=24;ftl.op_percent=0%;buffer.size=1MiB;buffer.plp=on;"         \
-    "ftl.alloc=superblock;zones.enabled=on;zones.max_active=4;"                \
+    "ftl.alloc=in-order;zones.enabled=on;zones.max_active=4;"                  \
     "zones.extension=1"
 
 static uint16_t identify(Host *h, uint8_t cns, uint32_t nsid, uint32_t csi,

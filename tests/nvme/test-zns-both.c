@@ -13,7 +13,7 @@
 #define N_ZONES 24
 #define BOTH                                                                   \
     "nand.blocks=36;ftl.op_percent=0%;buffer.size=1MiB;buffer.plp=on;"         \
-    "ftl.alloc=superblock;zones.enabled=on;zones.max_active=4;"                \
+    "ftl.alloc=in-order;zones.enabled=on;zones.max_active=4;"                  \
     "zones.max_open=3;zones.extension=1;zones.conventional=4MiB;"
 #define PLAIN_BYTES (4U << 20)
 

@@ -11,7 +11,7 @@
 /* A zone has 256 blocks of 4 KiB; 17 zones, 4 active, 3 open. */
 #define ZONED                                                                  \
     "nand.blocks=24;ftl.op_percent=0%;buffer.size=1MiB;buffer.plp=on;"         \
-    "ftl.alloc=superblock;zones.enabled=on;zones.max_active=4;"                \
+    "ftl.alloc=in-order;zones.enabled=on;zones.max_active=4;"                  \
     "zones.max_open=3;zones.append_max=64KiB;zones.extension=1;"
 #define GAPS ZONED "zones.capacity=800KiB;"
 #define ZONE 256

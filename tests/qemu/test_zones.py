@@ -20,7 +20,7 @@ MANAGE_SEND, MANAGE_RECEIVE, APPEND = 0x79, 0x7A, 0x7D
 FINISH, RESET = 2, 4
 EMPTY, IMPLICIT, FULL = 1, 2, 0xE
 OPTIONS = ("nand.blocks=24;ftl.op_percent=0%;buffer.size=1MiB;buffer.plp=on;"
-           "ftl.alloc=superblock;zones.enabled=on")
+           "ftl.alloc=in-order;zones.enabled=on")
 INVALID_WRITE = 0x1BC
 
 

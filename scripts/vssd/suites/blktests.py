@@ -69,7 +69,7 @@ SUITES = (
           lambda _folder: list(ZONED), PREPARE, _command, rows, 1200,
           # 64 zones of 16 MiB, a superblock each.
           Form(size_mib=1024,
-               sets=("zones.enabled=on", "ftl.alloc=superblock",
+               sets=("zones.enabled=on", "ftl.alloc=in-order",
                      "buffer.plp=on", "ftl.op_percent=0%",
                      "nand.blocks=72", "zones.max_active=14"),
                space={"zoned": True, "zoned.zone_size": 16 << 20,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-superblock.c - strictly one page after the other in the order of
+ * alloc-in-order.c - strictly one page after the other in the order of
  * ftl.stripe: the blocks that are open on all planes fill in step, like one
  * block as wide as the drive.  Of several streams each has such a block
  * (alloc-rows.c).
@@ -10,7 +10,7 @@
  */
 #include "placement/alloc-policy.h"
 
-static uint32_t superblock_pick(VssdView *v, uint64_t unit)
+static uint32_t in_order_pick(VssdView *v, uint64_t unit)
 {
     uint32_t *cursor = v->state;
     uint32_t plane = v->alloc->insist(v, v->alloc->stripe_plane(v, *cursor));
@@ -24,8 +24,8 @@ static uint32_t superblock_pick(VssdView *v, uint64_t unit)
     return plane;
 }
 
-ALLOC_POLICY(superblock, "superblock",
+ALLOC_POLICY(in_order, "in-order",
              "strictly round the planes in the order of ftl.stripe",
              .state_bytes = alloc_cursor_bytes, .check = alloc_cursor_ok,
              ALLOC_PART(.depth = 2, .rows = VSSD_ROWS_IN_ORDER,
-                        .pick = superblock_pick));
+                        .pick = in_order_pick));
