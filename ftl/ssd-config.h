@@ -100,7 +100,7 @@ typedef struct SsdLayout {
     uint32_t row_pages;    /* of them, those that hold data, not parity */
     uint32_t set_planes;   /* planes whose blocks make superblocks, one of each;
                               1: each block is one by itself (superblock.c) */
-    bool superpages;       /* superblock.row: a row is the unit of programs */
+    bool whole_rows;       /* superblock.row: a row is the unit of programs */
     uint64_t slc_handles;  /* streams of a group that use the SLC cache, as
                               bits (ftl.slc_streams) */
     bool slc_some;         /* not all of them do */

@@ -77,8 +77,8 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
          cfg->hot_cold && l->n_hot < MIN(l->user_units, MOST_HOT);) {
         l->n_hot = MAX(2 * l->n_hot, 1024);
     }
-    l->superpages = superblock_row(cfg) > 1;
-    l->row_planes = l->superpages ? superblock_row(cfg)
+    l->whole_rows = superblock_row(cfg) > 1;
+    l->row_planes = l->whole_rows ? superblock_row(cfg)
                     : l->n_streams == 1 || !ssd_alloc_in_rows(cfg->alloc) ? 0
                     : cfg->nand.multi_plane ? cfg->nand.planes
                                             : 1;

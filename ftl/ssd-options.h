@@ -181,7 +181,7 @@
       "without data; off: only its pages with data are (docs/power.md)")       \
     X(BOOL, bool, parity, "superblock.parity", 0, 0, "off", NULL,              \
       "one die of a superblock holds the XOR of the others in each row; "      \
-      "needs a superblock.row of one width, or of several (docs/rain.md)")     \
+      "needs a superblock.row of one width, or of several (docs/parity.md)")   \
     X(BOOL, bool, close_open, "superblock.close_open", 0, 0, "off", NULL,      \
       "after a power cut the drive fills no block on that was open, but "      \
       "leaves it to GC")                                                       \

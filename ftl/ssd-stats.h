@@ -259,54 +259,51 @@
       "drive is read-only")                                                    \
     V(BOOL, read_only, "media.read_only", "", NOW, NULL, v->c.read_only,       \
       "the drive refuses writes ([reliability.md](reliability.md))")           \
-    C(superpages_host_filled, "superpages.host.filled", "superpages",          \
-      "superpages of the host that were programmed at once "                   \
+    C(rows_host_filled, "rows.host.filled", "rows",                            \
+      "rows of the host that were programmed at once "                         \
       "(`superblock.row`)")                                                    \
-    C(superpages_host_short, "superpages.host.short", "superpages",            \
+    C(rows_host_short, "rows.host.short", "rows",                              \
       "those of which only a part was: after a wait, for a flush or "          \
       "eviction, "                                                             \
       "or because a plane was busy or behind")                                 \
-    C(superpages_host_padded, "superpages.host.padded_pages", "pages",         \
+    C(rows_host_padded, "rows.host.padded_pages", "pages",                     \
       "pages without data in them (`superblock.padding`); their units are in " \
       "`buffer.padded_units`, too")                                            \
-    C(superpages_host_timeouts, "superpages.host.timeouts", "waits",           \
+    C(rows_host_timeouts, "rows.host.timeouts", "waits",                       \
       "ends of `superblock.row_wait`")                                         \
-    T(superpages_host_wait_ns, "superpages.host.wait_ns",                      \
-      "sum over superpages of the time from their first unit, or the "         \
+    T(rows_host_wait_ns, "rows.host.wait_ns",                                  \
+      "sum over rows of the time from their first unit, or the "               \
       "stream's last program, to their program")                               \
-    C(superpages_gc_filled, "superpages.gc.filled", "superpages",              \
-      "the same of GC")                                                        \
-    C(superpages_gc_short, "superpages.gc.short", "superpages",                \
-      "the same of GC")                                                        \
-    C(superpages_gc_timeouts, "superpages.gc.timeouts", "waits",               \
-      "the same of GC")                                                        \
-    T(superpages_gc_wait_ns, "superpages.gc.wait_ns",                          \
+    C(rows_gc_filled, "rows.gc.filled", "rows", "the same of GC")              \
+    C(rows_gc_short, "rows.gc.short", "rows", "the same of GC")                \
+    C(rows_gc_timeouts, "rows.gc.timeouts", "waits", "the same of GC")         \
+    T(rows_gc_wait_ns, "rows.gc.wait_ns",                                      \
       "sum of the time in which a plane had a page of copies and waited for "  \
       "those of the other planes")                                             \
-    C(rain_parity_pages, "rain.parity_pages", "pages",                         \
+    C(parity_pages, "parity.pages", "pages",                                   \
       "programs of parity (`superblock.parity`), which count as the host's "   \
       "or GC's, as their stripes")                                             \
-    C(rain_short, "rain.short_stripes", "stripes",                             \
+    C(parity_short, "parity.short_stripes", "stripes",                         \
       "parity programmed before all pages of the stripe were")                 \
-    C(rain_late_pages, "rain.late_pages", "pages",                             \
+    C(parity_late_pages, "parity.late_pages", "pages",                         \
       "pages programmed after the parity of their stripe, and without cover")  \
-    C(rain_early_erases, "rain.early_erases", "blocks",                        \
+    C(parity_early_erases, "parity.early_erases", "blocks",                    \
       "blocks erased while others of their superblock held data")              \
-    V(U64, rain_unprotected, "rain.unprotected_units", "units", NOW, NULL,     \
+    V(U64, parity_unprotected, "parity.unprotected_units", "units", NOW, NULL, \
       parity_unprotected_units(v->ssd),                                        \
       "valid units in superblocks that have lost a block so")                  \
-    V(U64, rain_open, "rain.open_stripes", "stripes", NOW, NULL,               \
+    V(U64, parity_open, "parity.open_stripes", "stripes", NOW, NULL,           \
       parity_open_stripes(v->ssd),                                             \
       "stripes whose parity is in the controller's memory")                    \
-    C(rain_rebuild_reads, "rain.rebuild_reads", "pages",                       \
+    C(parity_rebuild_reads, "parity.rebuild_reads", "pages",                   \
       "reads of the rest of a stripe; of the cause of the read that failed")   \
-    C(rain_rebuilt, "rain.rebuilt_reads", "reads",                             \
+    C(parity_rebuilt, "parity.rebuilt_reads", "reads",                         \
       "reads that failed, and whose data was rebuilt")                         \
-    C(rain_lost, "rain.lost_reads", "reads",                                   \
+    C(parity_lost, "parity.lost_reads", "reads",                               \
       "reads that failed, and whose data could not be rebuilt")                \
-    V(U64, rain_lost_dies, "rain.lost_dies", "dies", NOW, NULL,                \
+    V(U64, parity_lost_dies, "parity.lost_dies", "dies", NOW, NULL,            \
       v->ssd->media->lost_dies.n, "dies that have failed")                     \
-    T(rain_die_ns, "rain.die_rebuild_ns",                                      \
+    T(parity_die_ns, "parity.die_rebuild_ns",                                  \
       "time from the loss of a die until its data is in others, summed over "  \
       "dies")                                                                  \
     C(gc_victims, "gc.victims", "blocks",                                      \

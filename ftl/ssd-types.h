@@ -45,7 +45,7 @@ enum {
     SSD_EVENT_COUNTERS,    /* firmware saves counters */
 };
 
-/* A partly filled superpage waits (row-wait.h). */
+/* A partly filled row waits (row-wait.h). */
 typedef struct RowWait {
     uint64_t until_ps; /* SIM_NEVER: nothing waits */
     uint64_t late;     /* of GC: pages that have waited long enough */

@@ -13,7 +13,7 @@
 #include "buffer/flush.h"
 #include "buffer/life.h"
 #include "buffer/reads.h"
-#include "buffer/superpage.h"
+#include "buffer/write-rows.h"
 #include "commands.h"
 #include "controller/controller.h"
 #include "drive.h"
@@ -244,7 +244,7 @@ static void dispatch(Ssd *ssd, const Event *e)
         break;
     case SSD_EVENT_ROW_WAIT:
         if (event_index(e) < ssd->l.n_streams) {
-            superpage_wait_event(ssd, event_index(e));
+            write_rows_wait_event(ssd, event_index(e));
         } else {
             gc_row_wait_event(ssd, event_index(e) - ssd->l.n_streams);
         }
@@ -496,7 +496,7 @@ static void init_slots(Ssd *ssd)
                                       ssd->l.units_per_program;
     }
     ssd->buffer->slot = lazy_new(Slot, ssd->buffer->n_slot_records);
-    if (ssd->l.superpages && !ssd->buffer->policy->caches) {
+    if (ssd->l.whole_rows && !ssd->buffer->policy->caches) {
         ssd->buffer->row_wait = g_new0(RowWait, ssd->l.n_streams);
     }
 }

@@ -159,7 +159,7 @@ typedef struct Buffer {
     uint32_t epoch_mask;
     uint32_t first_epoch, cur_epoch;
     bool tick_armed;
-    OF_BUFFER RowWait *row_wait; /* by stream: superpage.c; NULL without
+    OF_BUFFER RowWait *row_wait; /* by stream: write-rows.c; NULL without
                                     superblock.row, and for a cache */
     OF_BUFFER Slot *
         kept; /* without power, buffer.plp: the former contents of the buffer */

@@ -478,7 +478,7 @@ static void fill_victims(Ssd *ssd, uint32_t stream)
 {
     const SlotList *due = &stream_queue(ssd, stream)->due;
     uint32_t units =
-        ssd->l.units_per_program * (ssd->l.superpages ? ssd->l.row_planes : 1);
+        ssd->l.units_per_program * (ssd->l.whole_rows ? ssd->l.row_planes : 1);
     uint32_t i;
 
     invariant(stream < ssd->l.n_streams);

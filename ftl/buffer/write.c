@@ -22,7 +22,7 @@
 #include "buffer/slot-state.h"
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
-#include "buffer/superpage.h"
+#include "buffer/write-rows.h"
 #include "buffer/write.h"
 #include "commands.h"
 #include "inspect/inspect.h"
@@ -484,7 +484,7 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
     ssd->media->job[j].plane = plane;
     job_place(ssd, j, block_take_page(ssd, plane, OPEN_HOST, stream));
     gather_page(ssd, j);
-    ssd->inspect.count.superpages_host_padded += ssd->media->job[j].n == 0;
+    ssd->inspect.count.rows_host_padded += ssd->media->job[j].n == 0;
     return j;
 }
 
@@ -506,8 +506,8 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
                         row_is_command(ssd, ssd->media->job[job[i]].plane,
                                        ssd->media->job[job[i + 1]].plane));
     }
-    if (ssd->l.superpages) {
-        superpage_sent(ssd, stream, n);
+    if (ssd->l.whole_rows) {
+        write_rows_sent(ssd, stream, n);
     }
     for (uint32_t i = 0; i < n; i++) {
         ssd_wake(ssd, WORK_GC, ssd->media->job[job[i]].plane);
@@ -649,7 +649,7 @@ void write_pump(Ssd *ssd)
 {
     pump(ssd);
     if (ssd->buffer->row_wait) {
-        superpage_begin_waits(ssd);
+        write_rows_begin_waits(ssd);
     }
 }
 

@@ -19,7 +19,7 @@
 /* Do copies leave their plane? */
 static inline bool copies_leave(const Ssd *ssd)
 {
-    return ssd->l.superpages || unit_goes_by_die(ssd);
+    return ssd->l.whole_rows || unit_goes_by_die(ssd);
 }
 
 /* ---- victims ------------------------------------------------------------- */

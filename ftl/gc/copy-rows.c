@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * copy-rows.c - superpages of copies (superblock.row).
+ * copy-rows.c - rows of copies (superblock.row).
  *
  * Each plane reads its own victim.  When the planes of a row have pages of
  * copies for all planes of it that are behind (media/row.h), these
@@ -46,7 +46,7 @@ typedef struct CopyRow {
 void copy_rows_init(Ssd *ssd)
 {
     G_STATIC_ASSERT(MOST_PLANES >= SSD_MOST_ROW_PLANES);
-    if (ssd->l.superpages) {
+    if (ssd->l.whole_rows) {
         ssd->gc->row_wait = g_new0(RowWait, ssd->l.n_planes);
         row_waits_init(ssd->gc->row_wait, ssd->l.n_planes);
     }
@@ -134,8 +134,7 @@ static void end_wait(Ssd *ssd, uint32_t plane, uint32_t starter)
 
     w->late -= MIN(w->late, 1);
     if (w->late == 0) {
-        ssd->inspect.count.superpages_gc_wait_ns +=
-            row_wait_end(ssd, w) / PS_PER_NS;
+        ssd->inspect.count.rows_gc_wait_ns += row_wait_end(ssd, w) / PS_PER_NS;
     }
     if (plane != starter) {
         ssd_wake(ssd, WORK_GC, plane); /* it may read on */
@@ -145,9 +144,9 @@ static void end_wait(Ssd *ssd, uint32_t plane, uint32_t starter)
 static void count_row(Ssd *ssd, uint32_t pages)
 {
     if (pages == ssd->l.row_pages) {
-        ssd->inspect.count.superpages_gc_filled++;
+        ssd->inspect.count.rows_gc_filled++;
     } else {
-        ssd->inspect.count.superpages_gc_short++;
+        ssd->inspect.count.rows_gc_short++;
     }
 }
 
@@ -365,6 +364,6 @@ bool copy_rows_event(Ssd *ssd, uint32_t plane)
         row_wait_end(ssd, w);
         return false;
     }
-    ssd->inspect.count.superpages_gc_timeouts++;
+    ssd->inspect.count.rows_gc_timeouts++;
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * copy-rows.h - superpages of copies (copy-rows.c); with superblock.row.
+ * copy-rows.h - rows of copies (copy-rows.c); with superblock.row.
  */
 #ifndef VSSD_FTL_GC_COPY_ROWS_H
 #define VSSD_FTL_GC_COPY_ROWS_H
@@ -27,7 +27,7 @@ bool copy_rows_wait(const Ssd *ssd, uint32_t plane);
 /* true: pages of staged units are on their way. */
 bool copy_rows_program(Ssd *ssd, uint32_t plane);
 
-/* Has the plane read as much as it may hold back for a superpage? */
+/* Has the plane read as much as it may hold back for a row? */
 bool copy_rows_full(const Ssd *ssd, uint32_t plane);
 
 /* SSD_EVENT_ROW_WAIT of the plane has come.  true: its pages wait no longer. */

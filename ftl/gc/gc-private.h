@@ -17,7 +17,7 @@
 #include "media/superblock.h"
 #include "placement/placement-internal.h"
 
-/* With superblock.row: units that a plane may hold back, a superpage of each of
+/* With superblock.row: units that a plane may hold back, a row of each of
  * a few classes, and what makes no page. */
 static inline uint32_t gc_most_held(const Ssd *ssd)
 {
@@ -30,7 +30,7 @@ static inline uint32_t gc_most_held(const Ssd *ssd)
 /* Entries of GcPlane.staged. */
 static inline uint32_t gc_staged_room(const Ssd *ssd)
 {
-    uint32_t held = ssd->l.superpages
+    uint32_t held = ssd->l.whole_rows
                         ? gc_most_held(ssd)
                         : ssd->l.n_gc_classes * ssd->l.units_per_program;
 
@@ -91,7 +91,7 @@ static inline bool gc_leaves_data(const Ssd *ssd, const Plane *p)
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {
     return superblocks_are_on(ssd) &&
-           (!ssd->l.superpages || superblock_is_whole(ssd)) &&
+           (!ssd->l.whole_rows || superblock_is_whole(ssd)) &&
            unit_is_called(ssd, plane);
 }
 

@@ -213,7 +213,7 @@ static uint32_t die_of(const Ssd *ssd, uint32_t block)
  * superblock that is whole waits for all. */
 static bool are_erased_together(const Ssd *ssd, uint32_t a, uint32_t b)
 {
-    return !ssd->l.superpages || superblock_is_whole(ssd) ||
+    return !ssd->l.whole_rows || superblock_is_whole(ssd) ||
            die_of(ssd, a) == die_of(ssd, b);
 }
 

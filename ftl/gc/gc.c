@@ -27,7 +27,7 @@
  * whatever is in a block that was opened then has its original in the plane
  * (gc_take_back()).
  *
- * With superblock.row the planes of a superpage collect pages of copies until
+ * With superblock.row the planes of a row collect pages of copies until
  * all of them can be programmed (copy-rows.c), in other planes where need be.
  *
  * Blocks in SLC mode (media/slc-cache.c) are emptied in the same way
@@ -112,7 +112,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     uint64_t ppa;
     uint32_t to;
 
-    if (ssd->l.superpages) {
+    if (ssd->l.whole_rows) {
         return copy_rows_program(ssd, plane);
     }
     if ((gc_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE &&
@@ -386,7 +386,7 @@ static bool paused(const Ssd *ssd, uint32_t plane)
 static bool has_enough(const Ssd *ssd, uint32_t plane)
 {
     return ssd->placement->plane[plane].gc.reads == GC_READS_PER_PLANE ||
-           (ssd->l.superpages
+           (ssd->l.whole_rows
                 ? copy_rows_full(ssd, plane)
                 : copies_ready_class(ssd, &ssd->gc->plane[plane]) != NONE);
 }
@@ -560,16 +560,16 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
     let_host(ssd, plane);
 }
 
-/* Planes of the die, or of the superpage, that may have waited for a program in
+/* Planes of the die, or of the row, that may have waited for a program in
  * this one. */
 static void others_go_on(Ssd *ssd, uint32_t plane)
 {
     uint32_t n =
-        ssd->l.superpages ? ssd->l.row_planes : ssd->geo->planes_per_die;
+        ssd->l.whole_rows ? ssd->l.row_planes : ssd->geo->planes_per_die;
 
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i =
-            ssd->l.superpages ? row_of(ssd, plane)[k] : plane / n * n + k;
+            ssd->l.whole_rows ? row_of(ssd, plane)[k] : plane / n * n + k;
 
         if (i != plane) {
             gc_kick(ssd, i);

@@ -40,7 +40,7 @@ void gc_force(Ssd *ssd, uint32_t plane);
  * operation in flight, and no victim.  Sets Media.read_only if it cannot be. */
 void gc_take_back(Ssd *ssd, uint32_t plane);
 
-/* Does a page of copies wait for others of its superpage, with an event? */
+/* Does a page of copies wait for others of its row, with an event? */
 bool gc_row_waits(const Ssd *ssd);
 
 /* SSD_EVENT_ROW_WAIT of the plane has come. */

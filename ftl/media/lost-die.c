@@ -167,7 +167,7 @@ void lost_die_emptied(Ssd *ssd, uint32_t plane)
             return;
         }
     }
-    ssd->inspect.count.rain_die_ns +=
+    ssd->inspect.count.parity_die_ns +=
         (ssd->now_ps - ssd->origin_ps + 1 - d->since_ps) / PS_PER_NS;
     d->since_ps = 0;
 }

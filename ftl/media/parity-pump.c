@@ -4,7 +4,7 @@
  * (superblock.parity).
  *
  * As soon as all planes of the stripe have been given their page, which for a
- * whole superpage is at once; by one multi-plane command where planes of the
+ * whole row is at once; by one multi-plane command where planes of the
  * die are at the same page.  If a plane needs its next page for data before
  * that, parity of the pages that there are goes out first (block_take_page()),
  * so no plane ever waits for another.

@@ -3,12 +3,11 @@
  * parity.c - parity as a member of rows (superblock.parity): which pages are a
  * stripe, and which of them parity covers.
  *
- * N dies that follow each other in a superpage are a group.  A stripe has a
- * page (the pages of one program) of one plane in each of them, at the same
- * place of blocks that were opened in step: a superblock.  So a die that is
- * lost takes one page of each stripe.  Parity goes round as in RAID-5: at
- * place s it is in die N - 1 - s mod N of the group.  Each block of P programs
- * thus has P / N pages of parity, and planes wear and fill alike.
+ * A superblock is of N dies.  A stripe has a page (the pages of one program) of
+ * one plane in each of them, at the same place of its blocks.  So a die that is
+ * lost takes one page of each stripe.  Parity goes round as in RAID-5: at place
+ * s it is in die N - 1 - s mod N of them.  Each block of P programs thus has
+ * P / N pages of parity, and planes wear and fill alike.
  *
  * The XOR of a stripe gathers in the controller's memory, from the first page
  * that is programmed; then it is programmed (parity-pump.c).  Until then a page
@@ -135,7 +134,7 @@ static void break_others(Ssd *ssd, uint32_t block)
         valid += p->state[b] == STRIPE_WHOLE ? ssd->media->block[b].valid : 0;
         p->state[b] = STRIPE_BROKEN;
     }
-    ssd->inspect.count.rain_early_erases += valid > 0;
+    ssd->inspect.count.parity_early_erases += valid > 0;
 }
 
 void parity_erasing(Ssd *ssd, uint32_t block)
@@ -183,7 +182,7 @@ void parity_data(Ssd *ssd, uint32_t block, uint32_t open, uint32_t page)
     p->filled[block] = page + ssd->l.pages_per_program;
     bitmap_put(p->bare, page_of(ssd, block, page),
                q != NONE && p->filled[q] > page);
-    ssd->inspect.count.rain_late_pages += q != NONE && p->filled[q] > page;
+    ssd->inspect.count.parity_late_pages += q != NONE && p->filled[q] > page;
 }
 
 void parity_given(Ssd *ssd, uint32_t block, uint32_t open, uint32_t page)
@@ -191,11 +190,11 @@ void parity_given(Ssd *ssd, uint32_t block, uint32_t open, uint32_t page)
     Parity *p = parity_of(ssd);
 
     invariant(parity_block(ssd, block, page) == block);
-    ssd->inspect.count.rain_short +=
+    ssd->inspect.count.parity_short +=
         !parity_is_complete(ssd, block_plane(ssd, block), open, page);
     p->filled[block] = page + ssd->l.pages_per_program;
     bitmap_clear(p->bare, page_of(ssd, block, page));
-    ssd->inspect.count.rain_parity_pages += ssd->l.pages_per_program;
+    ssd->inspect.count.parity_pages += ssd->l.pages_per_program;
 }
 
 bool parity_send(Ssd *ssd, uint64_t page, uint32_t open, bool more)

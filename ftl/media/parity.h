@@ -62,7 +62,7 @@ void parity_data(Ssd *ssd, uint32_t block, uint32_t open, uint32_t page);
 void parity_given(Ssd *ssd, uint32_t block, uint32_t open, uint32_t page);
 
 /* Program that page of parity; more: another plane of the command follows.
- * true: it is programmed at once (Rain.instant). */
+ * true: it is programmed at once (Parity.instant). */
 bool parity_send(Ssd *ssd, uint64_t page, uint32_t open, bool more);
 
 /* The program of that page failed or was torn: it holds nothing.  With or

@@ -28,8 +28,8 @@ static IlistLinks chain(const Rebuilds *r)
 
 static void count_end(Ssd *ssd, const NandOp *op)
 {
-    ssd->inspect.count.rain_rebuilt += op->bad_parts == 0;
-    ssd->inspect.count.rain_lost += op->bad_parts != 0;
+    ssd->inspect.count.parity_rebuilt += op->bad_parts == 0;
+    ssd->inspect.count.parity_lost += op->bad_parts != 0;
 }
 
 /* The read ends now, with what has been rebuilt of it. */
@@ -60,7 +60,7 @@ static void read_other(Ssd *ssd, uint32_t i, uint64_t page)
         .cookie = REBUILD_COOKIE | i,
     };
 
-    ssd->inspect.count.rain_rebuild_reads++;
+    ssd->inspect.count.parity_rebuild_reads++;
     faulty_submit(ssd, &op);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * row-wait.c - the time limit of a partly filled superpage
+ * row-wait.c - the time limit of a partly filled row
  * (superblock.row_wait).
  *
  * Knows instants.  buffer/ and gc/ know the units that wait, and give the index

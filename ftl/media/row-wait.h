@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * row-wait.h - the time limit of a partly filled superpage
+ * row-wait.h - the time limit of a partly filled row
  * (superblock.row_wait).
  *
  * buffer/ has a RowWait for each stream, gc/ one for each plane.

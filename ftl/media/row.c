@@ -43,7 +43,7 @@ uint32_t row_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
         highest = lost ? highest : MAX(highest, page[i]);
         lowest = MIN(lowest, page[i]);
     }
-    if (ssd->l.superpages && lowest + pages / 2 < highest) {
+    if (ssd->l.whole_rows && lowest + pages / 2 < highest) {
         /* One that has filled its block first is ahead, not behind. */
         lowest = UINT32_MAX;
         for (uint32_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-rows.c - several streams, or superpages: each stream goes round the
+ * alloc-rows.c - several streams, or whole rows: each stream goes round the
  * drive by itself, a row at a time.
  *
  * A stream's pages fill one row (media/row.h) after another, so that its open
@@ -21,7 +21,7 @@
 
 void rows_init(Ssd *ssd)
 {
-    if (ssd->l.superpages) {
+    if (ssd->l.whole_rows) {
         ssd->placement->row_blocked = g_new0(RowBlocked, ssd->l.n_streams);
     }
 }
@@ -54,7 +54,7 @@ static bool is_over_share(const Ssd *ssd, uint32_t plane, uint32_t stream)
            plane_has_share(ssd, plane, 0);
 }
 
-/* Is it worth while to wait for the plane?  In order, and for a superpage: for
+/* Is it worth while to wait for the plane?  In order, and for a whole row: for
  * whatever is under way there; else only for a program of the host. */
 static bool worth_waiting(const Ssd *ssd, uint32_t plane, uint32_t stream)
 {
@@ -62,7 +62,7 @@ static bool worth_waiting(const Ssd *ssd, uint32_t plane, uint32_t stream)
         return false;
     }
     return ssd->placement->policy->rows == VSSD_ROWS_IN_ORDER ||
-                   ssd->l.superpages
+                   ssd->l.whole_rows
                ? alloc_will_change(ssd, plane)
                : ssd->media->plane[plane].host_programs >=
                      ssd->placement->policy->depth;
@@ -146,7 +146,7 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
         if (r.wait == NONE && r.take && part == NONE) {
             part = row;
         }
-        if (r.wait != NONE && ssd->l.superpages) {
+        if (r.wait != NONE && ssd->l.whole_rows) {
             ssd->placement->alloc_waits_for = r.wait;
         }
     }

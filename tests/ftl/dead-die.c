@@ -145,7 +145,7 @@ static unsigned read_all(Ref *r)
 
 static uint64_t count(const Ref *r, const char *member)
 {
-    return stat_of(r->ssd, "\"rain\":", member);
+    return stat_of(r->ssd, "\"parity\":", member);
 }
 
 /* All comes back but what no parity covered: late pages, and those whose parity

@@ -391,7 +391,7 @@ static void set_row(SsdConfig *cfg, const Draws *d)
 
     prng_seed(&r, seed, DRAW_ROW);
     n = ONE_OF(&r, 0, 1, 1, 2, 4);
-    if (d->only_rain) {
+    if (d->only_parity) {
         n = dies % 4 == 0 ? 4 : 2;
         cfg->alloc = ssd_alloc_in_rows(cfg->alloc) ? cfg->alloc : 0;
     }
@@ -530,8 +530,8 @@ static void set_parity(SsdConfig *cfg, const Draws *d)
 
     prng_seed(&r, seed, DRAW_PARITY);
     n = dies >> prng_below(&r, 2);
-    n = d->only_rain ? MAX(n, MIN(dies, 2)) : n;
-    if (n >= 2 && (prng_below(&r, 3) > 0 || d->only_rain)) {
+    n = d->only_parity ? MAX(n, MIN(dies, 2)) : n;
+    if (n >= 2 && (prng_below(&r, 3) > 0 || d->only_parity)) {
         programs =
             cfg->nand.pages / (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
         g_autofree char *options = g_strdup_printf(

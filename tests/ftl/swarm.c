@@ -3,7 +3,7 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
- *              [--copies] [--dftl] [--rain] [--logs] [--trace FILE]
+ *              [--copies] [--dftl] [--parity] [--logs] [--trace FILE]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
@@ -56,7 +56,7 @@ static gboolean opt_copies;
 static char *opt_trace;
 static gboolean opt_logs;
 static gboolean opt_dftl;
-static gboolean opt_rain;
+static gboolean opt_parity;
 static char *opt_options;
 
 static unsigned n_with_set; /* drives that had the options of --set */
@@ -258,14 +258,14 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
            opt_logs   ? " --logs"
            : opt_dftl ? " --dftl"
                       : "",
-           opt_rain ? " --rain" : "", opt_options ? " --set " : "",
+           opt_parity ? " --parity" : "", opt_options ? " --set " : "",
            opt_options ? opt_options : "");
     fflush(stdout);
     draws = (Draws){
         .seed = seed,
         .only_dftl = opt_dftl,
         .only_logs = opt_logs,
-        .only_rain = opt_rain,
+        .only_parity = opt_parity,
         .bug = opt_bug != NULL,
         .set = opt_options,
     };
@@ -423,7 +423,7 @@ int main(int argc, char **argv)
          "each drive has a log-block map", NULL},
         {"dftl", 0, 0, G_OPTION_ARG_NONE, &opt_dftl,
          "each drive has its map in NAND", NULL},
-        {"rain", 0, 0, G_OPTION_ARG_NONE, &opt_rain,
+        {"parity", 0, 0, G_OPTION_ARG_NONE, &opt_parity,
          "each drive has parity across dies, if it can", NULL},
         {"set", 0, 0, G_OPTION_ARG_STRING, &opt_options,
          "options of each drive that can have them", "KEY=VALUE;..."},

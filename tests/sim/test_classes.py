@@ -77,7 +77,7 @@ class Classes(unittest.TestCase):
         self.within(p, WRITE_RANDOM, "iops", 38000, 38000, .20)
 
     def test_superblock_gc(self) -> None:
-        """With superpages, GC by superblocks is no slower than by planes."""
+        """With rows, GC by superblocks is no slower than by planes."""
         p = "datacentre-tlc"
         off = figures(p, WRITE_RANDOM)["iops"]
         plane = figures(p, WRITE_RANDOM, "superblock.row=die")["iops"]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * superpage.c - dirty units that wait until they fill a superpage, with a write
+ * write-rows.c - dirty units that wait until they fill a row, with a write
  * buffer and superblock.row.
  *
  * The wait of a stream begins when its first dirty unit enters the buffer, or
@@ -8,11 +8,11 @@
  * superblock.row_wait all of them are due: the drive programs as many pages of
  * the row as they fill, the last one padded; the stream's next pages fill the
  * rest of the row.  A cache has no such limit: its dirty units stay until the
- * policy evicts them, and victims are programmed by superpages.
+ * policy evicts them, and victims are programmed by rows.
  *
  * Knows the streams' queues; placement/ knows which planes are a row.
  */
-#include "buffer/superpage.h"
+#include "buffer/write-rows.h"
 
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
@@ -20,7 +20,7 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-void superpage_begin_waits(Ssd *ssd)
+void write_rows_begin_waits(Ssd *ssd)
 {
     uint64_t dirty = ssd->buffer->dirty_streams;
 
@@ -31,22 +31,22 @@ void superpage_begin_waits(Ssd *ssd)
     }
 }
 
-void superpage_sent(Ssd *ssd, uint32_t stream, uint32_t pages)
+void write_rows_sent(Ssd *ssd, uint32_t stream, uint32_t pages)
 {
     RowWait *w = ssd->buffer->row_wait;
 
     if (pages == ssd->l.row_pages) {
-        ssd->inspect.count.superpages_host_filled++;
+        ssd->inspect.count.rows_host_filled++;
     } else {
-        ssd->inspect.count.superpages_host_short++;
+        ssd->inspect.count.rows_host_short++;
     }
     if (w) {
-        ssd->inspect.count.superpages_host_wait_ns +=
+        ssd->inspect.count.rows_host_wait_ns +=
             row_wait_end(ssd, &w[stream]) / PS_PER_NS;
     }
 }
 
-void superpage_wait_event(Ssd *ssd, uint32_t stream)
+void write_rows_wait_event(Ssd *ssd, uint32_t stream)
 {
     StreamQueue *q = stream_queue(ssd, stream);
     RowWait *w = ssd->buffer->row_wait;
@@ -55,7 +55,7 @@ void superpage_wait_event(Ssd *ssd, uint32_t stream)
     if (!row_wait_event(ssd, &w[stream], stream)) {
         return;
     }
-    ssd->inspect.count.superpages_host_timeouts++;
+    ssd->inspect.count.rows_host_timeouts++;
     while (q->fresh.head != NONE) {
         slot_force(ssd, q->fresh.head);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rain.c - superblock.parity: parity across dies, against closed forms.
+ * parity.c - superblock.parity: parity across dies, against closed forms.
  *
  * With ref_config(): firmware F = 3000, command C = 200, tR = 50000, a unit
  * over the bus U = 10240 ns; a page holds four units.
@@ -76,7 +76,7 @@ static void overwrite(Ref *r, unsigned n, uint64_t seed)
 
 static uint64_t count(const Ref *r, const char *member)
 {
-    return stat_of(r->ssd, "\"rain\":", member);
+    return stat_of(r->ssd, "\"parity\":", member);
 }
 
 /* Where the unit is in NAND. */
@@ -145,12 +145,12 @@ static void writes(const char *options, uint32_t n)
     }
     ref_drain(r);
     ref_pass(r, 50 * MS);
-    g_assert_cmpuint(count(r, "parity_pages") * (n - 1), ==, rows * row);
+    g_assert_cmpuint(count(r, "pages") * (n - 1), ==, rows * row);
     g_assert_cmpuint(stat_of(r->ssd, "\"nand\":", "programs") * (n - 1), ==,
                      rows * row * n);
     g_assert_cmpuint(count(r, "short_stripes"), ==, 0);
     g_assert_cmpuint(count(r, "open_stripes"), ==, 0);
-    g_assert_cmpuint(stat_of(r->ssd, "\"superpages\":", "filled"), ==, rows);
+    g_assert_cmpuint(stat_of(r->ssd, "\"rows\":", "filled"), ==, rows);
     ref_finish(r);
     ref_free(r);
 }
@@ -262,7 +262,7 @@ static void test_lost(void)
     ref_free(r);
 }
 
-/* What rain.c says of each unit is what a read finds when its page fails. */
+/* What parity.c says of each unit is what a read finds when its page fails. */
 static unsigned read_all(Ref *r)
 {
     uint64_t other[SSD_MOST_ROW_PLANES];
@@ -556,21 +556,21 @@ static void test_probability(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/rain/writes", test_writes);
-    g_test_add_func("/rain/multi-plane", test_multi_plane);
-    g_test_add_func("/rain/capacity", test_capacity);
-    g_test_add_func("/rain/gc", test_gc);
-    g_test_add_func("/rain/purge", test_purge);
-    g_test_add_func("/rain/latency", test_latency);
-    g_test_add_func("/rain/lost", test_lost);
-    g_test_add_func("/rain/die", test_die);
-    g_test_add_func("/rain/dead", test_dead);
-    g_test_add_func("/rain/mirrors", test_mirrors);
-    g_test_add_func("/rain/map-latency", test_map_latency);
-    g_test_add_func("/rain/map-dead", test_map_dead);
-    g_test_add_func("/rain/map-cut", test_map_cut);
-    g_test_add_func("/rain/no-room", test_no_room);
-    g_test_add_func("/rain/cut", test_cut);
-    g_test_add_func("/rain/probability", test_probability);
+    g_test_add_func("/parity/writes", test_writes);
+    g_test_add_func("/parity/multi-plane", test_multi_plane);
+    g_test_add_func("/parity/capacity", test_capacity);
+    g_test_add_func("/parity/gc", test_gc);
+    g_test_add_func("/parity/purge", test_purge);
+    g_test_add_func("/parity/latency", test_latency);
+    g_test_add_func("/parity/lost", test_lost);
+    g_test_add_func("/parity/die", test_die);
+    g_test_add_func("/parity/dead", test_dead);
+    g_test_add_func("/parity/mirrors", test_mirrors);
+    g_test_add_func("/parity/map-latency", test_map_latency);
+    g_test_add_func("/parity/map-dead", test_map_dead);
+    g_test_add_func("/parity/map-cut", test_map_cut);
+    g_test_add_func("/parity/no-room", test_no_room);
+    g_test_add_func("/parity/cut", test_cut);
+    g_test_add_func("/parity/probability", test_probability);
     return g_test_run();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * superpage.c - superblock.row: rows of pages across planes and dies as the
+ * write-rows.c - superblock.row: rows of pages across planes and dies as the
  * unit of programs, against closed forms.
  *
  * With ref_config(): command C = 200, a page over the bus X = 40960, tPROG =
@@ -113,8 +113,8 @@ static void test_low_load(void)
     g_assert_cmpuint(s.grouped, ==, 2);
     g_assert_cmpuint(s.first_ps, ==, s.last_ps);
     g_assert_cmpuint(s.end_ps - s.first_ps, ==, ROW * PS_PER_NS);
-    g_assert_cmpuint(r->ssd->inspect.count.superpages_host_filled, ==, 1);
-    g_assert_cmpuint(r->ssd->inspect.count.superpages_host_short, ==, 0);
+    g_assert_cmpuint(r->ssd->inspect.count.rows_host_filled, ==, 1);
+    g_assert_cmpuint(r->ssd->inspect.count.rows_host_short, ==, 0);
     destroy(r);
 }
 
@@ -179,10 +179,10 @@ static void test_wait(void)
     ref_pass(r, 2 * MS);
     g_assert_cmpuint(s.n, ==, 4);
     g_assert_cmpuint(s.grouped, ==, 2);
-    g_assert_cmpuint(r->ssd->inspect.count.superpages_host_timeouts, ==, 1);
-    g_assert_cmpuint(r->ssd->inspect.count.superpages_host_short, ==, 2);
-    g_assert_cmpuint(r->ssd->inspect.count.superpages_host_filled, ==, 1);
-    g_assert_cmpuint(r->ssd->inspect.count.superpages_host_wait_ns, >=, 5 * MS);
+    g_assert_cmpuint(r->ssd->inspect.count.rows_host_timeouts, ==, 1);
+    g_assert_cmpuint(r->ssd->inspect.count.rows_host_short, ==, 2);
+    g_assert_cmpuint(r->ssd->inspect.count.rows_host_filled, ==, 1);
+    g_assert_cmpuint(r->ssd->inspect.count.rows_host_wait_ns, >=, 5 * MS);
     destroy(r);
 }
 
@@ -241,8 +241,8 @@ static void check_pads(const char *options, uint64_t units, uint64_t planes,
     }
     g_assert_cmpuint(s.n, ==, n * programs);
     g_assert_cmpuint(c->padded_units, ==, n * (programs * units - 1));
-    g_assert_cmpuint(c->superpages_host_padded, ==, n * (programs - 1));
-    g_assert_cmpuint(c->superpages_host_filled, ==, pads ? n : 0);
+    g_assert_cmpuint(c->rows_host_padded, ==, n * (programs - 1));
+    g_assert_cmpuint(c->rows_host_filled, ==, pads ? n : 0);
     ssd_get_counters(r->ssd, &counters);
     g_assert_cmpfloat_with_epsilon(counters.waf, (double)(programs * units),
                                    1e-9);
@@ -313,7 +313,7 @@ static void write_some(Ref *r, Prng *rng, uint64_t n)
 
 typedef struct Outcome {
     double joined; /* share of programs in multi-plane commands */
-    double filled; /* share of GC's superpages */
+    double filled; /* share of GC's rows */
     double mb_s;
     double waf;
 } Outcome;
@@ -341,26 +341,26 @@ static Outcome measure(const char *more, uint32_t streams)
         (double)(nand_stats(r->ssd->nand)->joined[NAND_PROGRAM] - joined) /
         (double)c.nand_programs;
     o.mb_s = 3.0 * (double)r->n_units * 4096e3 / (double)(r->now_ns - begin_ns);
-    o.filled = (double)r->ssd->inspect.count.superpages_gc_filled /
-               (double)MAX(1, r->ssd->inspect.count.superpages_gc_filled +
-                                  r->ssd->inspect.count.superpages_gc_short);
+    o.filled = (double)r->ssd->inspect.count.rows_gc_filled /
+               (double)MAX(1, r->ssd->inspect.count.rows_gc_filled +
+                                  r->ssd->inspect.count.rows_gc_short);
     g_test_message("%s: %.3f of the programs in multi-plane commands, %.3f of "
-                   "GC's superpages filled, WAF %.3f, %.1f MB/s",
+                   "GC's rows filled, WAF %.3f, %.1f MB/s",
                    more, o.joined, o.filled, o.waf, o.mb_s);
     g_test_message("host %" PRIu64 " filled, %" PRIu64 " short, %" PRIu64
                    " timeouts; GC %" PRIu64 ", %" PRIu64 ", %" PRIu64,
-                   r->ssd->inspect.count.superpages_host_filled,
-                   r->ssd->inspect.count.superpages_host_short,
-                   r->ssd->inspect.count.superpages_host_timeouts,
-                   r->ssd->inspect.count.superpages_gc_filled,
-                   r->ssd->inspect.count.superpages_gc_short,
-                   r->ssd->inspect.count.superpages_gc_timeouts);
+                   r->ssd->inspect.count.rows_host_filled,
+                   r->ssd->inspect.count.rows_host_short,
+                   r->ssd->inspect.count.rows_host_timeouts,
+                   r->ssd->inspect.count.rows_gc_filled,
+                   r->ssd->inspect.count.rows_gc_short,
+                   r->ssd->inspect.count.rows_gc_timeouts);
     ref_finish(r);
     ref_free(r);
     return o;
 }
 
-/* Host and GC program superpages, with one stream, and with several. */
+/* Host and GC program rows, with one stream, and with several. */
 static void test_gc(void)
 {
     static const struct {
@@ -394,7 +394,7 @@ static void test_gc(void)
 }
 
 /* Superblock GC has the throughput of GC by planes, and more than that without
- * superpages. */
+ * rows. */
 static void test_superblocks(void)
 {
     Outcome off = measure("", 1);
@@ -466,18 +466,18 @@ static void test_failed_program(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/superpage/low-load", test_low_load);
-    g_test_add_func("/superpage/throughput", test_throughput);
-    g_test_add_func("/superpage/two-dies", test_two_dies);
-    g_test_add_func("/superpage/wait", test_wait);
-    g_test_add_func("/superpage/wait-once", test_wait_once);
-    g_test_add_func("/superpage/flush", test_flush);
-    g_test_add_func("/superpage/flush-pad", test_flush_pad);
-    g_test_add_func("/superpage/pad-fails", test_pad_fails);
-    g_test_add_func("/superpage/small-buffer", test_small_buffer);
-    g_test_add_func("/superpage/failed-program", test_failed_program);
-    g_test_add_func("/superpage/gc", test_gc);
-    g_test_add_func("/superpage/superblocks", test_superblocks);
-    g_test_add_func("/superpage/nothing-waits", test_nothing_waits);
+    g_test_add_func("/rows/low-load", test_low_load);
+    g_test_add_func("/rows/throughput", test_throughput);
+    g_test_add_func("/rows/two-dies", test_two_dies);
+    g_test_add_func("/rows/wait", test_wait);
+    g_test_add_func("/rows/wait-once", test_wait_once);
+    g_test_add_func("/rows/flush", test_flush);
+    g_test_add_func("/rows/flush-pad", test_flush_pad);
+    g_test_add_func("/rows/pad-fails", test_pad_fails);
+    g_test_add_func("/rows/small-buffer", test_small_buffer);
+    g_test_add_func("/rows/failed-program", test_failed_program);
+    g_test_add_func("/rows/gc", test_gc);
+    g_test_add_func("/rows/superblocks", test_superblocks);
+    g_test_add_func("/rows/nothing-waits", test_nothing_waits);
     return g_test_run();
 }
