@@ -112,9 +112,14 @@ static void test_superblocks(void)
 {
     Outcome plane = measure("plane", "");
     Outcome die = measure("die", "");
+    Outcome half = measure("4", "");
     Outcome all = measure("drive", "");
 
     g_assert_cmpuint(plane.superblocks, ==, 0);
+    g_assert_cmpuint(half.superblock_blocks * 100, >, half.victims * 95);
+    g_assert_cmpuint(half.superblock_blocks * 100, >,
+                     half.superblocks * 4 * 95);
+    g_assert_cmpuint(half.superblock_blocks, <=, half.superblocks * 4);
     g_assert_cmpuint(die.superblock_blocks * 100, >, die.victims * 95);
     g_assert_cmpuint(all.superblock_blocks * 100, >, all.victims * 95);
     g_assert_cmpuint(die.superblock_blocks * 100, >, die.superblocks * 2 * 95);

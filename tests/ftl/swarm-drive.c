@@ -493,6 +493,24 @@ static void set_dead_die(SsdConfig *cfg, Prng *r)
     g_assert_true(ok);
 }
 
+/* Superblocks of some dies in place of all, where there are superblocks. */
+static void set_dies(SsdConfig *cfg, uint64_t seed)
+{
+    uint32_t all = superblock_width(cfg) / cfg->nand.planes;
+    Prng r;
+    uint64_t n;
+
+    prng_seed(&r, seed, DRAW_DIES);
+    n = 1 + prng_below(&r, MAX(all, 1));
+    if (all > 1 && all % n == 0 && !cfg->parity) {
+        g_autofree char *option =
+            g_strdup_printf("superblock.width=%" PRIu64, n * cfg->nand.planes);
+        bool ok = ssd_config_set(cfg, option, NULL);
+
+        g_assert_true(ok);
+    }
+}
+
 /* Streams of the host that go past the SLC cache. */
 static void set_slc_streams(SsdConfig *cfg, uint64_t seed)
 {
@@ -765,6 +783,7 @@ SsdConfig *draw_config(Draws *d, bool verbose)
     set_random_block(cfg, d->seed);
     set_parity(cfg, d);
     set_groups(cfg, d->seed);
+    set_dies(cfg, d->seed);
     set_slc_streams(cfg, d->seed);
 
     if (d->seed % 2 && !ref_trace) { /* trims in several steps */

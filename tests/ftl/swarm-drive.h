@@ -35,6 +35,7 @@ enum {
     DRAW_GROUPS,
     DRAW_SLC_STREAMS,
     DRAW_RANDOM_BLOCK,
+    DRAW_DIES,
 };
 
 /* Random numbers of one seed, a stream for each thing: an addition to one does
