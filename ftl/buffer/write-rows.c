@@ -55,6 +55,10 @@ void write_rows_wait_event(Ssd *ssd, uint32_t stream)
     if (!row_wait_event(ssd, &w[stream], stream)) {
         return;
     }
+    if (q->fresh.n + q->due.n == 0) { /* trimmed meanwhile */
+        row_wait_end(ssd, &w[stream]);
+        return;
+    }
     ssd->inspect.count.rows_host_timeouts++;
     while (q->fresh.head != NONE) {
         slot_force(ssd, q->fresh.head);

@@ -201,6 +201,27 @@ static void test_wait_once(void)
     destroy(r);
 }
 
+/* A unit that is trimmed while it waits leaves no wait behind: the next one
+ * waits as long. */
+static void test_wait_trimmed(void)
+{
+    Seen s;
+    Ref *r = drive(ONE_DIE "superblock.row_wait=5ms", &s);
+    SsdCompletion c;
+
+    put(r, 0, 1);
+    ref_one(r, SSD_OP_TRIM, 0, UNIT, false);
+    ref_pass(r, 20 * MS);
+    g_assert_cmpuint(s.n, ==, 0);
+    c = ref_one(r, SSD_OP_WRITE, 8 * UNIT, UNIT, false);
+    ref_pass(r, c.complete_ns + 5 * MS - r->now_ns - 1);
+    g_assert_cmpuint(s.n, ==, 0);
+    ref_pass(r, MS);
+    g_assert_cmpuint(s.n, ==, 1);
+    g_assert_cmpuint(r->ssd->inspect.count.rows_host_timeouts, ==, 1);
+    destroy(r);
+}
+
 /* A flush and FUA do not wait. */
 static void test_flush(void)
 {
@@ -471,6 +492,7 @@ int main(int argc, char **argv)
     g_test_add_func("/rows/two-dies", test_two_dies);
     g_test_add_func("/rows/wait", test_wait);
     g_test_add_func("/rows/wait-once", test_wait_once);
+    g_test_add_func("/rows/wait-trimmed", test_wait_trimmed);
     g_test_add_func("/rows/flush", test_flush);
     g_test_add_func("/rows/flush-pad", test_flush_pad);
     g_test_add_func("/rows/pad-fails", test_pad_fails);
