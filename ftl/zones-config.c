@@ -54,7 +54,7 @@ static const char *needs(const SsdConfig *cfg)
          "buffer.policy=fifo"},
         {cfg->complete_at != SSD_COMPLETE_AT_BUFFER, "host.complete_at=buffer"},
         {cfg->flush_interval_ps > 0, "buffer.flush_interval=0"},
-        {superblock_row(cfg) > 1, "superblock.row=plane"},
+        {cfg->row_padding, "superblock.padding=off"},
         {cfg->streams > 0, "streams.max=0"},
         {cfg->ruhs > 0, "fdp.ruhs=0"},
         {cfg->hot_cold, "ftl.hot_cold=off"},
@@ -253,13 +253,15 @@ static bool layout_zrwa(const SsdConfig *cfg, SsdLayout *l, GError **error)
 
 static bool layout_limits(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
-    uint32_t most = l->n_slots / 2 / l->units_per_program;
+    uint32_t row = superblock_row(cfg);
+    uint32_t most = l->n_slots / 2 / (row * l->units_per_program);
 
     if (most == 0 || cfg->zones_active > most) {
         return fail(error,
                     "zones.max_active=%u: buffer.size=%" PRIu64 " has room for "
-                    "%u active zones, half of it with a program unit each",
-                    cfg->zones_active, cfg->buffer_bytes, most);
+                    "%u active zones, half of it with a %s each",
+                    cfg->zones_active, cfg->buffer_bytes, most,
+                    row > 1 ? "row" : "program unit");
     }
     l->zones_active = cfg->zones_active
                           ? cfg->zones_active

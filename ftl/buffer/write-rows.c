@@ -8,7 +8,8 @@
  * superblock.row_wait all of them are due: the drive programs as many pages of
  * the row as they fill, the last one padded; the stream's next pages fill the
  * rest of the row.  A cache has no such limit: its dirty units stay until the
- * policy evicts them, and victims are programmed by rows.
+ * policy evicts them, and victims are programmed by rows.  Nor has a drive with
+ * zones for units that fill no page: a zone has no room for padding.
  *
  * Knows the streams' queues; placement/ knows which planes are a row.
  */
@@ -20,6 +21,18 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
+/* Dirty units of the stream that do not wait for ever. */
+static uint32_t going(const Ssd *ssd, uint32_t stream)
+{
+    const StreamQueue *q = &ssd->placement->stream[stream].queue;
+    uint32_t n = q->fresh.n + q->due.n;
+
+    if (ssd->l.n_zones == 0) {
+        return n;
+    }
+    return stream == ssd->l.held_stream ? 0 : n - n % ssd->l.units_per_program;
+}
+
 void write_rows_begin_waits(Ssd *ssd)
 {
     uint64_t dirty = ssd->buffer->dirty_streams;
@@ -27,7 +40,9 @@ void write_rows_begin_waits(Ssd *ssd)
     for (; dirty; dirty &= dirty - 1) {
         uint32_t stream = (uint32_t)__builtin_ctzll(dirty);
 
-        row_wait_begin(ssd, &ssd->buffer->row_wait[stream], stream);
+        if (going(ssd, stream) > 0) {
+            row_wait_begin(ssd, &ssd->buffer->row_wait[stream], stream);
+        }
     }
 }
 
@@ -50,17 +65,18 @@ void write_rows_wait_event(Ssd *ssd, uint32_t stream)
 {
     StreamQueue *q = stream_queue(ssd, stream);
     RowWait *w = ssd->buffer->row_wait;
+    uint32_t n = going(ssd, stream);
 
     invariant(stream < ssd->l.n_streams);
     if (!row_wait_event(ssd, &w[stream], stream)) {
         return;
     }
-    if (q->fresh.n + q->due.n == 0) { /* trimmed meanwhile */
+    if (n == 0) { /* trimmed meanwhile */
         row_wait_end(ssd, &w[stream]);
         return;
     }
     ssd->inspect.count.rows_host_timeouts++;
-    while (q->fresh.head != NONE) {
+    while (q->fresh.head != NONE && q->due.n < n) {
         slot_force(ssd, q->fresh.head);
     }
     ssd_wake(ssd, WORK_BUFFER, 0);

@@ -4,12 +4,16 @@
  * (zones.conventional): sizes, random commands to both against the reference,
  * and that neither takes the room of the other.
  */
+#include <glib/gstdio.h>
+
 #include "prng.h"
 #include "zoned-drive.h"
 
 /* 36 blocks less 8 spare ones; 4 of each plane are for the space. */
 #define BOTH  FOUR_DIES "nand.blocks=36;zones.conventional=4MiB;"
 #define PLAIN (4 * ZONE)
+
+#define PARITY "superblock.row=4;superblock.row_wait=1ms;superblock.parity=on;"
 
 static void test_sizes(void)
 {
@@ -247,12 +251,17 @@ static void test_random(void)
              seed, seed % 2);
         both(BOTH "nand.blocks=24;zones.conventional=6MiB;buffer.size=256KiB;",
              seed, seed % 2);
+        both(BOTH PARITY "superblock.width=2;", seed, seed % 2);
+        both(BOTH PARITY "superblock.width=4;zones.zrwa=64KiB;", seed,
+             seed % 2);
     }
     both(BOTH, 1, false);
     both(BOTH "nand.planes=2;nand.multi_plane=on;superblock.width=die;", 2,
          false);
     both(BOTH "nand.planes=2;nand.multi_plane=on;", 3, false);
     both(BOTH "zones.capacity=1200KiB;zones.zrwa=64KiB;", 4, false);
+    both(BOTH "superblock.row=4;superblock.row_wait=1ms;zones.zrwa=64KiB;", 9,
+         false);
 }
 
 static void test_power(void)
@@ -261,6 +270,20 @@ static void test_power(void)
     both(BOTH "nand.planes=2;nand.multi_plane=on;superblock.width=die;", 6,
          true);
     both(BOTH "ftl.op_percent=50%;", 7, true);
+    both(BOTH "superblock.row=2;superblock.width=drive;", 10, true);
+    both(BOTH PARITY "superblock.width=4;", 11, true);
+}
+
+/* A die fails: data of both kinds is rebuilt, and goes to the other dies. */
+static void test_dead(void)
+{
+    g_autofree char *rules = ref_faults_file("die=1 time=300ms -> dead");
+    g_autofree char *options = g_strconcat(
+        BOTH PARITY "superblock.width=4;ftl.capacity=12MiB;faults=", rules,
+        NULL);
+
+    both(options, 12, true);
+    g_unlink(rules);
 }
 
 /* Blocks fail: data of both kinds moves. */
@@ -279,6 +302,7 @@ int main(int argc, char **argv)
     g_test_add_func("/zones-plain/gathered", test_gathered);
     g_test_add_func("/zones-plain/random", test_random);
     g_test_add_func("/zones-plain/power", test_power);
+    g_test_add_func("/zones-plain/dead", test_dead);
     g_test_add_func("/zones-plain/failures", test_failures);
     return g_test_run();
 }
