@@ -75,8 +75,8 @@ static bool check_size(const SsdConfig *cfg, const char *key, uint32_t planes,
            (planes <= most && planes % cfg->nand.planes == 0 &&
             all % planes == 0) ||
            fail(error,
-                "%s=%u: must be 1, or whole dies of %u planes that divide the "
-                "%u planes of the %s%s",
+                "%s=%u: must be plane, or whole dies of %u planes that divide "
+                "the %u planes of the %s%s",
                 key, planes, cfg->nand.planes, all,
                 cfg->ruhs && cfg->groups > 1 ? "reclaim group" : "drive",
                 most < all ? ", and at most 32" : "");
@@ -113,15 +113,23 @@ static bool check_parity(const SsdConfig *cfg, GError **error)
     if (!cfg->parity) {
         return true;
     }
-    if (dies == 0 || superblock_row(cfg) % superblock_width(cfg) != 0 ||
-        programs % dies != 0) {
+    if (dies == 0) {
         return fail(error,
                     "superblock.parity=on: needs a superblock.width of 2 dies "
-                    "or more (it is %u planes of %u), as many dies as divide "
-                    "the programs of a block, %u, and a superblock.row of such "
-                    "widths (it is %u)",
-                    superblock_width(cfg), n->planes, programs,
-                    superblock_row(cfg));
+                    "or more, %u planes (it is %u)",
+                    2 * n->planes, superblock_width(cfg));
+    }
+    if (programs % dies != 0) {
+        return fail(error,
+                    "superblock.parity=on: needs a superblock.width of dies "
+                    "that divide the programs of a block, %u (it is %u dies)",
+                    programs, dies);
+    }
+    if (superblock_row(cfg) % superblock_width(cfg) != 0) {
+        return fail(error,
+                    "superblock.parity=on: needs a superblock.row of one "
+                    "superblock.width, %u planes, or of several (it is %u)",
+                    superblock_width(cfg), superblock_row(cfg));
     }
     return !with || fail(error, "superblock.parity=on: needs %s", with);
 }
