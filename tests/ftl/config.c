@@ -204,6 +204,8 @@ static void refuse_superblocks(void)
     static const char parity[] = "superblock.parity=on";
 
     refuse(EACH "superblock.width=3", "superblock.width=3: ", "of 2 planes");
+    refuse(EACH "nand.planes=4;superblock.width=2",
+           "superblock.width=2: ", "of 4 planes");
     refuse(EACH "superblock.width=12", "superblock.width=12: ", "32 planes");
     refuse(EACH "superblock.width=64", "superblock.width=64: ", "of the drive");
     refuse("superblock.width=0", "superblock.width=0",
