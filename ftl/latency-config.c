@@ -2,14 +2,13 @@
 /*
  * latency-config.c - windows of predictable latency: options and sizes.
  *
- * GC by planes is held back plane by plane (gc/hold.c).  Maps that empty blocks
- * by themselves, and GC of rows (superblock.row), whose planes wait for each
- * other, are refused.
+ * GC is held back plane by plane (gc/hold.c).  Maps that empty blocks by
+ * themselves are refused, and so is parity, of which the room in a window does
+ * not know.
  */
 #include "latency-config.h"
 
 #include "options.h"
-#include "superblock-config.h"
 
 #include <inttypes.h>
 
@@ -20,7 +19,7 @@
 static const char *needs(const SsdConfig *cfg)
 {
     return ssd_map_least_logs(cfg->mapper) ? "ftl.map=page or dftl"
-           : superblock_row(cfg) > 1       ? "superblock.row=plane"
+           : cfg->parity                   ? "superblock.parity=off"
            : cfg->zoned                    ? "zones.enabled=off"
                                            : NULL;
 }

@@ -9,7 +9,8 @@
  * the row as they fill, the last one padded; the stream's next pages fill the
  * rest of the row.  A cache has no such limit: its dirty units stay until the
  * policy evicts them, and victims are programmed by rows.  Nor has a drive with
- * zones for units that fill no page: a zone has no room for padding.
+ * zones for units that fill no page: a zone has no room for padding.  In a
+ * window of predictable latency (gc/hold.c) no wait ends.
  *
  * Knows the streams' queues; placement/ knows which planes are a row.
  */
@@ -71,8 +72,8 @@ void write_rows_wait_event(Ssd *ssd, uint32_t stream)
     if (!row_wait_event(ssd, &w[stream], stream)) {
         return;
     }
-    if (n == 0) { /* trimmed meanwhile */
-        row_wait_end(ssd, &w[stream]);
+    if (n == 0 || ssd->window == SSD_WINDOW_HOLD) {
+        row_wait_end(ssd, &w[stream]); /* trimmed meanwhile; begins later */
         return;
     }
     ssd->inspect.count.rows_host_timeouts++;

@@ -42,12 +42,12 @@ enum {
  * not change the others. */
 typedef struct Draws {
     uint64_t seed;
-    bool only_dftl;  /* no map but ftl.map=dftl */
-    bool only_logs;  /* no map but log-block maps */
+    bool only_dftl;   /* no map but ftl.map=dftl */
+    bool only_logs;   /* no map but log-block maps */
     bool only_parity; /* parity wherever it can be */
-    bool bug;        /* nothing that hides a planted bug */
-    const char *set; /* options of each drive that can have them, or NULL */
-    bool has_set;    /* out: the drive has them */
+    bool bug;         /* nothing that hides a planted bug */
+    const char *set;  /* options of each drive that can have them, or NULL */
+    bool has_set;     /* out: the drive has them */
     Prng drive, media, streams, buffer, upkeep, recovery, logs, host;
 } Draws;
 

@@ -168,6 +168,8 @@ static void test_room(void)
 {
     check_room("nand.channels=1;nand.dies=1;", 1);
     check_room("", 0);
+    check_room("superblock.row=4;", 0);
+    check_room("superblock.row=2;superblock.width=drive;", 0);
 }
 
 /* The slowest read beside writes: in a window no copy is before it. */
@@ -214,9 +216,9 @@ static void test_latency(void)
 }
 
 /* Copies under way end; the rest waits, and goes on afterwards. */
-static void test_under_way(void)
+static void under_way(const char *options)
 {
-    Ref *r = used("");
+    Ref *r = used(options);
     uint64_t before;
 
     set(r, SSD_WINDOW_PREPARE);
@@ -238,12 +240,20 @@ static void test_under_way(void)
     ref_free(r);
 }
 
-/* Periodic flushes, refresh and wear levelling wait, too. */
-static void test_others(void)
+static void test_under_way(void)
 {
-    Ref *r =
-        used("buffer.flush_interval=10ms;media.errors=on;ftl.refresh_reads=1;"
-             "ftl.scan_interval=1s;ftl.wear=static;ftl.wear_spread=1");
+    under_way("");
+    under_way("superblock.row=4;superblock.width=drive;");
+}
+
+/* Periodic flushes, rows, refresh and wear levelling wait, too. */
+static void others(const char *more)
+{
+    g_autofree char *options =
+        g_strconcat("media.errors=on;ftl.refresh_reads=1;ftl.scan_interval=1s;"
+                    "ftl.wear=static;ftl.wear_spread=1;",
+                    more, NULL);
+    Ref *r = used(options);
     uint64_t before, programs;
 
     set(r, SSD_WINDOW_PREPARE);
@@ -265,6 +275,12 @@ static void test_others(void)
     g_assert_cmpuint(host_programs(r), ==, programs + 1);
     ref_finish(r);
     ref_free(r);
+}
+
+static void test_others(void)
+{
+    others("buffer.flush_interval=10ms");
+    others("superblock.row=4;superblock.row_wait=5ms");
 }
 
 /* A power cut ends the window; a saved drive goes on with it. */
@@ -300,8 +316,8 @@ static void test_refused(void)
 {
     refused(WINDOWS "ftl.map=fast", "latency.window: needs ftl.map=page or "
                                     "dftl");
-    refused(WINDOWS "superblock.row=2", "latency.window: needs "
-                                        "superblock.row=plane");
+    refused(WINDOWS "superblock.row=2;superblock.width=2;superblock.parity=on",
+            "latency.window: needs superblock.parity=off");
     refused(WINDOWS "latency.window=10us",
             "latency.window=10000ns: allowed 0 or 1ms..1h");
     refused(WINDOWS "latency.free=3%",
