@@ -17,7 +17,9 @@ import fcntl
 import hashlib
 import os
 import secrets
+import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,10 +125,38 @@ def shared_cache_dir() -> Path | None:
 def find_made(name: str, mark: str) -> Path | None:
     """A directory of our cache or the shared one that is complete: it has the
     file `mark`."""
-    for base in (cache_dir(), shared_cache_dir()):
+    shared = shared_cache_dir()
+    for base in (cache_dir(), shared):
         if base and (base / name / mark).exists():
             return base / name
-    return None
+    packed = shared / f"{name}.tar" if shared else None
+    return _unpacked(packed, name, mark) if packed and packed.is_file() else None
+
+
+def _unpacked(packed: Path, name: str, mark: str) -> Path:
+    """A directory of our cache from its archive in the shared one.  An archive
+    keeps the holes of files where containers are copied, which fills them."""
+    folder = cache_dir() / name
+    part = folder.with_name(name + ".part")
+    with locked(name):
+        if (folder / mark).exists():
+            return folder
+        need_space(cache_dir(), packed.stat().st_size, f"unpacking {packed}")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        try:
+            done = subprocess.run(
+                ["tar", "--no-same-owner", "-C", part, "-xf", packed],
+                capture_output=True, text=True, check=False)
+            if done.returncode != 0 or not (part / name / mark).exists():
+                why = done.stderr.strip().splitlines() or [f"it has no {name}/{mark}"]
+                raise UserError(f"cannot unpack {packed}: {why[-1]}; make it again,"
+                                " or unset VSSD_SHARED_CACHE")
+            shutil.rmtree(folder, ignore_errors=True)
+            (part / name).rename(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    return folder
 
 
 def key_of(*parts: object) -> str:

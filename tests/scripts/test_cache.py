@@ -302,6 +302,43 @@ def test_shared_cache(cache: Path, tmp_path: Path,
         image.ensure("", "bullseye")
 
 
+def packed(folder: Path, to: Path) -> None:
+    """A directory as an archive that keeps holes."""
+    subprocess.run(["tar", "--sparse", "-C", folder.parent, "-cf", to,
+                    folder.name], check=True)
+
+
+def test_shared_cache_with_an_archive(cache: Path, tmp_path: Path,
+                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is unpacked once, with the holes; a damaged one is refused, and leaves
+    nothing."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    name = image.image_name("trixie")
+    made = made_image(tmp_path / name)
+    with (made / "disk.raw").open("wb") as disk:
+        disk.write(b"data")
+        disk.truncate(64 << 20)
+    archive = shared / f"{name}.tar"
+    packed(made, archive)
+    monkeypatch.setenv("VSSD_SHARED_CACHE", str(shared))
+    found = image.ensure()
+    assert found.folder == cache / name
+    assert found.disk.stat().st_size == 64 << 20
+    assert found.disk.stat().st_blocks * 512 <= 1 << 20
+    archive.write_bytes(b"no archive")
+    assert image.ensure() == found
+    shutil.rmtree(found.folder)
+    with pytest.raises(UserError, match=f"cannot unpack .*{name}.tar: .*; make it"
+                       " again, or unset VSSD_SHARED_CACHE"):
+        image.ensure()
+    assert [p.name for p in cache.iterdir() if name in p.name] == [f"{name}.lock"]
+    (made / "image.json").unlink()
+    packed(made, archive)
+    with pytest.raises(UserError, match="it has no .*image.json"):
+        image.ensure()
+
+
 def test_cache_of_others(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs are run from the cache: nobody else may have made it, where all
     can, or write it."""
