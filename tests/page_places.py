@@ -89,7 +89,7 @@ ELSEWHERE = {
     "pip wheel": PACKAGES, "python3 packaging": PACKAGES,
     "dpkg-buildpackage": PACKAGES, "DEB_BUILD_OPTIONS=": PACKAGES,
     "apt install": PACKAGES, "git archive": PACKAGES, "rpmbuild": PACKAGES,
-    "nix run": OTHER, "podman load": OTHER, "cloud-hypervisor": OTHER,
+    "nix run": OTHER, "podman": OTHER, "cloud-hypervisor": OTHER,
     "qemu-system-x86_64": INPUT,
     "vssd-server": "group server has it, with a client",
     "python -m libvssd.baselines": "needs the installed wheel; test_libvssd.py",

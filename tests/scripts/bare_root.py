@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from vssd import paths
 from vssd.build import aptsrc, packages
@@ -49,6 +50,16 @@ while [ "$1" != -- ]; do
 done
 shift
 exec chroot "$root" "$@"
+"""
+# The same for CONTAINER USER COMMAND, which reaches no network.
+ENTER_ALONE = """\
+set -eu
+ip link set lo up
+mount --make-rprivate /
+mount --rbind /dev "$1/dev"
+mount -t proc proc "$1/proc"
+root=$1 user=$2; shift 2
+exec chroot --userspec="$user" "$root" "$@"
 """
 
 
@@ -166,6 +177,40 @@ def bare_root(suite: str, mirror: str = "") -> Iterator[BareRoot]:
             yield BareRoot(root, suite, folder)
         finally:
             _remove(root)
+
+
+class Container:
+    """A root file system of an image of containers, in a folder."""
+
+    def __init__(self, root: Path, config: dict[str, Any]) -> None:
+        self.root = root
+        self.config = config
+
+    def run(self, *command: str, user: str = "", timeout_s: float) \
+            -> subprocess.CompletedProcess[str]:
+        """Run a command as the image says, without network; user: uid:gid."""
+        there = 'cd "$1" && shift && exec "$@"'
+        return subprocess.run(
+            [*namespace(), "--net", "sh", "-c", ENTER_ALONE, "sh", str(self.root),
+             user or self.config["User"], "env", "-i", *self.config["Env"], "sh",
+             "-c", there, "sh", self.config["WorkingDir"], *command],
+            text=True, errors="replace", capture_output=True, check=False,
+            stdin=subprocess.DEVNULL, timeout=timeout_s)
+
+
+@contextlib.contextmanager
+def container(layer: Path, config: dict[str, Any]) -> Iterator[Container]:
+    """The unpacked layer; gone at the end."""
+    folder = paths.cache_dir() / "bare"
+    folder.mkdir(exist_ok=True)
+    paths.need_space(folder, NEED_BYTES, "an unpacked image")
+    root = Path(tempfile.mkdtemp(prefix="container.", dir=folder))
+    try:
+        _inside("chmod", "755", root)
+        _inside("tar", "-C", root, "--exclude=./dev/*", "-xpf", layer)
+        yield Container(root, config)
+    finally:
+        _remove(root)
 
 
 def _inside(*command: str | Path) -> None:

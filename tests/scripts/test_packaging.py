@@ -14,17 +14,19 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bare_root import bare_root, describe, why_not
+from bare_root import bare_root, container, describe, why_not
 from vssd import origin
 from vssd.build import guest_tools, model, packages, qemu_package, qemu_plugin, qemu_source, venv
 from vssd.cli import completion, parsing
 from vssd.cli.main import parser
+from vssd.guest import image
 from vssd.paths import PROJECT
 
 DEBS = pytest.mark.xdist_group("debs")  # tests that share the packages
@@ -580,10 +582,24 @@ def checked_image(image: Path, root: bytes) -> dict[str, Any]:
     manifest = json.loads(blob(json.loads(files["index.json"])["manifests"][0]))
     config: dict[str, Any] = json.loads(blob(manifest["config"]))
     layer = gzip.decompress(blob(manifest["layers"][0]))
-    assert not root or layer == root
+    assert layer == root
     assert config["rootfs"]["diff_ids"] == [
         "sha256:" + hashlib.sha256(layer).hexdigest()]
     return config
+
+
+def unpacked_image(image: Path, folder: Path) -> tuple[dict[str, Any], Path]:
+    """The configuration of an image, and the file of its layer."""
+    with tarfile.open(image) as tar:
+        tar.extractall(folder)
+
+    def blob(descriptor: dict[str, Any]) -> Path:
+        return folder / "blobs" / descriptor["digest"].replace(":", "/")
+
+    index = json.loads((folder / "index.json").read_text())
+    manifest = json.loads(blob(index["manifests"][0]).read_text())
+    config: dict[str, Any] = json.loads(blob(manifest["config"]).read_text())
+    return config, blob(manifest["layers"][0])
 
 
 def test_oci_layout(tmp_path: Path) -> None:
@@ -598,31 +614,105 @@ def test_oci_layout(tmp_path: Path) -> None:
     assert config["config"]["Entrypoint"] == ["vssd"]
     assert config["config"]["User"] == "1000:1000"  # not root
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    done = run([sys.executable, PROJECT / "packaging/oci.py", "--out",
-                tmp_path / "c", tmp_path / "no.deb"])
-    assert done.stderr == f"{tmp_path}/no.deb: no such file\n"
+
+
+def small_deb(name: str, tree: Path) -> Path:
+    """A package of the files that are there."""
+    (tree / "DEBIAN").mkdir(parents=True)
+    (tree / "DEBIAN/control").write_text(
+        f"Package: {name}\nVersion: 1\nArchitecture: all\nMaintainer: M <m@x>\n"
+        "Description: d\n")
+    done = run(["dpkg-deb", "-Znone", "--root-owner-group", "-b", tree,
+                tree.with_suffix(".deb")])
+    assert done.returncode == 0, done.stderr
+    return tree.with_suffix(".deb")
+
+
+def test_oci_needs_both_packages(tmp_path: Path) -> None:
+    """An error names the file or the package."""
+    vssd = small_deb("vssd", tmp_path / "a")
+    for deb, text in ((tmp_path / "no.deb", f"{tmp_path}/no.deb: no such file"),
+                      (vssd, "the package vssd-qemu is missing: give the files of"
+                       " vssd and vssd-qemu")):
+        done = run([sys.executable, PROJECT / "packaging/oci.py", "--out",
+                    tmp_path / "image", deb])
+        assert (done.returncode, done.stderr) == (1, f"vssd: {text}\n")
+
+
+def test_oci_takes_the_guest_image(tmp_path: Path) -> None:
+    """It is the one of the package's recipe, from the cache that is named; the
+    archive has no data for holes."""
+    tree = tmp_path / "tree"
+    program("install").copy(PROJECT, tree / "usr/share/vssd")
+    recipe = tree / "usr/share/vssd/scripts/vssd/guest/disk.py"
+    recipe.write_text(recipe.read_text() + "# another recipe\n")
+    name = run([sys.executable, "-c", "from vssd.guest import image\n"
+                "print(image.image_name('trixie'))"],
+               PYTHONPATH=str(recipe.parents[2])).stdout.strip()
+    assert name != image.image_name("trixie")
+    made = tmp_path / "cache" / name
+    made.mkdir(parents=True)
+    (made / "image.json").write_text("{}")
+    with (made / "disk.raw").open("wb") as disk:
+        disk.truncate(64 << 20)
+    found = program("oci").guest_image([small_deb("vssd", tree)], tmp_path,
+                                       str(tmp_path / "cache"))
+    assert found.name == f"{name}.tar" and found.stat().st_size < 1 << 20
+    with tarfile.open(found) as tar:
+        assert tar.getmember(f"{name}/disk.raw").size == 64 << 20
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives folders to a user")
+def test_oci_steps(tmp_path: Path) -> None:
+    """The user has a name and the folder that the image names; the command is set
+    up without network, and what its cache keeps is what is of use later."""
+    oci = program("oci")
+    root, said = tmp_path / "root", tmp_path / "said"
+    (root / "etc").mkdir(parents=True)
+    (root / "usr/lib/python3/dist-packages").mkdir(parents=True)
+    made = " ".join(str(root / oci.READY / name)
+                    for name in ("venv-1", "kvm-2", "qemu-start-3", "image-4.tar"))
+    (tmp_path / "chroot").write_text(f'#!/bin/sh\necho "$@" >{said}\nmkdir {made}\n')
+    (tmp_path / "chroot").chmod(0o755)
+    copied = []
+    for step in oci.hooks(tmp_path / "image-4.tar", tmp_path / "wheels"):
+        if step.startswith("copy-in "):
+            copied.append(step.split()[1:])
+            continue
+        subprocess.run(["sh", "-ec", step, "hook", root], check=True,
+                       env={"PATH": f"{tmp_path}:/usr/sbin:/usr/bin:/sbin:/bin"})
+    assert copied == [[f"{tmp_path}/image-4.tar", f"/{oci.READY}"],
+                      [f"{tmp_path}/wheels", "/tmp"]]
+    assert "PIP_NO_INDEX=1" in said.read_text()
+    assert said.read_text().endswith(" vssd setup --no-image\n")
+    assert {p.name for p in (root / oci.READY).iterdir()} == {"venv-1", "image-4.tar"}
+    assert f"vssd:x:{oci.USER}:{oci.USER}:" in (root / "etc/passwd").read_text()
+    assert f"vssd:x:{oci.USER}:" in (root / "etc/group").read_text()
+    work = (root / oci.CONFIG["WorkingDir"].lstrip("/")).stat()
+    assert (work.st_uid, work.st_gid) == (oci.USER, oci.USER)
+    assert f"VSSD_SHARED_CACHE=/{oci.READY}" in oci.CONFIG["Env"]
 
 
 @DEBS
 @pytest.mark.skipif(not LONG, reason="makes a Debian system; with --long")
 def test_oci_image(debs: dict[str, Path], tmp_path: Path) -> None:
-    """Of the package vssd; the command runs in its root."""
-    packages.ensure(packages.IMAGE)
-    done = run([sys.executable, PROJECT / "packaging/oci.py", "--out",
-                tmp_path / "image.tar", debs["vssd"]])
+    """A guest boots in its root, which has no compiler and no network, for the
+    image's user and for another."""
+    if why := why_not():
+        pytest.skip(why)
+    made = tmp_path / "image.tar"
+    done = run([sys.executable, PROJECT / "packaging/oci.py", "--out", made,
+                debs["vssd"], debs["vssd-qemu"]])
     assert done.returncode == 0, done.stderr[-2000:]
-    checked_image(tmp_path / "image.tar", b"")
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="gives folders to a user")
-def test_oci_user(tmp_path: Path) -> None:
-    """The user has a name, and the folders that the image names are its own."""
-    (tmp_path / "etc").mkdir()
-    for hook in program("oci").HOOKS_OF_USER:
-        subprocess.run(["sh", "-ec", hook, "hook", tmp_path], check=True)
-    uid = program("oci").USER
-    assert f"vssd:x:{uid}:{uid}:" in (tmp_path / "etc/passwd").read_text()
-    assert f"vssd:x:{uid}:" in (tmp_path / "etc/group").read_text()
-    for name in ("/cache", program("oci").CONFIG["WorkingDir"]):
-        found = (tmp_path / name[1:]).stat()
-        assert (found.st_uid, found.st_gid) == (uid, uid)
+    config, layer = unpacked_image(made, tmp_path)
+    with container(layer, config["config"]) as root:
+        assert root.run("which", "gcc", "cc", timeout_s=60).returncode == 1
+        for user in ("", "1001:1001"):
+            begin = time.monotonic()
+            done = root.run("vssd", "run", "--exec",
+                            "cat /sys/block/nvme0n1/device/model", user=user,
+                            timeout_s=1800)
+            assert done.returncode == 0, describe(done)
+            assert "vssd virtual SSD" in done.stdout
+            print(f"a guest booted in {time.monotonic() - begin:.0f} s")
+            root.run("rm", "-rf", "/var/tmp/vssd", user="0:0", timeout_s=60)
