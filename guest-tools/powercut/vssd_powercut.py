@@ -8,9 +8,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import shutil
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vssd_command
 
 OPTIONS = {"cuts": "number of cuts", "seed": "seed of the campaigns",
            "jobs": "guests that check at a time"}
@@ -67,15 +65,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                         help=f"{text}, instead of the test's own")
 
 
-def _command(given: str) -> list[str]:
-    words = shlex.split(given or os.environ.get("VSSD", "") or "vssd")
-    if not words or not shutil.which(words[0]):
-        raise pytest.UsageError(
-            f"powercut: there is no command {words[0] if words else given!r}:"
-            " give --powercut-vssd or set VSSD")
-    return words
-
-
 class Campaigns:
     """The fixture: call it for a campaign."""
 
@@ -89,7 +78,7 @@ class Campaigns:
         """A campaign; its result, whatever it is.  options: those of
         ./vssd powercut campaign, as fs="xfs", check_seconds=90, fsck=False."""
         self.count += 1
-        words = _command(self.config.getoption("--powercut-vssd"))
+        words = vssd_command.find(self.config.getoption("--powercut-vssd"))
         words += ["powercut", "campaign", "--json", "--quiet", "--write", write,
                   "--check", check, "--output",
                   str(self.folder / f"campaign-{self.count}")]
@@ -97,10 +86,7 @@ class Campaigns:
             given = self.config.getoption(f"--powercut-{name}")
             if given is not None:
                 options[name] = given
-        for name, value in options.items():
-            option = name.replace("_", "-")
-            words += [f"--{'' if value else 'no-'}{option}"] \
-                if isinstance(value, bool) else [f"--{option}", str(value)]
+        words += vssd_command.options(options)
         for path in files:
             words += ["--files", str(path)]
         words += ["--at", *([at] if isinstance(at, str) else at)]

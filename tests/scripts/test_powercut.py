@@ -379,6 +379,34 @@ def test_plugin_without_vssd(tmp_path: Path) -> None:
     assert "there is no command" in done.stdout
 
 
+def test_guest_plugin(tmp_path: Path) -> None:
+    """Options, commands and copies reach vssd; a command that fails fails the test;
+    each guest ends with its test."""
+    vssd, log = tmp_path / "vssd", tmp_path / "log"
+    vssd.write_text(f'#!/bin/sh\necho "$@" >>{log}\n[ "$1" != exec ] || eval "$5"\n')
+    vssd.chmod(0o755)
+    done = run_pytest("""
+def test_good(vssd_guest):
+    guest = vssd_guest(drive=["a", "b,size=1G"], ssh=True)
+    guest.put("x", "y")
+    assert guest.run("echo ok") == "ok\\n"
+    assert guest.status("exit 3") == 3
+    guest.get("/z", "z")
+    assert vssd_guest().name != guest.name
+def test_bad(vssd_guest):
+    vssd_guest().run("echo why >&2; exit 4")
+""", tmp_path, vssd, "-p", "vssd_guest")
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "vssd exec: status 4: why" in done.stdout
+    lines = re.sub(r"pytest-\d+-", "g", log.read_text()).splitlines()
+    assert lines == [
+        "run --quiet --detach --name g1 --drive a --drive b,size=1G --ssh",
+        "cp x y g1:", "exec --run g1 -- echo ok", "exec --run g1 -- exit 3",
+        "cp g1:/z z", "run --quiet --detach --name g2", "stop --force g1",
+        "stop --force g2", "run --quiet --detach --name g1",
+        "exec --run g1 -- echo why >&2; exit 4", "stop --force g1"]
+
+
 def run_action(tmp_path: Path, stand_in: Path, **inputs: str) \
         -> tuple[int, str, str]:
     """The step of the action: status, output, and what it hands on."""
