@@ -16,6 +16,8 @@ CODE = re.compile(r"^( *)```(?P<kind>\w*)\n(?P<fenced>.*?)^\1```$"
                   r"|(?:\A|(?<=\n\n))(?P<indented>(?:(?: {4,}|\t)[^\n]*\n)+)",
                   re.M | re.S)
 SHELLS = ("sh", "bash", "console")
+# A step of a CI job, of GitHub or GitLab, that is a command.
+STEP = re.compile(r"^ *- (?:run: )?((?:vssd|python3) .*\n)", re.M)
 # An indented block that begins with one of these is a shell's; others are
 # formulas and output.
 PROGRAMS = re.compile(r"\s*(?:export |\w+=\S+ )*(?:\./|~/)?(?:vssd|tests|apt|cc|"
@@ -68,6 +70,8 @@ def blocks(text: str) -> Iterator[str]:
             yield m["indented"]
         elif m["kind"] in SHELLS:
             yield m["fenced"]
+        elif m["kind"] == "yaml":
+            yield "".join(STEP.findall(m["fenced"]))
 
 
 def whole(text: str) -> bool:

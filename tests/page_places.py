@@ -95,6 +95,8 @@ ELSEWHERE = {
     "python -m libvssd.baselines": "needs the installed wheel; test_libvssd.py",
     "cc play.c": "needs the installed library; tests/lib/installed.py has it",
     "./play": "needs the installed library; tests/lib/installed.py has it",
+    "vssd run": "a step of a CI job; test_packaging.py has such a run",
+    "python3 -m pytest": "a step of a CI job; test_powercut.py runs the plug-ins",
     "-device": OPTION, "-object": OPTION,
 }
 # How the lines begin that group scripts runs.

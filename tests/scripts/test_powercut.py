@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -407,7 +408,7 @@ def test_bad(vssd_guest):
         "exec --run g1 -- echo why >&2; exit 4", "stop --force g1"]
 
 
-def run_action(tmp_path: Path, stand_in: Path, **inputs: str) \
+def run_action(tmp_path: Path, stand_in: Path, path: str = "", **inputs: str) \
         -> tuple[int, str, str]:
     """The step of the action: status, output, and what it hands on."""
     given: dict[str, Any] = {}
@@ -424,6 +425,7 @@ def run_action(tmp_path: Path, stand_in: Path, **inputs: str) \
         check=False, env={**os.environ, "VSSD": str(stand_in),
                           "OUTPUT": str(tmp_path / "out"),
                           "GITHUB_OUTPUT": str(out),
+                          "PATH": path or os.environ["PATH"],
                           **{f"INPUT_{k.upper()}": v
                              for k, v in given.items()}})
     return done.returncode, done.stdout + done.stderr, out.read_text()
@@ -445,11 +447,63 @@ def test_action(tmp_path: Path, stand_in: Path) -> None:
     assert "replay: ./vssd powercut campaign --at 2ns" in said
 
 
-def test_action_is_as_github_wants_it() -> None:
-    """By the schema of composite actions."""
+@pytest.mark.parametrize("engine, more", [
+    ("docker", []), ("podman", ["--userns", "keep-id"])])
+def test_action_in_an_image(tmp_path: Path, stand_in: Path, engine: str,
+                            more: list[str]) -> None:
+    """The command is the image's, with the job's folders and user, and without
+    network; packages need one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / engine).write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$@" >{tmp_path}/engine\n'
+        f'while [ "$1" != powercut ]; do shift; done\nexec {stand_in} "$@"\n')
+    (folder / engine).chmod(0o755)
+    for name in ("bash", "dirname", "id", "mkdir", "head", "tail"):
+        (folder / name).symlink_to(shutil.which(name) or "")
+    (folder / "python3").symlink_to(Path(sys.executable).resolve())
+    status, said, told = run_action(
+        tmp_path, tmp_path / "none", str(folder), write="w", check="c", image="i:1")
+    assert status == 0 and "violations=0" in told, said
+    words = (tmp_path / "engine").read_text().splitlines()
+    at = words.index("i:1")
+    assert words[at + 1:at + 3] == ["powercut", "campaign"]
+    for option, value in (("--network", "none"), ("-w", os.getcwd()),
+                          ("--user", f"{os.getuid()}:{os.getgid()}"),
+                          ("-v", f"{os.getcwd()}:{os.getcwd()}")):
+        assert words[words.index(option) + 1] == value
+    assert f"{tmp_path}/out:{tmp_path}/out" in words[:at]
+    assert [w for w in words if w in ("--userns", "keep-id")] == more
+    status, said, _ = run_action(tmp_path, stand_in, str(folder), write="w", check="c",
+                                 image="i:1", packages="p")
+    assert status == 1 and "packages cannot be added to the guest of image" in said
+
+
+def by_schema(schema: str, file: Path) -> None:
+    """Hold a file of a CI against the schema of its format."""
     venv.extra("schema")
     done = subprocess.run(
         [sys.executable, "-m", "check_jsonschema", "--builtin-schema",
-         "vendor.github-actions", str(FOLDER / "action.yml")],
-        capture_output=True, text=True, check=False)
+         f"vendor.{schema}", str(file)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_action_is_as_github_wants_it() -> None:
+    """By the schema of composite actions."""
+    by_schema("github-actions", FOLDER / "action.yml")
+
+
+def test_jobs_of_the_page(tmp_path: Path) -> None:
+    """Each has ten lines at most, and is as GitHub or GitLab want it."""
+    page = (PROJECT / "docs/in-your-ci.md").read_text()
+    jobs = re.findall(r"^```yaml\n(.*?)^```$", page, re.M | re.S)
+    assert len(jobs) == 5 and all(job.count("\n") <= 10 for job in jobs)
+    *github, gitlab = jobs
+    (tmp_path / "github.yml").write_text(
+        "on: push\njobs:\n  kernel: {runs-on: x, steps: [{run: make}]}\n"
+        + "".join(github))
+    by_schema("github-workflows", tmp_path / "github.yml")
+    for name, text in (("page", gitlab), ("template",
+                                          (FOLDER / "gitlab.yml").read_text())):
+        (tmp_path / f"{name}.yml").write_text(text)
+        by_schema("gitlab-ci", tmp_path / f"{name}.yml")
