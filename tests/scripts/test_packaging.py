@@ -707,6 +707,10 @@ def test_oci_image(debs: dict[str, Path], tmp_path: Path) -> None:
     config, layer = unpacked_image(made, tmp_path)
     with container(layer, config["config"]) as root:
         assert root.run("which", "gcc", "cc", timeout_s=60).returncode == 1
+        done = root.run("python3", "-m", "pytest", "-p", "vssd_guest", "-p",
+                        "vssd_powercut", "--fixtures", timeout_s=60)
+        assert {"vssd_guest", "powercut"} <= set(
+            re.findall(r"^(\w+) -- ", done.stdout, re.M)), describe(done)
         for user in ("", "1001:1001"):
             begin = time.monotonic()
             done = root.run("vssd", "run", "--exec",
