@@ -5,7 +5,7 @@ boots guests at once: nothing is built, fetched or installed when it runs.
 mmdebstrap makes Debian's trixie from this machine's apt sources, with the packages,
 Debian's QEMU, pytest, the command's Python environment and the guest image.  The
 image is an OCI layout (OCI Image Format Specification 1.0) in a tar archive, which
-`podman load`, `docker load` and `skopeo copy oci-archive:FILE.tar` read.
+`podman load` and `skopeo copy oci-archive:FILE.tar` read.
 """
 
 from __future__ import annotations
