@@ -71,14 +71,14 @@ static void barrier_done(void *opaque, PayloadBarrier *b, int ret)
     nvme_request_part_done(ctrl, req);
 }
 
-static void became_durable(void *opaque, uint64_t lba, uint64_t nblocks,
-                           const uint8_t *data)
+static void became_durable(void *opaque, uint64_t at_ns, uint64_t lba,
+                           uint64_t nblocks, const uint8_t *data)
 {
     NvmeCtrl *ctrl = opaque;
 
     if (ctrl->sub->durable_log) {
-        nvme_durable_log_data(ctrl->sub->durable_log, ssd_now_ns(ctrl->ssd),
-                              lba, nblocks, data);
+        nvme_durable_log_data(ctrl->sub->durable_log, at_ns, lba, nblocks,
+                              data);
     }
 }
 
@@ -97,7 +97,7 @@ static void host_programmed(void *opaque, uint64_t lpn, uint64_t version)
 {
     NvmeCtrl *ctrl = opaque;
 
-    payload_programmed(ctrl->payload, lpn, version);
+    payload_programmed(ctrl->payload, ssd_now_ns(ctrl->ssd), lpn, version);
 }
 
 static void host_superseded(void *opaque, uint64_t lpn, uint64_t version)

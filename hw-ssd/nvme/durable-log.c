@@ -43,7 +43,7 @@ struct NvmeDurableLog {
     char *path;
     int err; /* errno of the first write that failed, or 0 */
     uint32_t block_bytes;
-    uint64_t last_ns;
+    uint64_t last_ns[2]; /* of a change, of a command */
 };
 
 static void put(NvmeDurableLog *log, const void *data, size_t bytes)
@@ -53,13 +53,16 @@ static void put(NvmeDurableLog *log, const void *data, size_t bytes)
     }
 }
 
-/* The instants never decrease: a command may be noted a moment after the drive
- * has run ahead of it. */
+/* The instants of changes never decrease, nor do those of commands.  Changes
+ * have the model's instants, which may be earlier than those at which the
+ * controller has seen the commands of before. */
 static void put_record(NvmeDurableLog *log, uint64_t now_ns, Record r)
 {
-    log->last_ns = MAX(log->last_ns, now_ns);
+    uint64_t *last_ns = &log->last_ns[r.type >= RECORD_START];
+
+    *last_ns = MAX(*last_ns, now_ns);
     r = (Record){
-        .at_ns = GUINT64_TO_LE(log->last_ns),
+        .at_ns = GUINT64_TO_LE(*last_ns),
         .lba = GUINT64_TO_LE(r.lba),
         .nblocks = GUINT64_TO_LE(r.nblocks),
         .type = r.type,

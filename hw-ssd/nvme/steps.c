@@ -65,7 +65,8 @@ static NvmeZoneEnd zone_end(SsdStatus status)
                : NVME_ZONE_STEP_DROPPED;
 }
 
-static void step_end(NvmeCtrl *ctrl, NvmeStep *step, SsdStatus status)
+static void step_end(NvmeCtrl *ctrl, NvmeStep *step, SsdStatus status,
+                     uint64_t end_ns)
 {
     bool ok = status == SSD_STATUS_OK;
 
@@ -82,7 +83,7 @@ static void step_end(NvmeCtrl *ctrl, NvmeStep *step, SsdStatus status)
                                  step->id);
         }
     } else if (step->op == SSD_OP_TRIM) {
-        payload_trim_end(ctrl->payload, step->id, ok, step->zeroes);
+        payload_trim_end(ctrl->payload, end_ns, step->id, ok, step->zeroes);
     }
     if (G_UNLIKELY(step->zone)) {
         nvme_zone_step_end(ctrl, step, zone_end(status));
@@ -136,7 +137,7 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
     ret = ssd_submit(ctrl->ssd, ctrl->sub->now_ns, &cmd);
     if (ret) {
         slot_put(ctrl, tag);
-        step_end(ctrl, step, SSD_STATUS_POWER_LOSS);
+        step_end(ctrl, step, SSD_STATUS_POWER_LOSS, ctrl->sub->now_ns);
         req->pending--;
         request_fail(ctrl, req,
                      ret == -ENODEV ? NVME_SC_POWER_LOSS : NVME_SC_INTERNAL);
@@ -428,7 +429,7 @@ void nvme_step_completed(NvmeSubsys *sub, const SsdCompletion *c)
     NvmeStep *step = &req->steps[slot->step];
 
     slot_put(ctrl, c->tag);
-    step_end(ctrl, step, c->status);
+    step_end(ctrl, step, c->status, c->complete_ns);
     if (ctrl->sub->namespaces.draining) {
         look_drained(ctrl);
     }

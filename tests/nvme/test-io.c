@@ -189,6 +189,57 @@ static void test_write_zeroes(void)
 }
 
 /* The last unit of the namespace is not a whole one. */
+/* The instants of the records of `type` in a log without data: the last one. */
+static uint64_t logged_ns(const char *path, uint8_t type)
+{
+    g_autofree char *bytes = NULL;
+    gsize n;
+    uint64_t ns = UINT64_MAX;
+
+    g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+    for (gsize at = 32; at < n; at += 32) {
+        if ((uint8_t)bytes[at + 24] == type) {
+            memcpy(&ns, bytes + at, sizeof(ns));
+        }
+    }
+    return GUINT64_FROM_LE(ns);
+}
+
+/* A controller that looks late: the TRIM became durable when the model had done
+ * it, though the end of a read is in the log before that. */
+static void test_durable_log_late(void)
+{
+    const uint64_t late_ns = 20000000;
+    Host *h = host_new(&(HostOptions){.nblocks = 10000});
+    g_autofree char *dir = g_dir_make_tmp("vssd-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(dir, "log", NULL);
+    NvmeSqe read = host_rw(h, NVME_IO_READ, 512, 1, HOST_DATA + 0x10000);
+    NvmeSqe trim = host_sqe(NVME_IO_DSM, 1, HOST_DATA);
+    uint64_t begin_ns;
+
+    g_assert_true(nvme_durable_log_open(h->ctrl, path, NULL));
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 256), ==, 0);
+    put_range(h, 0, 0, 8);
+    trim.dw[11] = 4;
+    host_send(h, 1, &read);
+    host_send(h, 1, &trim);
+    begin_ns = h->now_ns;
+    nvme_run(h->ctrl, begin_ns);
+    h->now_ns += late_ns;
+    nvme_run(h->ctrl, h->now_ns);
+    host_wait(h, 1);
+    host_wait(h, 1);
+    g_assert_true(nvme_durable_log_close(h->ctrl, NULL));
+    g_assert_cmpuint(logged_ns(path, 2) - begin_ns, <,
+                     late_ns / 2); /* zeroes */
+    g_assert_cmpuint(logged_ns(path, 3) - begin_ns, <, late_ns / 2); /* start */
+    g_assert_cmpuint(logged_ns(path, 4) - begin_ns, >=, late_ns);    /* end */
+    host_free(h);
+    remove(path);
+    remove(dir);
+}
+
 static void test_odd_end(void)
 {
     Host *h = ready(&(HostOptions){ .nblocks = 10001, .durable = true });
@@ -981,6 +1032,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/io/dsm", test_dsm);
     g_test_add_func("/nvme/io/dsm-hints", test_dsm_hints);
     g_test_add_func("/nvme/io/dsm-frequency", test_dsm_frequency);
+    g_test_add_func("/nvme/io/durable-log-late", test_durable_log_late);
     g_test_add_func("/nvme/io/odd-end", test_odd_end);
     g_test_add_func("/nvme/io/unmapped", test_unmapped);
     g_test_add_func("/nvme/io/compare", test_compare);

@@ -197,8 +197,8 @@ static inline uint64_t meta_of(const Payload *p, uint64_t nblocks)
 }
 
 /* watch.c: an entry, or a range that a TRIM has freed, has become durable. */
-void payload_watch_entry(Payload *p, const PayloadEntry *e);
-void payload_watch_trim(Payload *p, const Trim *t);
+void payload_watch_entry(Payload *p, uint64_t at_ns, const PayloadEntry *e);
+void payload_watch_trim(Payload *p, uint64_t at_ns, const Trim *t);
 
 static inline bool entry_full(const Payload *p, const PayloadEntry *e)
 {

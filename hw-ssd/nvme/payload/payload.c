@@ -46,7 +46,8 @@ static PayloadEntry *chain_find(Payload *p, uint64_t lpn, uint64_t version)
     return e;
 }
 
-void payload_programmed(Payload *p, uint64_t lpn, uint64_t version)
+void payload_programmed(Payload *p, uint64_t now_ns, uint64_t lpn,
+                        uint64_t version)
 {
     PayloadEntry *e = chain_find(p, lpn, version);
 
@@ -58,7 +59,7 @@ void payload_programmed(Payload *p, uint64_t lpn, uint64_t version)
     payload_due_push(p, &e->due);
     payload_absorb_older(p, e);
     if (G_UNLIKELY(p->watched)) {
-        payload_watch_entry(p, e);
+        payload_watch_entry(p, now_ns, e);
     }
 }
 

@@ -55,11 +55,11 @@ typedef struct PayloadBarrier {
 typedef struct PayloadClient {
     void (*read_done)(void *opaque, PayloadRead *rd);
     void (*barrier_done)(void *opaque, PayloadBarrier *b, int ret);
-    /* After payload_watch(): from now on, a power cut leaves this in the
+    /* After payload_watch(): from at_ns on, a power cut leaves this in the
      * blocks; data NULL: zeroes.  From payload_programmed() and
      * payload_trim_end(). */
-    void (*durable)(void *opaque, uint64_t lba, uint64_t nblocks,
-                    const uint8_t *data);
+    void (*durable)(void *opaque, uint64_t at_ns, uint64_t lba,
+                    uint64_t nblocks, const uint8_t *data);
 } PayloadClient;
 
 typedef struct PayloadStats {
@@ -148,14 +148,16 @@ bool payload_read(Payload *p, PayloadRead *rd);
  */
 bool payload_trim_room(const Payload *p);
 uint64_t payload_trim_begin(Payload *p, uint64_t lba, uint64_t nblocks);
-void payload_trim_end(Payload *p, uint64_t id, bool ok, bool durable);
+void payload_trim_end(Payload *p, uint64_t end_ns, uint64_t id, bool ok,
+                      bool durable);
 
 /* client->barrier_done() will follow, from the next payload_kick() at the
  * earliest. */
 void payload_barrier(Payload *p, PayloadBarrier *b);
 
 /* The reports of SsdHostOps. */
-void payload_programmed(Payload *p, uint64_t lpn, uint64_t version);
+void payload_programmed(Payload *p, uint64_t now_ns, uint64_t lpn,
+                        uint64_t version);
 void payload_superseded(Payload *p, uint64_t lpn, uint64_t version);
 
 /* Start all requests that can start at the store.  true: there is more to do,

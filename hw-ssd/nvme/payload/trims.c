@@ -205,7 +205,8 @@ static void trim_done(Payload *p, Trim *t)
     }
 }
 
-void payload_trim_end(Payload *p, uint64_t id, bool ok, bool durable)
+void payload_trim_end(Payload *p, uint64_t end_ns, uint64_t id, bool ok,
+                      bool durable)
 {
     Trim *t = &p->trims[id];
 
@@ -213,7 +214,7 @@ void payload_trim_end(Payload *p, uint64_t id, bool ok, bool durable)
     if (ok) {
         payload_zeroes_add(p, t->lpn, t->nunits, durable);
         if (G_UNLIKELY(p->watched)) {
-            payload_watch_trim(p, t);
+            payload_watch_trim(p, end_ns, t);
         }
         trim_done(p, t);
     } else {

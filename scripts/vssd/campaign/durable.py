@@ -71,7 +71,7 @@ class Log:
         _, self.block, _, self.nblocks, _ = HEADER.unpack(head)
         if not 512 <= self.block <= MOST_BLOCK:
             raise UserError(f"{path}: blocks of {self.block} bytes")
-        self.records = list(self._read())
+        self.records = sorted(self._read(), key=lambda r: r.at_ns)
 
     def _read(self) -> Iterator[Record]:
         at = HEADER.size
