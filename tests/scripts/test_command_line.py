@@ -22,7 +22,7 @@ import pytest
 from vssd import ending, environment, nearest, origin, ui
 from vssd.build import model
 from vssd.cli import completion, man, parsing, sim, testnames
-from vssd.cli.main import COMMANDS, parser
+from vssd.cli.main import GROUPS, parser
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 
@@ -56,9 +56,14 @@ def test_version() -> None:
     assert f"version: '{origin.version()}'" in text
 
 
-def test_each_module_has_a_command() -> None:
-    """COMMANDS is the one list."""
-    assert len(COMMANDS) == len(NAMES) == len(set(NAMES))
+def test_each_command_has_one_line_in_a_group() -> None:
+    """GROUPS is the one list; `vssd --help` can be read at a glance."""
+    assert sum(map(len, GROUPS.values())) == len(NAMES) == len(set(NAMES))
+    shown = vssd("--help", COLUMNS="80").stdout
+    for title in GROUPS:
+        assert f"\n{title}:\n" in shown
+    for name in NAMES:
+        assert re.search(rf"^  {name} +\S.*(\n  \w|\n\n|\n\Z)", shown, re.M)
 
 
 @pytest.mark.parametrize("name", OWN_HELP)

@@ -154,7 +154,7 @@ def subcommands() -> set[str]:
     """Those that ./vssd --help lists."""
     done = subprocess.run([str(PROJECT / "vssd"), "--help"],
                           capture_output=True, text=True, check=True)
-    found = set(re.findall(r"^    (\w+)(?: |$)", done.stdout, re.M))
+    found = set(re.findall(r"^  (\w+)(?: |$)", done.stdout, re.M))
     assert {"setup", "run", "sim", "test", "bench", "libvirt"} <= found
     return found
 

@@ -47,7 +47,7 @@ from . import (
     validate,
     vng,
 )
-from .parsing import Parser, add_quiet, wants_colours
+from .parsing import Parser, add_quiet, show_group, wants_colours
 
 DESCRIPTION = """\
 vssd: a virtual SSD.  A guest boots inside QEMU from an NVMe drive whose
@@ -56,11 +56,15 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 
 # Each module has add_parser() and main(); --help lists them in this order.
 # Help, completion and man pages read the same parsers.
-COMMANDS = (setup, doctor, cache, run, ps, console, execute, cp, ssh, stop,
-            powercut, vng, fault, stat, top, metrics, sim, age, sweep, fleet, compare,
-            report, plot, figures, validate, fit, model, policy, libvirt,
-            kernel, test, fuzz, bench, checklog,
-            help, completion, man)
+GROUPS = {
+    "guests": (run, vng, ps, console, execute, cp, ssh, stop, powercut, fault,
+               stat, top, metrics, libvirt, kernel),
+    "simulation": (sim, age, sweep, fleet, fit, model, policy),
+    "look at results": (compare, report, plot, checklog),
+    "the laboratory": (figures, validate, bench, test, fuzz),
+    "this program": (setup, doctor, cache, help, completion, man),
+}
+
 
 
 class Version(argparse.Action):
@@ -80,9 +84,11 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--version", action=Version, nargs=0,
                    help="print version and commit")
-    sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in COMMANDS:
-        module.add_parser(sub)
+    sub = p.add_subparsers(metavar="COMMAND", required=True)
+    for title, modules in GROUPS.items():
+        for module in modules:
+            module.add_parser(sub)
+        show_group(p, sub, title)
     add_quiet(p)
     # A command may ask for the libraries that it needs, few or none, by itself.
     p.set_defaults(without_libraries=False)

@@ -106,6 +106,17 @@ def children(p: argparse.ArgumentParser) \
                 yield name, child, helps.get(name, "")
 
 
+def show_group(p: argparse.ArgumentParser,
+               sub: argparse._SubParsersAction[Any], title: str) -> None:
+    """List the commands that are in no group yet under a title: argparse has
+    one list for all."""
+    shown = [a for g in p._action_groups for a in g._group_actions]
+    if sub in p._positionals._group_actions:
+        p._positionals._group_actions.remove(sub)
+    group = p.add_argument_group(title)
+    group._group_actions += [a for a in sub._choices_actions if a not in shown]
+
+
 def every(p: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """The parser, and those of all its commands and their commands."""
     yield p

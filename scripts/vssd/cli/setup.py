@@ -22,8 +22,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(
-        "setup", help="install packages, get QEMU, build the device and the"
-        " model, make the guest image", epilog=EPILOG,
+        "setup", help="install packages, build the device, make the guest image",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--qemu-source", default="", metavar="WHERE",
                    help="build QEMU from this source: a directory, a tarball, or"
