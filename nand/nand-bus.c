@@ -117,8 +117,8 @@ void nand_bus_keep(Nand *n, uint32_t i, uint64_t now_ps)
     invariant(ch->owner != NONE);
     n->op[i].step = STEP_IN;
     ch->owner = i;
-    ch->busy_ps += n->cfg.t_dbsy_ps;
-    ch->until_ps = now_ps + n->cfg.t_dbsy_ps;
+    ch->busy_ps += NAND_DBSY_PS;
+    ch->until_ps = now_ps + NAND_DBSY_PS;
 }
 
 void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)

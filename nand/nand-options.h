@@ -68,7 +68,7 @@
     X(ENUM, uint32_t, interface, "nand.interface", 0, 0, "simple",             \
       nand_interface_name,                                                     \
       "simple: nand.command and a time per byte; else ONFI cycles, and "       \
-      "setting it loads the timing parameters below",                          \
+      "setting it sets nand.bus_mt_s, too",                                    \
       .then = load_timing)                                                     \
     X(TIME, uint64_t, t_cmd_ps, "nand.command", 0, 1000000000, "200ns", NULL,  \
       "simple: command and address cycles of one operation on the bus")        \
@@ -80,26 +80,6 @@
       .then = rate_by_transfers)                                               \
     X(U32, uint32_t, bus_width, "nand.bus_width", 8, 16, "8", NULL,            \
       "bits per transfer, 8 or 16")                                            \
-    X(TIME, uint64_t, t_wc_ps, "nand.t_wc", 0, 1000000, NULL, NULL,            \
-      "tWC, tCAD or tCK: one command or address cycle")                        \
-    X(TIME, uint64_t, t_adl_ps, "nand.t_adl", 0, 10000000, NULL, NULL,         \
-      "tADL: address to data loading")                                         \
-    X(TIME, uint64_t, t_whr_ps, "nand.t_whr", 0, 10000000, NULL, NULL,         \
-      "tWHR: command to data output, as of a status read")                     \
-    X(TIME, uint64_t, t_wb_ps, "nand.t_wb", 0, 10000000, NULL, NULL,           \
-      "tWB: last cycle to busy")                                               \
-    X(TIME, uint64_t, t_rr_ps, "nand.t_rr", 0, 10000000, NULL, NULL,           \
-      "tRR: ready to data output")                                             \
-    X(TIME, uint64_t, t_ccs_ps, "nand.t_ccs", 0, 10000000, NULL, NULL,         \
-      "tCCS: change of column or plane to data output")                        \
-    X(TIME, uint64_t, t_pre_ps, "nand.t_preamble", 0, 10000000, NULL, NULL,    \
-      "tRPRE, tWPRE: DQS preamble of a data burst")                            \
-    X(TIME, uint64_t, t_post_ps, "nand.t_postamble", 0, 10000000, NULL, NULL,  \
-      "tRPST, tWPST + tWPSTH: DQS postamble of a data burst")                  \
-    X(TIME, uint64_t, t_dbsy_ps, "nand.t_dbsy", 0, 100000000, "500ns", NULL,   \
-      "tDBSY (tPLxBSY): busy between the planes of a multi-plane command")     \
-    X(TIME, uint64_t, t_cbsy_ps, "nand.t_cbsy", 0, 100000000, "1us", NULL,     \
-      "tCBSY (tRCBSY, tPCBSY): busy when cache and page register swap")        \
     X(BOOL, bool, status_poll, "nand.status_poll", 0, 0, "off", NULL,          \
       "a status read on the bus ends each array operation (ONFI cycles)")      \
     X(TIME, uint64_t, t_ecc_ps, "nand.ecc_decode", 0, 1000000000, "0ns", NULL, \

@@ -20,12 +20,19 @@ typedef enum NandInterface {
 /*
  * Timing parameters of each interface at its fastest mode, in ns (ONFI 4.0
  * section 4.19, timing parameter tables; NV-LPDDR4: ONFI 5.0).  mt_s is the
- * default rate.  Every one of them is an option that a profile may set.
+ * default rate.
  */
 typedef struct InterfacePreset {
     const char *name;
     uint32_t mt_s;
-    uint32_t wc, adl, whr, wb, rr, ccs, pre, post;
+    uint32_t wc;        /* tWC, tCAD or tCK: a command or address cycle */
+    uint32_t adl;       /* tADL: address to data loading */
+    uint32_t whr;       /* tWHR: command to data output, as of a status read */
+    uint32_t wb;        /* tWB: last cycle to busy */
+    uint32_t rr;        /* tRR: ready to data output */
+    uint32_t ccs;       /* tCCS: change of column or plane to data output */
+    uint32_t pre, post; /* DQS around a data burst: tRPRE, tWPRE; tRPST, tWPST
+                           + tWPSTH */
 } InterfacePreset;
 
 static const InterfacePreset presets[N_INTERFACES] = {
@@ -50,14 +57,6 @@ void nand_timing_preset(NandConfig *cfg)
     invariant(cfg->interface < N_INTERFACES);
     cfg->bus_mt_s = p->mt_s;
     cfg->bus_ps_per_byte = 0;
-    cfg->t_wc_ps = p->wc * PS_PER_NS;
-    cfg->t_adl_ps = p->adl * PS_PER_NS;
-    cfg->t_whr_ps = p->whr * PS_PER_NS;
-    cfg->t_wb_ps = p->wb * PS_PER_NS;
-    cfg->t_rr_ps = p->rr * PS_PER_NS;
-    cfg->t_ccs_ps = p->ccs * PS_PER_NS;
-    cfg->t_pre_ps = p->pre * PS_PER_NS;
-    cfg->t_post_ps = p->post * PS_PER_NS;
 }
 
 /* n bytes, without the burst's ends; one rounding. */
@@ -81,27 +80,31 @@ uint64_t nand_data_ps(const NandTiming *t, uint32_t bytes)
 
 static void init_cycles(NandTiming *t, const NandConfig *c)
 {
+    const InterfacePreset *p = &presets[c->interface];
+    uint64_t wc_ps = p->wc * PS_PER_NS;
+
+    invariant(c->interface < N_INTERFACES);
     if (c->interface == INTERFACE_SIMPLE) {
         t->read_cmd_ps = c->t_cmd_ps;
         t->program_cmd_ps = c->t_cmd_ps;
         t->erase_cmd_ps = c->t_cmd_ps;
         return;
     }
-    t->read_cmd_ps = 7 * c->t_wc_ps;
-    t->read_out_ps = c->t_rr_ps;
-    t->change_ps = 7 * c->t_wc_ps + c->t_ccs_ps;
-    t->program_cmd_ps = 7 * c->t_wc_ps + c->t_adl_ps;
-    t->erase_cmd_ps = 5 * c->t_wc_ps;
-    t->burst_ps = c->t_pre_ps + c->t_post_ps;
+    t->read_cmd_ps = 7 * wc_ps;
+    t->read_out_ps = p->rr * PS_PER_NS;
+    t->change_ps = 7 * wc_ps + p->ccs * PS_PER_NS;
+    t->program_cmd_ps = 7 * wc_ps + p->adl * PS_PER_NS;
+    t->erase_cmd_ps = 5 * wc_ps;
+    t->burst_ps = (p->pre + p->post) * PS_PER_NS;
     if (c->status_poll) {
-        t->status_ps = c->t_wc_ps + c->t_whr_ps + t->burst_ps +
-                       transfer_ps(t, 1);
+        t->status_ps =
+            wc_ps + p->whr * PS_PER_NS + t->burst_ps + transfer_ps(t, 1);
     }
 }
 
 static void init_array(NandTiming *t, const NandConfig *c)
 {
-    uint64_t wb = c->interface == INTERFACE_SIMPLE ? 0 : c->t_wb_ps;
+    uint64_t wb = presets[c->interface].wb * PS_PER_NS;
     const uint64_t read[] = {c->t_read_ps, c->t_read2_ps, c->t_read3_ps,
                              c->t_read4_ps, c->t_slc_read_ps};
     const uint64_t prog[] = {c->t_prog_ps, c->t_prog2_ps, c->t_prog3_ps,

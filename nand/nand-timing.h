@@ -15,6 +15,12 @@
 #define NAND_MAX_PAGE_TYPES 4
 #define NAND_SLC_MODE NAND_MAX_PAGE_TYPES /* row of a block in SLC mode */
 
+/* Busy times of every interface, typical ones of data sheets: between the
+ * planes of a multi-plane command (tDBSY, tPLxBSY), and when cache and page
+ * register swap (tCBSY, tRCBSY, tPCBSY). */
+#define NAND_DBSY_PS (500 * PS_PER_NS)
+#define NAND_CBSY_PS (1000 * PS_PER_NS)
+
 typedef struct NandTiming {
     /* Bus. */
     uint64_t read_cmd_ps;    /* 00h, 5 address, 30h */

@@ -266,7 +266,7 @@ static bool fill_array(Nand *n, Unit *u, uint64_t now_ps)
         u->array = u->loading;
         u->loading = NONE;
         if (n->op[u->array].phase == PHASE_LOADED) {
-            nand_cell_start(n, u->array, n->cfg.t_cbsy_ps, now_ps);
+            nand_cell_start(n, u->array, NAND_CBSY_PS, now_ps);
         }
         return true;
     }
@@ -458,7 +458,7 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         /* tDBSY, then the next plane of the command. */
         nand_enter(n, i, PHASE_TURN, now_ps);
         nand_enter(n, mate, PHASE_GAP, now_ps);
-        n->op[mate].cell_end_ps = now_ps + n->cfg.t_dbsy_ps;
+        n->op[mate].cell_end_ps = now_ps + NAND_DBSY_PS;
         eventq_push(n->q, n->op[mate].cell_end_ps, NAND_EVENT_CELL_DONE, mate);
         return;
     }
@@ -467,7 +467,7 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     } else {
         bool swap = u->out != NONE && n->op[leader].kind == NAND_READ;
 
-        nand_cell_start(n, leader, swap ? n->cfg.t_cbsy_ps : 0, now_ps);
+        nand_cell_start(n, leader, swap ? NAND_CBSY_PS : 0, now_ps);
         if (n->cfg.cache_program && u == &n->unit[n->op[leader].unit]) {
             fill_loading(n, u, now_ps);
         }
