@@ -8,23 +8,37 @@
 #include "ssd-report.h"
 #include "ssd-setup.h"
 
-static void document_table(GString *out, const OptDesc *table, size_t n)
+static void document_rows(GString *out, const OptDesc *table, size_t n,
+                          bool common)
 {
     for (size_t i = 0; i < n; i++) {
         g_autofree char *range = opt_range(&table[i]);
 
+        if (table[i].common != common) {
+            continue;
+        }
         g_string_append_printf(out, "| `%s` | %s | %s | %s |\n", table[i].key,
                                table[i].def ? table[i].def : "0", range,
                                table[i].help);
     }
 }
 
+static void document_table(GString *out, const char *title, bool common)
+{
+    g_string_append_printf(out,
+                           "## %s\n\n"
+                           "| option | default | allowed | meaning |\n"
+                           "|---|---|---|---|\n",
+                           title);
+    document_rows(out, ssd_options, ssd_n_options, common);
+    document_rows(out, nand_options, nand_n_options, common);
+}
+
 void ssd_config_document(GString *out)
 {
-    g_string_append(out, "| option | default | allowed | meaning |\n"
-                         "|---|---|---|---|\n");
-    document_table(out, ssd_options, ssd_n_options);
-    document_table(out, nand_options, nand_n_options);
+    document_table(out, "Common options", true);
+    g_string_append_c(out, '\n');
+    document_table(out, "Expert options", false);
 }
 
 static char *value_of(const void *base, const OptDesc *table, const OptDesc *d)

@@ -12,7 +12,7 @@
 
 #define SSD_OPTIONS(X)                                                         \
     X(U64, uint64_t, seed, "seed", 0, UINT64_MAX, "1", NULL,                   \
-      "seed of everything random")                                             \
+      "seed of everything random", .common = true)                             \
     X(STRING, char *, faults, "faults", 0, 0, NULL, NULL,                      \
       "file with scripted faults, one rule per line (docs/faults.md); "        \
       "empty: none")                                                           \
@@ -20,17 +20,20 @@
       "mapping unit, a power of two up to the page size")                      \
     X(PPM, uint32_t, op_ppm, "ftl.op_percent", 0, 10000000, "7%", NULL,        \
       "over-provisioning: (physical - user capacity) / user capacity",         \
-      .then = size_by_share)                                                   \
+      .then = size_by_share, .common = true)                                   \
     X(SIZE, uint64_t, capacity, "ftl.capacity", 0, 4503599627370496, "0",      \
       NULL,                                                                    \
-      "user capacity, instead of ftl.op_percent; 0: ftl.op_percent gives it")  \
+      "user capacity, instead of ftl.op_percent; 0: ftl.op_percent gives it",  \
+      .common = true)                                                          \
     X(ENUM, uint32_t, mapper, "ftl.map", 0, 0, "page", ssd_map_name,           \
       "mapping scheme (docs/mapping.md); or so:FILE, a policy from outside: "  \
-      "dftl with another order of its cache")                                  \
+      "dftl with another order of its cache",                                  \
+      .common = true)                                                          \
     X(SIZE, uint64_t, map_cache_bytes, "ftl.map_cache", 64, 1099511627776,     \
       "1MiB", NULL,                                                            \
       "dftl: DRAM for map entries, 8 bytes each (16 from 2^32 units on), in "  \
-      "addition to buffer.size")                                               \
+      "addition to buffer.size",                                               \
+      .common = true)                                                          \
     X(SIZE, uint64_t, hmb_bytes, "ftl.hmb", 0, 1099511627776, "0", NULL,       \
       "dftl: host memory buffer for entries that leave ftl.map_cache, as "     \
       "large as there; 0: none")                                               \
@@ -43,7 +46,7 @@
       "ftl.map=bast, fast: log blocks of each plane; 0: as many as the "       \
       "over-provisioning allows")                                              \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
-      "page allocation; or so:FILE, a policy from outside")                    \
+      "page allocation; or so:FILE, a policy from outside", .common = true)    \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
       "stripe order: channel, way (chip), die, plane, fastest first")          \
     X(PPM, uint32_t, dl_threshold_ppm, "ftl.dl_threshold", 0, 1000000, "90%",  \
@@ -55,7 +58,8 @@
     X(PPM, uint32_t, slc_dynamic_ppm, "ftl.slc_dynamic", 0, 1000000, "0%",     \
       NULL,                                                                    \
       "share of each plane's blocks that the host may fill in SLC mode, at "   \
-      "most, besides nand.slc_blocks (docs/slc-cache.md)")                     \
+      "most, besides nand.slc_blocks (docs/slc-cache.md)",                     \
+      .common = true)                                                          \
     X(PPM, uint32_t, slc_share_ppm, "ftl.slc_share", 0, 1000000, "100%", NULL, \
       "share of the unmapped user capacity that these blocks may take: the "   \
       "cache shrinks as the drive fills")                                      \
@@ -75,14 +79,16 @@
       "writes of the host when the SLC cache is full. direct: to other "       \
       "blocks; fold: they wait for folding")                                   \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
-      "victim selection of GC; or so:FILE, a policy from outside")             \
+      "victim selection of GC; or so:FILE, a policy from outside",             \
+      .common = true)                                                          \
     X(U32, uint32_t, gc_choices, "ftl.gc_choices", 1, 1024, "10", NULL,        \
       "blocks that ftl.gc=d-choices draws for each victim")                    \
     X(U32, uint32_t, gc_window, "ftl.gc_window", 1, 65536, "32", NULL,         \
       "oldest blocks from which ftl.gc=windowed-greedy selects")               \
     X(PPM, uint32_t, gc_low_ppm, "ftl.gc_low", 0, 500000, "1%", NULL,          \
       "GC of a plane starts at this share of free blocks (never below 2 "      \
-      "blocks)")                                                               \
+      "blocks)",                                                               \
+      .common = true)                                                          \
     X(PPM, uint32_t, gc_high_ppm, "ftl.gc_high", 0, 600000, "1.5%", NULL,      \
       "GC of a plane ends at this share of free blocks (always above "         \
       "ftl.gc_low)")                                                           \
@@ -92,7 +98,8 @@
       "blocks than ftl.gc_high; 0: only at ftl.gc_low")                        \
     X(PPM, uint32_t, gc_soft_ppm, "ftl.gc_soft", 0, 600000, "0%", NULL,        \
       "background GC of a plane continues up to this share of free blocks "    \
-      "while the host is idle; 0: no background GC")                           \
+      "while the host is idle; 0: no background GC",                           \
+      .common = true)                                                          \
     X(TIME, uint64_t, t_idle_ps, "ftl.idle", 0, 3600000000000000, "1ms", NULL, \
       "the host is idle after this time without a command; background work "   \
       "then starts (ftl.gc_soft, ftl.refresh_...)")                            \
@@ -120,7 +127,8 @@
     X(ENUM, uint32_t, wear, "ftl.wear", 0, 0, "fifo", ssd_wear_name,           \
       "wear levelling. fifo: free blocks in the order in which they became "   \
       "free; dynamic: the least worn for the host, the most worn for GC; "     \
-      "static: dynamic, and cold blocks are moved (docs/wear.md)")             \
+      "static: dynamic, and cold blocks are moved (docs/wear.md)",             \
+      .common = true)                                                          \
     X(U32, uint32_t, wear_spread, "ftl.wear_spread", 1, 1000000, "20", NULL,   \
       "ftl.wear=static moves the least worn block of a plane when another "    \
       "is worn by this many cycles more")                                      \
@@ -145,7 +153,8 @@
       ssd_recovery_name,                                                       \
       "source of the map after a power cut. capacitors: kept; scan: all "      \
       "spare areas; checkpoint: a copy in NAND and the spare areas "           \
-      "programmed since (docs/power.md)")                                      \
+      "programmed since (docs/power.md)",                                      \
+      .common = true)                                                          \
     X(U32, uint32_t, checkpoint_pages, "ftl.checkpoint_interval", 1,           \
       1000000000, "16384", NULL,                                               \
       "ftl.recovery=checkpoint: NAND programs of data from the start of one "  \
@@ -168,11 +177,13 @@
     X(U32, uint32_t, superblock_width, "superblock.width", 1, 65536, "plane",  \
       ssd_planes_name,                                                         \
       "planes of a superblock, whose blocks are opened, chosen by GC and "     \
-      "erased as one: plane, die, drive (or reclaim group), or a number")      \
+      "erased as one: plane, die, drive (or reclaim group), or a number",      \
+      .common = true)                                                          \
     X(U32, uint32_t, superblock_row, "superblock.row", 1, 32, "plane",         \
       ssd_planes_name,                                                         \
       "planes where the host and GC program a page each at once, in the "      \
-      "order of ftl.stripe; plane: each page by itself (docs/superblocks.md)") \
+      "order of ftl.stripe; plane: each page by itself (docs/superblocks.md)", \
+      .common = true)                                                          \
     X(TIME, uint64_t, row_wait_ps, "superblock.row_wait", 1000,                \
       10000000000000, "10ms", NULL,                                            \
       "a partly filled row is programmed after this time")                     \
@@ -181,15 +192,18 @@
       "without data; off: only its pages with data are (docs/power.md)")       \
     X(BOOL, bool, parity, "superblock.parity", 0, 0, "off", NULL,              \
       "one die of a superblock holds the XOR of the others in each row; "      \
-      "needs a superblock.row of one width, or of several (docs/parity.md)")   \
+      "needs a superblock.row of one width, or of several (docs/parity.md)",   \
+      .common = true)                                                          \
     X(BOOL, bool, close_open, "superblock.close_open", 0, 0, "off", NULL,      \
       "after a power cut the drive fills no block on that was open, but "      \
       "leaves it to GC")                                                       \
     X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
       "streams of the Streams directive that the host may have open; 0: "      \
-      "none")                                                                  \
+      "none",                                                                  \
+      .common = true)                                                          \
     X(U32, uint32_t, ruhs, "fdp.ruhs", 0, 64, "0", NULL,                       \
-      "reclaim unit handles of Flexible Data Placement; 0: no FDP")            \
+      "reclaim unit handles of Flexible Data Placement; 0: no FDP",            \
+      .common = true)                                                          \
     X(U32, uint32_t, groups, "fdp.groups", 1, 64, "1", NULL,                   \
       "reclaim groups, equal sets of dies; fdp.ruhs handles in each, at most " \
       "64 together")                                                           \
@@ -211,7 +225,8 @@
       .check = handles_ok)                                                     \
     X(BOOL, bool, zoned, "zones.enabled", 0, 0, "off", NULL,                   \
       "a zoned drive (NVMe Zoned Namespace Command Set): a zone is a block "   \
-      "of each plane (docs/zones.md)")                                         \
+      "of each plane (docs/zones.md)",                                         \
+      .common = true)                                                          \
     X(SIZE, uint64_t, zone_capacity, "zones.capacity", 0, 4503599627370496,    \
       "0", NULL,                                                               \
       "bytes that a zone holds, in whole mapping units; 0: a block of each "   \
@@ -260,15 +275,18 @@
       "GC keeps each stream (reclaim unit handle) in blocks of its own, or "   \
       "merges streams")                                                        \
     X(ENUM, uint32_t, buffer, "buffer.policy", 0, 0, "fifo", ssd_buffer_name,  \
-      "replacement in the DRAM buffer; or so:FILE, a policy from outside")     \
+      "replacement in the DRAM buffer; or so:FILE, a policy from outside",     \
+      .common = true)                                                          \
     X(SIZE, uint64_t, buffer_bytes, "buffer.size", 4096, 1099511627776,        \
-      "16MiB", NULL, "DRAM for data of the host; at least one NAND page")      \
+      "16MiB", NULL, "DRAM for data of the host; at least one NAND page",      \
+      .common = true)                                                          \
     X(TIME, uint64_t, flush_interval_ps, "buffer.flush_interval", 0,           \
       3600000000000000, "0ns", NULL,                                           \
       "interval of a flush of all dirty units; 0: none")                       \
     X(BOOL, bool, plp, "buffer.plp", 0, 0, "off", NULL,                        \
       "power-loss protection: the buffer survives a power cut, so a flush "    \
-      "does not wait, and no volatile cache is reported")                      \
+      "does not wait, and no volatile cache is reported",                      \
+      .common = true)                                                          \
     X(BOOL, bool, ignore_flush, "buffer.ignore_flush", 0, 0, "off", NULL,      \
       "a broken drive: flush and FUA complete, and nothing is durable; "       \
       "shows that a test notices (docs/power.md)")                             \
@@ -316,7 +334,7 @@
       "namespaces=, separated by /; that property takes precedence; "          \
       "empty: one namespace, which cannot be changed; vssd-sim ignores it")    \
     X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000, "3us", \
-      NULL, "controller time of one command on one core")                      \
+      NULL, "controller time of one command on one core", .common = true)      \
     X(TIME, uint64_t, t_unit_ps, "host.firmware_unit", 0, 1000000000000,       \
       "0ns", NULL,                                                             \
       "controller time of each mapping unit of a read or write, on top of "    \
@@ -337,10 +355,12 @@
       "0ns", NULL, "controller time of a flush, on top of host.firmware")      \
     X(U32, uint32_t, cores, "host.cores", 0, 64, "0", NULL,                    \
       "controller cores, each with one command at a time; 0: no command "      \
-      "waits for a core")                                                      \
+      "waits for a core",                                                      \
+      .common = true)                                                          \
     X(SIZE, uint64_t, read_ahead, "host.read_ahead", 0, 16777216, "0", NULL,   \
       "bytes that the drive reads ahead of each stream of reads, into DRAM "   \
-      "beside the buffer; 0: none")                                            \
+      "beside the buffer; 0: none",                                            \
+      .common = true)                                                          \
     X(U32, uint32_t, read_streams, "host.read_streams", 1, 64, "8", NULL,      \
       "streams of reads that host.read_ahead tells apart")                     \
     X(U32, uint32_t, read_ahead_after, "host.read_ahead_after", 1, 1000, "2",  \
@@ -348,9 +368,9 @@
     X(U32, uint32_t, pcie_gen, "host.pcie_gen", 0, 6, "0", NULL,               \
       "PCIe generation; with host.pcie_lanes it gives the link's rate, after " \
       "encoding; 0: host.link_mb_s gives it",                                  \
-      .then = rate_by_generation)                                              \
+      .then = rate_by_generation, .common = true)                              \
     X(U32, uint32_t, pcie_lanes, "host.pcie_lanes", 1, 16, "4", NULL,          \
-      "PCIe lanes")                                                            \
+      "PCIe lanes", .common = true)                                            \
     X(U32, uint32_t, pcie_mps, "host.pcie_mps", 0, 4096, "0", NULL,            \
       "PCIe maximum payload size, a power of two from 128: packets of data "   \
       "have headers; 0: no headers are counted")                               \

@@ -14,7 +14,8 @@
     X(BOOL, bool, errors, "media.errors", 0, 0, "off", NULL,                   \
       "reads have bit errors: raw bit error rate base + wear PE^wear_exp + "   \
       "retention PE^retention_pe_exp t^retention_exp + disturb "               \
-      "PE^disturb_pe_exp r^disturb_exp")                                       \
+      "PE^disturb_pe_exp r^disturb_exp",                                       \
+      .common = true)                                                          \
     X(DOUBLE, double, rber_base, "media.base", 0, 1, "1.48e-3", NULL,          \
       "raw bit error rate of a new block")                                     \
     X(DOUBLE, double, rber_wear, "media.wear", 0, 1, "3.9e-10", NULL,          \

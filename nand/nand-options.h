@@ -14,25 +14,26 @@
 
 #define NAND_OPTIONS(X)                                                        \
     X(U32, uint32_t, channels, "nand.channels", 1, 64, "8", NULL,              \
-      "channels, each a bus of its own")                                       \
+      "channels, each a bus of its own", .common = true)                       \
     X(U32, uint32_t, chips, "nand.chips", 1, 64, "2", NULL,                    \
-      "chips (ways) per channel")                                              \
+      "chips (ways) per channel", .common = true)                              \
     X(U32, uint32_t, dies, "nand.dies", 1, 64, "2", NULL,                      \
-      "dies (LUNs) per chip")                                                  \
+      "dies (LUNs) per chip", .common = true)                                  \
     X(U32, uint32_t, planes, "nand.planes", 1, 16, "2", NULL,                  \
-      "planes per die")                                                        \
+      "planes per die", .common = true)                                        \
     X(U32, uint32_t, blocks, "nand.blocks", 16, 1048576, "256", NULL,          \
-      "blocks per plane")                                                      \
+      "blocks per plane", .common = true)                                      \
     X(U32, uint32_t, pages, "nand.pages", 4, 16384, "256", NULL,               \
-      "pages per block")                                                       \
+      "pages per block", .common = true)                                       \
     X(SIZE, uint64_t, page_bytes, "nand.page_size", 512, 262144, "16KiB",      \
-      NULL, "user bytes per page, a power of two")                             \
+      NULL, "user bytes per page, a power of two", .common = true)             \
     X(ENUM, uint32_t, cell, "nand.cell", 0, 0, "slc", nand_cell_name,          \
       "bits per cell: a word line holds 1, 2, 3 or 4 pages, and page p of a "  \
-      "block has type p modulo that number")                                   \
+      "block has type p modulo that number",                                   \
+      .common = true)                                                          \
     X(TIME, uint64_t, t_read_ps, "nand.read", 0, 10000000000, "45us", NULL,    \
       "tR: array to page register; sets it for every page type",               \
-      .then = one_read_time)                                                   \
+      .then = one_read_time, .common = true)                                   \
     X(TIME, uint64_t, t_read2_ps, "nand.read_2", 0, 10000000000, NULL, NULL,   \
       "tR of the second page of a word line (MSB of MLC, CSB of TLC)")         \
     X(TIME, uint64_t, t_read3_ps, "nand.read_3", 0, 10000000000, NULL, NULL,   \
@@ -41,7 +42,7 @@
       "tR of the fourth page of a word line (MSB of QLC)")                     \
     X(TIME, uint64_t, t_prog_ps, "nand.program", 0, 100000000000, "660us",     \
       NULL, "tPROG: page register to array; sets it for every page type",      \
-      .then = one_program_time)                                                \
+      .then = one_program_time, .common = true)                                \
     X(TIME, uint64_t, t_prog2_ps, "nand.program_2", 0, 100000000000, NULL,     \
       NULL, "tPROG of the second page of a word line")                         \
     X(TIME, uint64_t, t_prog3_ps, "nand.program_3", 0, 100000000000, NULL,     \
@@ -56,7 +57,7 @@
     X(TIME, uint64_t, t_slc_prog_ps, "nand.slc_program", 0, 100000000000,      \
       "200us", NULL, "tPROG of a block in SLC mode")                           \
     X(TIME, uint64_t, t_erase_ps, "nand.erase", 0, 1000000000000, "3500us",    \
-      NULL, "tBERS: block erase", .then = one_erase_time)                      \
+      NULL, "tBERS: block erase", .then = one_erase_time, .common = true)      \
     X(TIME, uint64_t, t_slc_erase_ps, "nand.slc_erase", 0, 1000000000000,      \
       NULL, NULL, "tBERS of a block in SLC mode; nand.erase sets it, too")     \
     X(PPM, uint32_t, program_wear_ppm, "nand.program_wear", 0, 900000, "0%",   \
@@ -77,7 +78,7 @@
       .then = rate_by_time)                                                    \
     X(U32, uint32_t, bus_mt_s, "nand.bus_mt_s", 0, 10000, "800", NULL,         \
       "mega-transfers per second; 0: nand.bus_ns_per_byte gives the rate",     \
-      .then = rate_by_transfers)                                               \
+      .then = rate_by_transfers, .common = true)                               \
     X(U32, uint32_t, bus_width, "nand.bus_width", 8, 16, "8", NULL,            \
       "bits per transfer, 8 or 16")                                            \
     X(BOOL, bool, status_poll, "nand.status_poll", 0, 0, "off", NULL,          \
@@ -124,7 +125,7 @@
       1000000000000, "10ms", NULL,                                             \
       "read-first-deadline: a write that has waited longer goes first")        \
     X(ENUM, uint32_t, suspend, "nand.suspend", 0, 0, "off", nand_suspend_name, \
-      "operations that a waiting read may suspend")                            \
+      "operations that a waiting read may suspend", .common = true)            \
     X(U32, uint32_t, suspend_limit, "nand.suspend_limit", 1, 1000, "4", NULL,  \
       "maximum number of suspensions of one operation")                        \
     X(TIME, uint64_t, t_suspend_ps, "nand.suspend_time", 0, 1000000000,        \

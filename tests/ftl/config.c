@@ -106,6 +106,19 @@ static void test_print(void)
     ssd_config_free(b);
 }
 
+static unsigned rows_before(const char *text, const char *end)
+{
+    const char *at = strstr(text, end);
+    unsigned n = 0;
+
+    g_assert_nonnull(at);
+    for (const char *row = text; (row = strstr(row, "\n| `")) && row < at;
+         row++) {
+        n++;
+    }
+    return n;
+}
+
 static void test_documented(void)
 {
     g_autoptr(GString) doc = g_string_new(NULL);
@@ -119,6 +132,8 @@ static void test_documented(void)
 
         g_assert_nonnull(strstr(doc->str, row));
     }
+    /* The reference begins with a table that can be learnt. */
+    g_assert_cmpuint(rows_before(doc->str, "## Expert options"), ==, 40);
     ssd_config_free(cfg);
 }
 
