@@ -18,8 +18,8 @@ import pytest
 
 from vssd import paths, rundir
 from vssd.build import emulator, model, qemu_build
+from vssd.guest import hardware, kvm
 from vssd.guest import image as image_module
-from vssd.guest import kvm, machine
 from vssd.guest.guest import Guest
 
 MIB = 1 << 20
@@ -89,20 +89,20 @@ class Env:
         image_module.overlay(self.qemu.img, self.image.disk, path)
         return path
 
-    def spec(self, drives: list[machine.Drive], **more: Any) -> machine.Spec:
+    def spec(self, drives: list[hardware.Drive], **more: Any) -> hardware.Spec:
         """Direct boot of the image's kernel, agent at work."""
         given: dict[str, Any] = {
             "kernel": self.image.kernel, "initrd": self.image.initrd,
-            "append": f"root={self.image.root} rw {machine.KERNEL_ARGS}",
+            "append": f"root={self.image.root} rw {hardware.KERNEL_ARGS}",
             "serve": True}
         given.update(more)
-        return machine.Spec(self.qemu.emulator, self.accel, drives, **given)
+        return hardware.Spec(self.qemu.emulator, self.accel, drives, **given)
 
 
 def drive(path: Path, fmt: str = "qcow2", profile: str = "tlc-generic",
-          sets: list[str] | None = None) -> machine.Drive:
+          sets: list[str] | None = None) -> hardware.Drive:
     """A vssd drive in front of a file."""
-    return machine.Drive(path, fmt, "vssd", paths.find_profile(profile),
+    return hardware.Drive(path, fmt, "vssd", paths.find_profile(profile),
                          sets or [])
 
 

@@ -16,7 +16,7 @@ import pytest
 from conftest import MIB, blank, drive, vssd
 from vssd import arch
 from vssd.build import emulator
-from vssd.guest import foreign, image, machine
+from vssd.guest import foreign, hardware, image
 from vssd.guest.guest import Guest
 
 LONG = pytest.mark.skipif("VSSD_LONG" not in os.environ,
@@ -36,7 +36,7 @@ def foreign_guest(request: pytest.FixtureRequest,
     image.overlay(qemu.img, made.disk, root)
     data = drive(blank(folder / "data.raw", 256 * MIB), "raw")
     data.slot = True
-    spec = machine.Spec(
+    spec = hardware.Spec(
         qemu.emulator, "tcg", [drive(root), data], arch=one,
         kernel=made.kernel, initrd=made.initrd, serve=True,
         append=f"root={made.root} rw {one.kernel_command_line}")

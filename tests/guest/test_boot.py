@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from conftest import Env, drive
-from vssd.guest import machine
+from vssd.guest import hardware
 from vssd.guest.guest import Guest
 
 
 def firmware_spec(env: Env, path: Path, firmware: str, fmt: str = "qcow2") \
-        -> machine.Spec:
+        -> hardware.Spec:
     """A machine that finds its system on the drive by itself."""
     spec = env.spec([drive(path, fmt)], kernel=None, initrd=None, append="",
                     firmware=firmware)
     if firmware == "ovmf":
         spec.ovmf_vars = path.parent / "vars.fd"
-        spec.ovmf_vars.write_bytes(Path(machine.find_ovmf_vars()).read_bytes())
+        spec.ovmf_vars.write_bytes(Path(hardware.find_ovmf_vars()).read_bytes())
     return spec
 
 

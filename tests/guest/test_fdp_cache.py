@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Env, blank, drive
 from vssd.build import guest_tools, model, venv
-from vssd.guest import image, machine, suite_kernel
+from vssd.guest import hardware, image, suite_kernel
 from vssd.guest.guest import Guest
 from vssd.paths import PROJECT, find_profile
 from vssd.sim.run import Point, Runner
@@ -80,7 +80,7 @@ def guest_with_cache(env: Env, trace: Path,
     spec = env.spec(drives, kernel=found.kernel,
                     initrd=found.initrd(env.image.initrd,
                                         folder / "initrd.img"),
-                    append=f"root={env.image.root} rw {machine.KERNEL_ARGS}")
+                    append=f"root={env.image.root} rw {hardware.KERNEL_ARGS}")
     with Guest(spec) as running:
         running.wait_agent()
         running.run(f"tar xf {disk(running, 2)} -C /tmp")

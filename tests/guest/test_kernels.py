@@ -22,7 +22,7 @@ from conftest import Env, blank, drive, refused
 from vssd import paths
 from vssd.build import kernel_build, model
 from vssd.build.kernel_source import Wanted
-from vssd.guest import image, machine, suite_kernel
+from vssd.guest import hardware, image, suite_kernel
 from vssd.guest.guest import Guest
 
 GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
@@ -67,7 +67,7 @@ def of_suite(env: Env, folder: Path, suite: str, params: str = "") \
         initrd = found.initrd(made.initrd, folder / "initrd.img")
     yield from started(
         env, folder, 4, made.disk, kernel=kernel, initrd=initrd,
-        append=f"root={made.root} rw {machine.KERNEL_ARGS}" + params)
+        append=f"root={made.root} rw {hardware.KERNEL_ARGS}" + params)
 
 
 @pytest.fixture(scope="module", name="patched")

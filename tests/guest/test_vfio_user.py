@@ -22,7 +22,7 @@ from conftest import Env, refused, vssd
 from vssd import paths
 from vssd.build import qemu_package, vfio_server
 from vssd.errors import UserError
-from vssd.guest import machine, served
+from vssd.guest import hardware, served
 from vssd.guest.guest import Guest
 
 VERIFY = ("fio --name=v --filename=/root/v --size=32m --rw=randwrite --bs=4k"
@@ -58,7 +58,7 @@ def test_real_guest(env: Env, tmp_path: Path) -> None:
     image = served.copy_image(env.image.disk, tmp_path / "drive.raw")
     options = served.Options(paths.find_profile("tlc-generic"), image)
     with served.serving(program, options, tmp_path) as found:
-        drive = machine.Drive(image, "raw", "vfio-user-pci", server=found)
+        drive = hardware.Drive(image, "raw", "vfio-user-pci", server=found)
         spec = replace(env.spec([drive]),
                        emulator=qemu_package.ensure_vfio_user().emulator)
         with contextlib.ExitStack() as ends:

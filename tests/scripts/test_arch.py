@@ -16,7 +16,7 @@ from vssd.build import aptsrc, packages, qemu_build
 from vssd.cli import main as cli
 from vssd.cli import run as cmd_run
 from vssd.errors import UserError
-from vssd.guest import cache, foreign, image, kvm, machine
+from vssd.guest import cache, foreign, hardware, image, kvm, machine
 
 FOREIGN = list(arch.FOREIGN.values())
 
@@ -72,10 +72,10 @@ def test_kernel_of_another(have: arch.Arch, guest: arch.Arch,
 @pytest.mark.parametrize("one", FOREIGN, ids=lambda a: a.name)
 def test_command_line(one: arch.Arch) -> None:
     """Nothing of x86's machine is in it; the drive is."""
-    drive = machine.Drive(Path("/d.raw"), "raw", slot=True)
-    spec = machine.Spec(Path(f"/q/{one.emulator}"), "tcg", [drive],
+    drive = hardware.Drive(Path("/d.raw"), "raw", slot=True)
+    spec = hardware.Spec(Path(f"/q/{one.emulator}"), "tcg", [drive],
                         arch=one, kernel=Path("/k"), append=one.kernel_command_line)
-    args = machine.command_line(spec)
+    args = hardware.command_line(spec)
     assert args[args.index("-machine") + 1] == "virt"
     assert args[args.index("-cpu") + 1] == one.cpu
     assert args[args.index("-append") + 1] == f"console={one.console}"
@@ -88,12 +88,12 @@ def test_command_line(one: arch.Arch) -> None:
 
 def test_x86_command_line() -> None:
     """As without the option."""
-    drive = machine.Drive(Path("/d.raw"), "raw", slot=True)
-    args = machine.command_line(machine.Spec(Path("/q"), "tcg", [drive]))
+    drive = hardware.Drive(Path("/d.raw"), "raw", slot=True)
+    args = hardware.command_line(hardware.Spec(Path("/q"), "tcg", [drive]))
     assert args[args.index("-machine") + 1] == "q35,sata=off,i8042=off"
     assert args[args.index("-cpu") + 1] == "max,svm=off"
     assert "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off" in args
-    assert machine.KERNEL_ARGS == "console=ttyS0 no_timer_check"
+    assert hardware.KERNEL_ARGS == "console=ttyS0 no_timer_check"
 
 
 @pytest.mark.parametrize("one", FOREIGN, ids=lambda a: a.name)

@@ -24,7 +24,7 @@ import pytest
 
 from vssd.cli import main as cli
 from vssd.errors import UserError
-from vssd.guest import confined, links, machine
+from vssd.guest import confined, hardware, links, machine
 from vssd.suites import target
 
 OTHER = 54321  # a user and a group that nobody is
@@ -277,7 +277,7 @@ print(signal.value)""", tmp_path, with_ambient).splitlines()
 def test_another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused in one line, which says what to do."""
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    spec = machine.Spec(Path("/bin/false"), "tcg", [], confined=True)
+    spec = hardware.Spec(Path("/bin/false"), "tcg", [], confined=True)
     with pytest.raises(UserError, match="^--share: vssd cannot confine a guest"
                        " on riscv64 hosts; give --share DIR,raw"):
         asyncio.run(machine.Machine(spec).start())
@@ -288,7 +288,7 @@ def test_a_kernel_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
         confined.CALLS, platform.machine(),
         confined.Calls(0, 1 << 20, {}))  # no such system call
-    spec = machine.Spec(Path("/bin/false"), "tcg", [], confined=True)
+    spec = hardware.Spec(Path("/bin/false"), "tcg", [], confined=True)
     with pytest.raises(UserError, match="^--share: QEMU's rights cannot be"
                        ) as e:
         asyncio.run(machine.Machine(spec).start())
@@ -314,9 +314,9 @@ def test_root_that_keeps_its_rights(tmp_path: Path) -> None:
 def test_shares_of_suites(monkeypatch: pytest.MonkeyPatch,
                           tmp_path: Path) -> None:
     """Read only, and under the filter."""
-    found: list[machine.Spec] = []
+    found: list[hardware.Spec] = []
 
-    def guest(spec: machine.Spec) -> MagicMock:
+    def guest(spec: hardware.Spec) -> MagicMock:
         found.append(spec)
         return MagicMock()
 

@@ -43,6 +43,7 @@ from vssd.guest import (
     control,
     copying,
     frames,
+    hardware,
     links,
     machine,
 )
@@ -178,7 +179,7 @@ class Served:
 
     async def start(self) -> None:
         """As in a run that has started."""
-        m = machine.Machine(machine.Spec(Path("/q"), "tcg", []))
+        m = machine.Machine(hardware.Spec(Path("/q"), "tcg", []))
         m.agent, m.console = self.mine, self.console
         m._watch(m.agent, m._agent_data)
         m._watch(m.console, m._console_data)
@@ -319,7 +320,7 @@ def test_a_guest_that_restarts(monkeypatch: pytest.MonkeyPatch, cut: int,
 def test_agent_after_a_pause() -> None:
     """It says whether it is the one of before; a status counts only then."""
     async def talk() -> None:
-        m = machine.Machine(machine.Spec(Path("/q"), "tcg", []))
+        m = machine.Machine(hardware.Spec(Path("/q"), "tcg", []))
         m.agent, theirs = socket.socketpair()
         m.agent.setblocking(False)
 
@@ -359,7 +360,7 @@ def test_agent_after_a_pause() -> None:
 def test_the_first_greeting_is_no_restart(hello: bytes) -> None:
     """The command of --exec runs already."""
     async def talk() -> None:
-        m = machine.Machine(machine.Spec(Path("/q"), "tcg", [], command="x"))
+        m = machine.Machine(hardware.Spec(Path("/q"), "tcg", [], command="x"))
         for again in (False, True):
             m._agent_data(hello)
             assert m.restarted.is_set() == again
@@ -371,14 +372,14 @@ def test_guests_that_have_booted_elsewhere() -> None:
     """They are asked without a greeting."""
     for extra, asks in (["-loadvm", "x"], True), (["--incoming", "defer"], True), \
             (["-S"], False):
-        spec = machine.Spec(Path("/q"), "tcg", [], extra=extra)
+        spec = hardware.Spec(Path("/q"), "tcg", [], extra=extra)
         assert machine.Machine(spec).has_mark == asks
 
 
 def test_a_request_that_the_restart_cuts() -> None:
     """Neither what waits to be read nor its rest reaches the next agent."""
     async def talk() -> None:
-        m = machine.Machine(machine.Spec(Path("/q"), "tcg", []))
+        m = machine.Machine(hardware.Spec(Path("/q"), "tcg", []))
         m.agent, theirs = socket.socketpair()
         m.agent.setblocking(False)
         m.agents_end = theirs.dup()
@@ -808,9 +809,9 @@ def test_links_of_a_machine(tmp_path: Path) -> None:
     assert links.key().stat().st_mode & 0o077 == 0
     ports = links.with_ports(args)
     assert ports[0][1] == 80 and ports[1][1] == 22 and ports[1][0] > 0
-    spec = machine.Spec(Path("/q"), "tcg", [], ports=ports)
+    spec = hardware.Spec(Path("/q"), "tcg", [], ports=ports)
     assert f"hostfwd=tcp:127.0.0.1:{ports[1][0]}-:22" in \
-        " ".join(machine.command_line(spec))
+        " ".join(hardware.command_line(spec))
     assert links.setup_script([], False) == ""
 
 

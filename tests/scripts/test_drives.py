@@ -20,7 +20,7 @@ from vssd.cli import main as cli
 from vssd.cli import run as cmd_run
 from vssd.errors import UserError
 from vssd.guest import cache as cache_module
-from vssd.guest import drives, machine, report, used
+from vssd.guest import drives, hardware, report, used
 from vssd.watch import spare
 
 REAL = os.environ.get("VSSD_CACHE")  # where the programs of the tests are
@@ -201,7 +201,7 @@ def test_the_machine_has_them(tmp_path: Path,
         assert [d.image.stat().st_size for d in spec.drives[1:3]] == \
             [2 << 20, 5 << 20]
         assert made[1][1] == boot  # its writes go to an overlay
-        line = machine.command_line(spec)
+        line = hardware.command_line(spec)
         devices = [json.loads(a) for a in line if a.startswith('{"driver": "vssd')]
         with pytest.raises(UserError, match="--drive state .*: in use"):
             drives.claim(args.further, False)
@@ -238,14 +238,14 @@ def test_summary_of_every_drive() -> None:
 
 
 def drive_with(image: Path, size: int, *sets: str, fmt: str = "qcow2",
-               profile: str = "tlc-generic") -> machine.Drive:
+               profile: str = "tlc-generic") -> hardware.Drive:
     """Of an image of so many bytes."""
     if fmt == "qcow2":
         image.write_bytes(spare.QCOW2.pack(b"QFI\xfb", size))
     else:
         with image.open("wb") as f:
             f.truncate(size)
-    return machine.Drive(image, fmt, profile=paths.find_profile(profile),
+    return hardware.Drive(image, fmt, profile=paths.find_profile(profile),
                          sets=list(sets))
 
 

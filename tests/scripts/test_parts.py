@@ -25,7 +25,7 @@ from vssd.cli import libvirt as cmd_libvirt
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
-from vssd.guest import control, disk, domain, machine
+from vssd.guest import control, disk, domain, hardware, machine
 from vssd.guest.frames import HELLO_MARKS, NO_MARK, ask, new_mark
 from vssd.paths import PROJECT
 
@@ -332,7 +332,7 @@ def test_frames_in_any_pieces(step: int) -> None:
 def test_a_run_that_a_signal_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that comes twice at once spares QEMU, whose statistics follow; a
     later one does not."""
-    m = machine.Machine(machine.Spec(Path("/q"), "tcg", []))
+    m = machine.Machine(hardware.Spec(Path("/q"), "tcg", []))
     monkeypatch.setattr(ending.Ended, "number", 0)
     with subprocess.Popen(["sleep", "60"]) as sleeper:
         m.proc = sleeper

@@ -25,7 +25,7 @@ from vssd.cli import powercut as cmd_powercut
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
-from vssd.guest import console, domain, image, machine
+from vssd.guest import console, domain, hardware, image, machine
 
 
 @pytest.fixture(autouse=True)
@@ -125,18 +125,18 @@ def test_complaints_among_trace_events() -> None:
     assert machine.check_text(text) == "drive=d: no such node"
 
 
-def spec(**more: object) -> machine.Spec:
+def spec(**more: object) -> hardware.Spec:
     """A machine as --print-command has it."""
-    drive = machine.Drive(Path("/a b,c.raw"), "raw", "vssd",
+    drive = hardware.Drive(Path("/a b,c.raw"), "raw", "vssd",
                           Path("/p.ini"), ["nand.read=90us", "seed=1"],
                           forget=True)
-    return machine.Spec(Path("/q/qemu-system-x86_64"), "tcg", [drive],
+    return hardware.Spec(Path("/q/qemu-system-x86_64"), "tcg", [drive],
                         pause_at_end=False, **more)  # type: ignore[arg-type]
 
 
 def test_printed_command_is_for_a_shell() -> None:
     """Quotes, semicolons, commas; the guest's end is QEMU's."""
-    args = machine.command_line(spec(append="root=x console=ttyS0"))
+    args = hardware.command_line(spec(append="root=x console=ttyS0"))
     line = shlex.join(args)
     out = subprocess.run(["sh", "-c", f"printf '%s\\n' {line}"],
                          capture_output=True, text=True, check=True).stdout
@@ -151,7 +151,7 @@ def test_controllers_of_a_drive() -> None:
     """The drive says how many; the further ones come behind it."""
     both = spec()
     both.drives[0].controllers = 3
-    devices = [json.loads(a) for a in machine.command_line(both)
+    devices = [json.loads(a) for a in hardware.command_line(both)
                if a.startswith('{"driver": "vssd')]
     assert [d["driver"] for d in devices] == ["vssd"] + 2 * ["vssd-ctrl"]
     assert devices[0]["controllers"] == 3
@@ -163,7 +163,7 @@ def test_virtual_functions_of_a_drive() -> None:
     """In a slot of their own, whose bus they share with the drive."""
     one = spec()
     one.drives[0].sriov_vfs = 3
-    line = machine.command_line(one)
+    line = hardware.command_line(one)
     drive = next(json.loads(a) for a in line if a.startswith('{"driver": "vssd'))
     assert drive["sriov_vfs"] == 3
     assert any(a.startswith(f"pcie-root-port,id={drive['bus']},")
@@ -183,7 +183,7 @@ def test_printed_paths_are_absolute(tmp_path: Path,
                       "--initrd", "i", "--state", "s", "--oplog", "o", "--timeline", "t",
                       "--timeline-for", "1s", *more)
         with cmd_run.prepared(args) as found:
-            line = " ".join(machine.command_line(found))
+            line = " ".join(hardware.command_line(found))
         for name in ("d.raw", "k", "i", "s", "o", "t"):
             assert f"{tmp_path}/{name}" in line
         assert '"timeline_for": "1s"' in line

@@ -15,7 +15,7 @@ import pytest
 from vssd import paths
 from vssd.build import qemu_package
 from vssd.errors import UserError
-from vssd.guest import machine, served
+from vssd.guest import hardware, machine, served
 
 
 def server(folder: Path, text: str) -> Path:
@@ -37,17 +37,17 @@ def test_what_refuses_to_migrate(tmp_path: Path, formats: str) -> None:
     program = server(tmp_path, "echo ready; exec sleep 60")
     with served.serving(program, options(tmp_path), tmp_path) as found:
         emulator = server(tmp_path, f"echo Supported formats: {formats}")
-        spec = machine.Spec(emulator, "tcg",
-                            [machine.Drive(tmp_path, server=found)])
-        args = machine.no_migration(spec)
-        image = (tmp_path / machine.NO_MIGRATION).read_bytes()
+        spec = hardware.Spec(emulator, "tcg",
+                            [hardware.Drive(tmp_path, server=found)])
+        args = hardware.no_migration(spec)
+        image = (tmp_path / hardware.NO_MIGRATION).read_bytes()
     assert image[:8] == b"QFI\xfb\0\0\0\1" and len(image) % 512 == 0
     if "qcow" not in formats.split():
         assert args == []
         return
     node = json.loads(args[args.index("-blockdev") + 1])
     assert node["driver"] == "qcow" and "vssd-server" in node["node-name"]
-    assert node["file"]["filename"] == str(tmp_path / machine.NO_MIGRATION)
+    assert node["file"]["filename"] == str(tmp_path / hardware.NO_MIGRATION)
 
 
 @pytest.mark.parametrize("said,has", [
@@ -72,7 +72,7 @@ def test_server_that_refuses(tmp_path: Path) -> None:
 def test_emulator_that_ends_with_a_failure(tmp_path: Path, end: str,
                                            said: str) -> None:
     """What a run then says: its drives may not have been saved."""
-    found = machine.Machine(machine.Spec(tmp_path, "tcg", []))
+    found = machine.Machine(hardware.Spec(tmp_path, "tcg", []))
     assert found.failure() == ""
     found.proc = subprocess.Popen([server(tmp_path, end)])
     found.proc.wait()

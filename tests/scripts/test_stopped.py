@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from vssd.guest import machine
+from vssd.guest import hardware, machine
 
 EMULATOR = """\
     #!/usr/bin/env python3
@@ -48,7 +48,7 @@ KVM = r"KVM internal error. Suberror: 1\nEAX=00000000\n"
 
 async def reason(emulator: Path) -> tuple[str, str]:
     """Why a run with this emulator ended, and QEMU's message."""
-    m = machine.Machine(machine.Spec(emulator, "tcg", [], network=False))
+    m = machine.Machine(hardware.Spec(emulator, "tcg", [], network=False))
     await m.start()
     ended = await m.first(m.ended, timeout_s=60)
     await m.quit()

@@ -12,7 +12,7 @@ import pytest
 
 from vssd.build import packages, venv
 from vssd.errors import UserError
-from vssd.guest import cassandra_files, machine, rocksdb
+from vssd.guest import cassandra_files, hardware, rocksdb
 from vssd.guest.cassandra import STREAMED, TIERED, Store
 from vssd.guest.store import FADVISE, HINT, Conditions
 
@@ -138,7 +138,7 @@ def test_time(accel: str, monkeypatch: pytest.MonkeyPatch,
     for setting, found in ((fc.setting(Store()), accel),
                            (fg.setting(rocksdb.Store()), "tcg")):
         assert sg.accelerator(setting) == found
-        line = machine.command_line(sg._spec(
+        line = hardware.command_line(sg._spec(
             sg.Guests(setting, paths, paths, paths, 4, found), fs.ON,
             tmp_path))
         shift = f"shift={setting.shift},sleep=off"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from vssd.guest import machine, uring
+from vssd.guest import hardware, uring
 
 LINKED = b"\x7fELF rest \0liburing.so.2\0 rest"
 
@@ -61,10 +61,10 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     with_kernel(monkeypatch, kernel)
     aio = "io_uring" if kernel else "threads"
     null = {"driver": "null-co", "size": 1 << 30}
-    line = machine.command_line(machine.Spec(emulator, "tcg", [
-        machine.Drive(Path("a.qcow2")),
-        machine.Drive(Path("b.raw"), "raw", forget=True),
-        machine.Drive(Path(), node=null)]))
+    line = hardware.command_line(hardware.Spec(emulator, "tcg", [
+        hardware.Drive(Path("a.qcow2")),
+        hardware.Drive(Path("b.raw"), "raw", forget=True),
+        hardware.Drive(Path(), node=null)]))
     nodes = [json.loads(value) for name, value in zip(line, line[1:], strict=False)
              if name == "-blockdev"]
     assert nodes[0]["file"]["aio"] == aio

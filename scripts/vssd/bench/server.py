@@ -20,7 +20,7 @@ from typing import Any
 from .. import paths
 from ..build import emulator as emulators
 from ..build import qemu_package, vfio_server
-from ..guest import machine, served
+from ..guest import hardware, served
 from ..guest.guest import Guest
 from ..rundir import rundir
 from ..ui import Stage
@@ -62,7 +62,7 @@ def with_server(folder: Path) -> Iterator[tuple[Guest, Path]]:
     with served.serving(vfio_server.ensure(),
                         served.Options(profile, image, serial=OURS),
                         folder) as found:
-        drive = machine.Drive(image, "raw", "vfio-user-pci", profile,
+        drive = hardware.Drive(image, "raw", "vfio-user-pci", profile,
                               server=found)
         with booted(drive, emulator=emulator()) as guest:
             yield guest, found[1]
@@ -80,7 +80,7 @@ def speed(rounds: int, seconds: float) -> Iterator[dict[str, Any]]:
     """Rows for each workload and queue depth."""
     with rundir() as folder, with_server(folder) as (ours, _):
         image = empty(folder / "device.raw")
-        with booted(machine.Drive(image, "raw", "vssd",
+        with booted(hardware.Drive(image, "raw", "vssd",
                                   paths.find_profile(PROFILE), serial=OURS)) \
                 as peer, Stage("fio: the server and the device in turns"):
             devices = {guest: filled(guest) for guest in (ours, peer)}

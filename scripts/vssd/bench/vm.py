@@ -12,8 +12,8 @@ from typing import Any
 
 from .. import paths
 from ..build import emulator as emulators
+from ..guest import hardware, kvm
 from ..guest import image as image_module
-from ..guest import kvm, machine
 from ..guest.guest import Guest
 from ..rundir import rundir
 from ..ui import Stage
@@ -28,15 +28,15 @@ def null_node() -> dict[str, Any]:
     return {"driver": "null-co", "size": NULL_BYTES}
 
 
-def null_drive(device: str, serial: str, profile: str = "") -> machine.Drive:
+def null_drive(device: str, serial: str, profile: str = "") -> hardware.Drive:
     """A drive in front of a block node that does nothing."""
-    return machine.Drive(Path(), "", device,
+    return hardware.Drive(Path(), "", device,
                          paths.find_profile(profile) if profile else None,
                          serial=serial, node=null_node())
 
 
 @contextmanager
-def booted(*more: machine.Drive, smp: int = 2, emulator: Path | None = None,
+def booted(*more: hardware.Drive, smp: int = 2, emulator: Path | None = None,
            extra: Sequence[str] = ()) -> Iterator[Guest]:
     """A guest on a virtio disk, which takes no part, with these drives; they
     count from 1.  emulator: another one than ours; extra: arguments for it."""
@@ -45,12 +45,12 @@ def booted(*more: machine.Drive, smp: int = 2, emulator: Path | None = None,
     with rundir() as folder:
         root = folder / "root.qcow2"
         image_module.overlay(qemu.img, built_in.disk, root)
-        spec = machine.Spec(
+        spec = hardware.Spec(
             emulator or qemu.emulator, kvm.accelerator(qemu),
-            [machine.Drive(root, "qcow2", "virtio-blk-pci"), *more],
+            [hardware.Drive(root, "qcow2", "virtio-blk-pci"), *more],
             kernel=built_in.kernel, initrd=built_in.initrd, serve=True,
             smp=smp, extra=list(extra),
-            append=f"root={built_in.root} rw {machine.KERNEL_ARGS}")
+            append=f"root={built_in.root} rw {hardware.KERNEL_ARGS}")
         with Guest(spec) as guest:
             with Stage("booting a guest to measure in"):
                 guest.wait_agent()

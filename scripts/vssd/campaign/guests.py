@@ -16,8 +16,8 @@ from .. import paths
 from ..build import emulator, qemu_build
 from ..errors import UserError
 from ..guest import drives as drive_options
+from ..guest import hardware, kvm, machine
 from ..guest import image as image_module
-from ..guest import kvm, machine
 from ..proc import together
 from .plan import DRIVE_BYTES, PACKAGES, REFUSED, Plan
 
@@ -83,14 +83,14 @@ def prepare(plan: Plan) -> Parts:
 
 
 def _spec(parts: Parts, folder: Path, name: str, command: str,
-          more: list[machine.Drive]) -> machine.Spec:
+          more: list[hardware.Drive]) -> hardware.Spec:
     root = folder / f"{name}.qcow2"
     root.unlink(missing_ok=True)
     image_module.overlay(parts.qemu.img, parts.image.disk, root)
     seed = parts.plan.seed
-    first = machine.Drive(root, "qcow2", "vssd",
+    first = hardware.Drive(root, "qcow2", "vssd",
                           paths.find_profile("zero-latency"), [f"seed={seed}"])
-    return machine.Spec(
+    return hardware.Spec(
         parts.qemu.emulator,
         "tcg" if parts.plan.icount else kvm.accelerator(parts.qemu),
         [first, *more], kernel=parts.image.kernel, initrd=parts.image.initrd,
@@ -100,7 +100,7 @@ def _spec(parts: Parts, folder: Path, name: str, command: str,
 
 
 def recording(parts: Parts, folder: Path, log: Path, notes: Path) \
-        -> machine.Spec:
+        -> hardware.Spec:
     """The machine that runs the writer; it writes both logs."""
     images = []
     for name, size in (("data", parts.size), ("notes", NOTES_BYTES)):
@@ -115,16 +115,16 @@ def recording(parts: Parts, folder: Path, log: Path, notes: Path) \
             "seconds": parts.plan.seconds, "most_notes": MOST_NOTES}
     return _spec(parts, folder, "record",
                  _payload(parts.plan, "record", plan, {}), [
-        machine.Drive(images[0], "raw", "vssd", parts.drive.profile, sets,
+        hardware.Drive(images[0], "raw", "vssd", parts.drive.profile, sets,
                       serial=SERIAL, durable_log=log),
-        machine.Drive(images[1], "raw", "vssd",
+        hardware.Drive(images[1], "raw", "vssd",
                       paths.find_profile("zero-latency"),
                       ["buffer.plp=on", f"seed={seed + 1}"],
                       serial=NOTES_SERIAL, durable_log=notes)])
 
 
 def checking(parts: Parts, folder: Path, name: str,
-             cuts: list[tuple[Path, bytes]]) -> machine.Spec:
+             cuts: list[tuple[Path, bytes]]) -> hardware.Spec:
     """The machine that checks these images, each with its notes."""
     serials = [f"{SERIAL}{i}" for i in range(len(cuts))]
     # All cuts are of one run: notes of an earlier one are the head of a later
@@ -139,7 +139,7 @@ def checking(parts: Parts, folder: Path, name: str,
             "check_seconds": parts.plan.check_seconds}
     return _spec(parts, folder, name,
                  _payload(parts.plan, "check", plan, files), [
-        machine.Drive(image, "raw", "vssd", paths.find_profile("zero-latency"),
+        hardware.Drive(image, "raw", "vssd", paths.find_profile("zero-latency"),
                       ["seed=1"], serial=serial)
         for serial, (image, _) in zip(serials, cuts)])
 
@@ -193,7 +193,7 @@ def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return info
 
 
-async def run(spec: machine.Spec, limit_s: float = GUEST_LIMIT_S) -> Outcome:
+async def run(spec: hardware.Spec, limit_s: float = GUEST_LIMIT_S) -> Outcome:
     """Boot it, and wait until its command and the guest have ended."""
     out: dict[str, bytearray] = {"O": bytearray(), "E": bytearray()}
     async with machine.running(spec) as m:

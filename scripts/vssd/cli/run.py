@@ -25,7 +25,7 @@ from ..ui import Stage, say
 
 if TYPE_CHECKING:
     from ..build import qemu_build
-    from ..guest import control, machine
+    from ..guest import control, hardware, machine
 
 DEFAULT_PROFILE = "tlc-generic"
 MOST_VFS = 31
@@ -309,9 +309,9 @@ def image_format(path: Path, option: str = "--disk") -> str:
 
 
 @contextlib.contextmanager
-def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
+def prepared(args: argparse.Namespace) -> Iterator[hardware.Spec]:
     """The machine's description; its files live as long as the context."""
-    from ..guest import kvm, machine
+    from ..guest import hardware, kvm
 
     qemu, built_in = _parts(args)
     with rundir.rundir() as folder, contextlib.ExitStack() as ends:
@@ -324,7 +324,7 @@ def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
         args.folder = folder
         first = _served if args.server else _first
         drive = ends.enter_context(first(args, qemu, built_in, backing, fmt))
-        spec = machine.Spec(
+        spec = hardware.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive, *further(args, qemu, folder)], mebibytes(args.mem),
             args.smp, arch=args.arch, network=not args.icount,
@@ -388,9 +388,9 @@ def _sets(args: argparse.Namespace) -> list[str]:
 @contextlib.contextmanager
 def _first(args: argparse.Namespace, qemu: qemu_build.Qemu,
            built_in: image.Image | None, backing: Path, fmt: str) \
-        -> Iterator[machine.Drive]:
+        -> Iterator[hardware.Drive]:
     """The first drive, a device of QEMU."""
-    from ..guest import machine
+    from ..guest import hardware
 
     path = args.folder / "drive.qcow2"
     if args.keep:
@@ -400,7 +400,7 @@ def _first(args: argparse.Namespace, qemu: qemu_build.Qemu,
     else:
         image.overlay(qemu.img, backing, path, fmt)
         fmt = "qcow2"
-    yield machine.Drive(path, fmt, args.device,
+    yield hardware.Drive(path, fmt, args.device,
                         paths.find_profile(args.profile), _sets(args),
                         state=args.state, oplog=args.oplog,
                         timeline=args.timeline,
@@ -413,10 +413,10 @@ def _first(args: argparse.Namespace, qemu: qemu_build.Qemu,
 @contextlib.contextmanager
 def _served(args: argparse.Namespace, _qemu: qemu_build.Qemu,
             built_in: image.Image | None, backing: Path, _fmt: str) \
-        -> Iterator[machine.Drive]:
+        -> Iterator[hardware.Drive]:
     """The first drive, in a process of its own."""
     from ..build import vfio_server
-    from ..guest import machine
+    from ..guest import hardware
 
     program = vfio_server.ensure()
     if not args.keep:
@@ -430,14 +430,14 @@ def _served(args: argparse.Namespace, _qemu: qemu_build.Qemu,
     profile = paths.find_profile(args.profile)
     with served.serving(program, served.Options(
             profile, path, _sets(args), args.state), args.folder) as found:
-        yield machine.Drive(path, "raw", "vfio-user-pci", profile,
+        yield hardware.Drive(path, "raw", "vfio-user-pci", profile,
                             server=found)
 
 
 def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
-            first: int = 1) -> list[machine.Drive]:
+            first: int = 1) -> list[hardware.Drive]:
     """The drives of --drive, from ssd<first> on; each has a seed of its own."""
-    from ..guest import machine
+    from ..guest import hardware
 
     found = []
     for i, one in enumerate(args.further, first):
@@ -457,7 +457,7 @@ def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
                               folder / f"drive{i}.state")
         sets = one.sets + ([] if any(s.startswith("seed=") for s in one.sets)
                            else [f"seed={args.seed + i}"])
-        found.append(machine.Drive(
+        found.append(hardware.Drive(
             path, fmt, "vssd", one.profile, sets, serial=one.serial,
             state=state, oplog=one.files.get("oplog"),
             trace=one.files.get("trace"), slot=True,
@@ -515,7 +515,7 @@ def _kept(args: argparse.Namespace, qemu: qemu_build.Qemu,
     return path, "qcow2"
 
 
-def _boot(args: argparse.Namespace, spec: machine.Spec,
+def _boot(args: argparse.Namespace, spec: hardware.Spec,
           built_in: image.Image | None, folder: Path) -> None:
     root = f"root={built_in.root} rw " if built_in else ""
     default = root + args.arch.kernel_command_line
@@ -529,10 +529,10 @@ def _boot(args: argparse.Namespace, spec: machine.Spec,
     elif args.firmware or args.disk:
         spec.firmware = args.firmware or "seabios"
         if spec.firmware == "ovmf" and not args.print_command:
-            from ..guest import machine
+            from ..guest import hardware
 
             spec.ovmf_vars = folder / "vars.fd"
-            shutil.copy(machine.find_ovmf_vars(), spec.ovmf_vars)
+            shutil.copy(hardware.find_ovmf_vars(), spec.ovmf_vars)
     else:
         assert built_in
         spec.kernel, spec.initrd = built_in.kernel, built_in.initrd
@@ -623,7 +623,7 @@ def _written(option: str, file: FileIO, data: bytes) -> FileIO | None:
         return None
 
 
-def facts(args: argparse.Namespace, spec: machine.Spec) -> dict[str, object]:
+def facts(args: argparse.Namespace, spec: hardware.Spec) -> dict[str, object]:
     """What the run says of itself to other commands (docs/machines.md)."""
     ssh = spec.ports[-1][0] if args.ssh is not None else None
     return {
@@ -647,7 +647,7 @@ def detached_log(name: str) -> Path:
     return log_file(f"run-{name}")
 
 
-async def _session(args: argparse.Namespace, spec: machine.Spec,
+async def _session(args: argparse.Namespace, spec: hardware.Spec,
                    logs: Logs, started: Callable[[], None]) -> int:
     from ..guest import control, machine, report
     from ..watch import spare
@@ -738,9 +738,9 @@ def main(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, started: Callable[[str, Path], None]) -> int:
     with prepared(args) as spec:
         if args.print_command:
-            from ..guest import machine
+            from ..guest import hardware
 
-            print(shlex.join([*machine.command_line(spec), "-serial",
+            print(shlex.join([*hardware.command_line(spec), "-serial",
                               "mon:stdio"]))
             return 0
         name = args.name or args.folder.name

@@ -23,7 +23,7 @@ import numpy as np
 from ..build import emulator, kernel_build, model, qemu_build
 from ..build.kernel_source import Wanted
 from ..errors import UserError
-from ..guest import image, kvm, machine
+from ..guest import hardware, image, kvm, machine
 from ..guest import store as guest_store
 from ..guest.store import FADVISE, Conditions, Run, Store
 from ..paths import find_profile, key_of
@@ -112,7 +112,7 @@ def options(name: str, conditions: Conditions, seed: int = SEED) -> list[str]:
     return found
 
 
-def _drives(guests: Guests, name: str, folder: Path) -> list[machine.Drive]:
+def _drives(guests: Guests, name: str, folder: Path) -> list[hardware.Drive]:
     """The guest's root, the drive that is looked at, and more programs."""
     setting = guests.setting
     sets = options(name, setting.conditions[name], setting.store.seed)
@@ -122,27 +122,27 @@ def _drives(guests: Guests, name: str, folder: Path) -> list[machine.Drive]:
         f.truncate(model.drive_info(profile, sets)["capacity_bytes"])
     root = folder / "root.qcow2"
     image.overlay(guests.qemu.img, guests.root.disk, root)
-    drives = [machine.Drive(root, "qcow2", "vssd", find_profile(ROOT_PROFILE)),
-              machine.Drive(data, "raw", "vssd", profile, sets, serial=SERIAL)]
+    drives = [hardware.Drive(root, "qcow2", "vssd", find_profile(ROOT_PROFILE)),
+              hardware.Drive(data, "raw", "vssd", profile, sets, serial=SERIAL)]
     if setting.files:
         files = folder / "files.qcow2"
         image.overlay(guests.qemu.img, setting.files, files)
-        drives.append(machine.Drive(files, "qcow2", "vssd",
+        drives.append(hardware.Drive(files, "qcow2", "vssd",
                                     find_profile(ROOT_PROFILE),
                                     serial=setting.files_serial))
     return drives
 
 
-def _spec(guests: Guests, name: str, folder: Path) -> machine.Spec:
+def _spec(guests: Guests, name: str, folder: Path) -> hardware.Spec:
     setting = guests.setting
     conditions = setting.conditions[name]
-    return machine.Spec(
+    return hardware.Spec(
         guests.qemu.emulator, guests.accel, _drives(guests, name, folder),
         mem_mib=setting.memory_mib, network=False,
         icount=guests.accel == "tcg", icount_shift=setting.shift,
         seed=setting.store.seed,
         kernel=guests.kernel.kernel, initrd=guests.kernel.initrd,
-        append=f"root={guests.root.root} rw {machine.KERNEL_ARGS} quiet"
+        append=f"root={guests.root.root} rw {hardware.KERNEL_ARGS} quiet"
         " panic=-1"
         f" mitigations=off init={AGENT}"
         f" nvme_core.streams={int(conditions.streams)}",

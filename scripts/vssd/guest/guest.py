@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from ..errors import UserError
-from .machine import Machine, Result, Spec
+from .hardware import Spec
+from .machine import Machine, Result
 
 T = TypeVar("T")
 

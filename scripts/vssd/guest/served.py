@@ -22,7 +22,8 @@ from pathlib import Path
 from .. import rundir
 from ..errors import UserError, one_line
 from ..ui import Stage, say
-from .machine import NO_MIGRATION, PR_SET_PDEATHSIG
+from .hardware import NO_MIGRATION
+from .machine import PR_SET_PDEATHSIG
 
 SOCKET = "drive.sock"
 SOCKET_MAX = 107  # bytes of the path of a socket

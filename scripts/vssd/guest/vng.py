@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError
-from . import machine
+from . import hardware
 
 KERNEL = Path("arch/x86/boot/bzImage")
 # Files at the top of every tree of Linux's sources.
@@ -54,12 +54,12 @@ def configures(words: list[str]) -> bool:
 
 
 def command(program: Path, emulator: Path, accel: str,
-            drives: list[machine.Drive], extra: list[str], words: list[str]) \
+            drives: list[hardware.Drive], extra: list[str], words: list[str]) \
         -> list[str]:
     """virtme-ng's command line; it gives our arguments for QEMU to a shell."""
     qemu = [arg for folder in FIRMWARE_DIRS for arg in ("-L", folder)]
     for i, drive in enumerate(drives):
-        qemu += machine.drive_args(i, drive, False, aio=machine.aio_of(emulator))
+        qemu += hardware.drive_args(i, drive, False, aio=hardware.aio_of(emulator))
     return [str(program), "--qemu", str(emulator), "--disable-microvm",
             *["--disable-kvm"] * (accel != "kvm"),
             "--qemu-opts=" + shlex.join(qemu + extra),

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..build import emulator
 from ..errors import UserError
-from ..guest import image, kvm, machine
+from ..guest import hardware, image, kvm, machine
 from ..guest.guest import Guest
 from ..ui import say
 from .suite import Form
@@ -158,12 +158,12 @@ class Target:
         extra = device_args(self.setup, self.disk) + _root_args(root)
         if self.setup.share:
             extra += _share_args(self.setup.share)
-        spec = machine.Spec(
+        spec = hardware.Spec(
             self.qemu.emulator, kvm.accelerator(self.qemu), [],
             self.setup.mem_mib, self.setup.smp, kernel=self.image.kernel,
             initrd=self.image.initrd, serve=True, extra=extra,
             confined=self.setup.share is not None,
-            append=f"root={self.image.root} rw {machine.KERNEL_ARGS}"
+            append=f"root={self.image.root} rw {hardware.KERNEL_ARGS}"
             " nvme_core.multipath=N"
             + (" intel_iommu=on" if self.setup.form.iommu else ""))
         begin = time.monotonic()

@@ -16,7 +16,7 @@ from ..errors import UserError
 from ..sim.calibrate import number_of, settings
 
 if TYPE_CHECKING:
-    from ..guest.machine import Drive
+    from ..guest.hardware import Drive
 
 GEOMETRY = ("channels", "chips", "dies", "planes", "blocks", "pages",
             "page_size")
