@@ -58,6 +58,23 @@ static void test_cut(void)
     ref_free(r);
 }
 
+/* Times that cuts lose add up. */
+static void test_lost_time(void)
+{
+    Ref *r = ref_new(ref_config(EACH), false);
+    uint64_t first_ns;
+
+    ref_pass(r, 19 * MS);
+    ref_power_cycle(r);
+    first_ns = ssd_uncounted_ns(r->ssd);
+    g_assert_cmpuint(first_ns, >=, 9 * MS);
+    ref_pass(r, 2 * MS);
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_uncounted_ns(r->ssd), >=, first_ns + 2 * MS);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* A shutdown saves the counters. */
 static void test_shutdown(void)
 {
@@ -119,6 +136,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/counters/cut", test_cut);
+    g_test_add_func("/counters/lost-time", test_lost_time);
     g_test_add_func("/counters/shutdown", test_shutdown);
     g_test_add_func("/counters/off", test_off);
     g_test_add_func("/counters/refused", test_refused);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * statistics.c - a reset of the statistics changes each row as its kind
- * requires.
+ * requires; and counts add up: those of two parts of a run are those of the
+ * run.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "inspect/inspect.h"
+#include "inspect/inspect-internal.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "ref.h"
@@ -24,6 +27,20 @@ static const char *const drives[] = {
      "power.active=8000;power.idle=1000;thermal.warning=30;thermal.critical=31;"
      "thermal.throttle_1=30;thermal.throttle_2=40;nand.energy_read=100;"
      "power.states=8000:0:0/100:10:50:idle;power.idle_after=100us"),
+    ("nand.channels=4;nand.dies=1;nand.planes=2;nand.blocks=60;nand.pages=16;"
+     "nand.multi_plane=on;superblock.width=4;superblock.row=4;"
+     "superblock.row_wait=10us;superblock.parity=on;ftl.op_percent=100%;"
+     "media.errors=on;media.base=7.5e-3;media.retry_limit=1;"
+     "media.retry_factor=0.97"),
+    ("nand.cell=tlc;nand.slc_blocks=4;nand.pages=12;ftl.op_percent=200%;"
+     "ftl.slc_fold_at=80%;nand.register_hits=on;nand.suspend=both;"
+     "host.read_ahead=64KiB"),
+    ("ftl.op_percent=200%;ftl.wear=static;ftl.wear_spread=1;media.errors=on;"
+     "ftl.gc_preempt=on"),
+    ("ftl.hot_cold=on;ftl.op_percent=300%;buffer.policy=lru;"
+     "buffer.flush_interval=1ms;nand.copyback=on"),
+    "ftl.map=fast;ftl.op_percent=200%",
+    "ftl.recovery=checkpoint;ftl.op_percent=200%;ftl.checkpoint_interval=100",
 };
 
 /* The JSON of a row alone. */
@@ -105,19 +122,25 @@ static void forget(GPtrArray *found[3])
     }
 }
 
-static Ref *used(const char *options)
+static void work(Ref *r, uint64_t seed)
 {
-    Ref *r = ref_new(ref_config(options), true);
     Prng rng;
 
-    r->faults = true;
-    prng_seed(&rng, 1, 1);
+    prng_seed(&rng, seed, 1);
     for (int i = 0; i < 6000; i++) {
         uint64_t lba = prng_below(&rng, r->info->nblocks / 8) * 8;
 
         ref_do(r, i % 5 == 4 ? SSD_OP_READ : SSD_OP_WRITE, lba, 8, false);
     }
     ref_drain(r);
+}
+
+static Ref *used(const char *options)
+{
+    Ref *r = ref_new(ref_config(options), true);
+
+    r->faults = true;
+    work(r, 1);
     return r;
 }
 
@@ -145,9 +168,121 @@ static void test_kinds(void)
     }
 }
 
+/* ---- counts add up ------------------------------------------------------- */
+
+/* The numbers outside of names. */
+static GArray *numbers_in(const char *json)
+{
+    GArray *all = g_array_new(false, false, sizeof(uint64_t));
+    bool in_name = false;
+
+    while (*json) {
+        in_name ^= *json == '"';
+        if (!in_name && g_ascii_isdigit(*json)) {
+            char *end;
+            uint64_t n = g_ascii_strtoull(json, &end, 10);
+
+            g_array_append_val(all, n);
+            json = end;
+        } else {
+            json++;
+        }
+    }
+    return all;
+}
+
+/* Rows that count: no samples, no maxima. */
+static bool is_sum(const StatRow *r)
+{
+    return r->path && r->reset == STAT_RESET && r->type != STAT_DOUBLE &&
+           r->type != STAT_HIST && r->type != STAT_PART &&
+           r->type != STAT_BOOL && r->type != STAT_STRING &&
+           !strstr(r->path, "over_time") && !strstr(r->path, "max") &&
+           !strstr(r->path, "most") && !strstr(r->path, "peak");
+}
+
+/* Paths of rows that have counted in both parts of a run go into `seen`. */
+static void compare_sums(const StatTable *t, const GPtrArray *first,
+                         const GPtrArray *second, const GPtrArray *both,
+                         GHashTable *seen)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        g_autoptr(GArray) a = numbers_in(first->pdata[i]);
+        g_autoptr(GArray) b = numbers_in(second->pdata[i]);
+        g_autoptr(GArray) c = numbers_in(both->pdata[i]);
+
+        for (unsigned k = 0; is_sum(&t->row[i]) && k < c->len; k++) {
+            uint64_t sum =
+                g_array_index(a, uint64_t, k) + g_array_index(b, uint64_t, k);
+            uint64_t is = g_array_index(c, uint64_t, k);
+
+            if (is - sum > 1) { /* times are cut off to whole ns */
+                g_error("%s: number %u is %" PRIu64 ", its parts' sum %" PRIu64,
+                        t->row[i].path, k, is, sum);
+            }
+            if (is > g_array_index(b, uint64_t, k)) {
+                g_hash_table_add(seen, (void *)t->row[i].path);
+            }
+        }
+    }
+}
+
+/* Counters that no row shows. */
+static void compare_counts(const SsdCounts *a, const SsdCounts *b,
+                           const SsdCounts *both)
+{
+#define COMPARE(id, ...)     g_assert_cmpuint(a->id + b->id, ==, both->id);
+#define COMPARE_SUM(id, ...) g_assert_true(a->id + b->id == both->id);
+#define NONE_TO_COMPARE(...)
+    SSD_STATS(COMPARE, COMPARE_SUM, NONE_TO_COMPARE, NONE_TO_COMPARE)
+}
+
+static void check_sums(const char *options, GHashTable *seen)
+{
+    Ref *whole = used(options);
+    Ref *part = used(options);
+    const StatTable *map = whole->ssd->map->policy->stats;
+    SsdCounts count = whole->ssd->inspect.count;
+    GPtrArray *first[3];
+    GPtrArray *second[3];
+    GPtrArray *both[3];
+
+    look(whole->ssd, first);
+    ssd_reset_stats(part->ssd);
+    work(whole, 2);
+    work(part, 2);
+    look(whole->ssd, both);
+    look(part->ssd, second);
+    compare_counts(&count, &part->ssd->inspect.count,
+                   &whole->ssd->inspect.count);
+    compare_sums(&ssd_stats, first[0], second[0], both[0], seen);
+    compare_sums(&ssd_head_stats, first[1], second[1], both[1], seen);
+    if (map) {
+        compare_sums(map, first[2], second[2], both[2], seen);
+    }
+    forget(first);
+    forget(second);
+    forget(both);
+    ref_free(whole);
+    ref_free(part);
+}
+
+/* Two drives do the same in two parts; one is reset between them. */
+static void test_sums(void)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+
+    for (size_t i = 0; i < G_N_ELEMENTS(drives); i++) {
+        check_sums(drives[i], seen);
+    }
+    g_test_message("%u of the rows have counted", g_hash_table_size(seen));
+    g_assert_cmpuint(g_hash_table_size(seen), >=, 80);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/statistics/kinds", test_kinds);
+    g_test_add_func("/statistics/sums", test_sums);
     return g_test_run();
 }
