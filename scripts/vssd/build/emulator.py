@@ -45,6 +45,12 @@ def is_made(arch: Arch) -> bool:
     return True
 
 
+def check() -> None:
+    """UserError, before anything is made, if no package brings the device."""
+    if installed.here() and not is_built():
+        installed.plugin()
+
+
 def ensure(arch: Arch = X86_64) -> Qemu:
     """QEMU for guests of an architecture."""
     if is_built():

@@ -362,6 +362,8 @@ def _parts(args: argparse.Namespace) \
         return qemu_package.ensure_vfio_user() if args.server \
             else emulator.ensure(args.arch)
 
+    if not args.server:
+        emulator.check()
     if args.disk:
         return qemu(), None
     if not args.server and not emulator.is_made(args.arch):
