@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("build", nargs="?", type=Path,
                         default=ROOT / "build-coverage")
     parser.add_argument("--corpus", type=Path,
-                        default=ROOT / "tests/fuzz/corpus-nvme")
+                        default=ROOT / "tests/corpora/nvme")
     parser.add_argument("--files", action="store_true", help="file by file, too")
     parser.add_argument("--uncovered", metavar="FILE",
                         help="print the lines of FILE that nothing reaches")

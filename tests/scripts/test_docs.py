@@ -244,7 +244,7 @@ def test_head(page: Path) -> None:
 def test_comments() -> None:
     """The words of all comments; words.py is the list itself."""
     sources = [n for n in sorted(tracked()) if n.endswith((".c", ".h", ".py"))
-               and "corpus" not in n and n != "tests/scripts/words.py"]
+               and "corpora" not in n and n != "tests/scripts/words.py"]
     assert len(sources) > 500
     assert [line for n in sources
             for line in words.in_comments(n, text_of(PROJECT / n))] == []

@@ -35,7 +35,7 @@ def files() -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         paths = [p for p in PROJECT.rglob("*")
                  if not {".git", "__pycache__"} & {*p.parts}]
-    return [p for p in paths if p.is_file() and "corpus" not in str(p)]
+    return [p for p in paths if p.is_file() and "corpora" not in str(p)]
 
 
 def test_sources_without_git(monkeypatch: pytest.MonkeyPatch) -> None:

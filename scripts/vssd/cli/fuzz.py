@@ -192,7 +192,7 @@ def main(args: argparse.Namespace) -> int:
     program = folder / name
     shutil.copy2(build / "tests" / "fuzz" / name, program)
     campaign = Campaign(program, folder,
-                        PROJECT / "tests" / "fuzz" / f"corpus-{args.target}",
+                        PROJECT / "tests" / "corpora" / args.target,
                         _length(args))
     commit = version()
     try:

@@ -47,7 +47,7 @@ def sources() -> list[str]:
         names = [str(p.relative_to(PROJECT)) for p in PROJECT.rglob("*")
                  if not {".git", "__pycache__"} & {*p.parts}]
     return sorted(n for n in names if (PROJECT / n).is_file()
-                  and "corpus" not in n)
+                  and "corpora" not in n)
 
 
 def findings(args: list[str | Path]) -> list[str]:
