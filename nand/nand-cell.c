@@ -139,7 +139,8 @@ static uint64_t register_ps(Nand *n, NandOp *op, uint64_t ps)
 
 void nand_lose_registers(Nand *n, uint32_t leader)
 {
-    for (uint32_t i = leader; n->in_register && i != NONE; i = n->op[i].mate) {
+    for (uint32_t i = leader; n->in_register && i != NONE;
+         i = n->op[i].next_joined) {
         n->in_register[n->op[i].plane] = 0;
     }
 }
@@ -150,7 +151,7 @@ void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
     NandOp *op = &n->op[leader];
     uint64_t ps = 0;
 
-    for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
+    for (uint32_t i = leader; i != NONE; i = n->op[i].next_joined) {
         uint64_t own_ps = cell_ps(n, &n->op[i]);
 
         if (G_UNLIKELY(n->timing.wears)) {

@@ -22,13 +22,13 @@
 
 /* The first waiting operation of a die that may join, or NONE. */
 static uint32_t first_of_die(const Nand *n, uint32_t leader,
-                             NandFirstMate *first_mate, uint32_t die)
+                             NandFirstJoinable *first_joinable, uint32_t die)
 {
     uint32_t first = die * n->geo.planes_per_die;
     uint32_t best = NONE;
 
     for (uint32_t p = first; p < first + n->geo.planes_per_die; p++) {
-        uint32_t i = first_mate(n, leader, p);
+        uint32_t i = first_joinable(n, leader, p);
 
         if (i != NONE && (best == NONE || n->op[i].order < n->op[best].order)) {
             best = i;
@@ -47,24 +47,26 @@ static bool same_page(const Nand *n, uint32_t i, uint32_t k)
 
 /* Add what a die contributes beside its first operation. */
 static uint32_t add_planes(const Nand *n, uint32_t leader,
-                           NandFirstMate *first_mate, uint32_t first,
-                           uint32_t *mate, uint32_t found)
+                           NandFirstJoinable *first_joinable, uint32_t first,
+                           uint32_t *joined, uint32_t found)
 {
     uint32_t begin = n->op[first].die * n->geo.planes_per_die;
 
     for (uint32_t p = begin; p < begin + n->geo.planes_per_die; p++) {
-        uint32_t i = p == n->op[first].plane ? NONE : first_mate(n, leader, p);
+        uint32_t i =
+            p == n->op[first].plane ? NONE : first_joinable(n, leader, p);
 
         if (i != NONE && same_page(n, i, first)) {
-            invariant(found < NAND_MAX_MATES);
-            mate[found++] = i;
+            invariant(found < NAND_MOST_JOINED);
+            joined[found++] = i;
         }
     }
     return found;
 }
 
-uint32_t nand_composite_mates(const Nand *n, uint32_t leader,
-                              NandFirstMate *first_mate, uint32_t *mate)
+uint32_t nand_composite_joinable(const Nand *n, uint32_t leader,
+                                 NandFirstJoinable *first_joinable,
+                                 uint32_t *joined)
 {
     uint32_t dies = n->planes_per_unit / n->geo.planes_per_die;
     uint32_t begin = n->op[leader].unit * dies;
@@ -74,17 +76,17 @@ uint32_t nand_composite_mates(const Nand *n, uint32_t leader,
     for (uint32_t die = begin; die < begin + dies; die++) {
         bool own = die == n->op[leader].die;
         uint32_t first =
-            own ? leader : first_of_die(n, leader, first_mate, die);
+            own ? leader : first_of_die(n, leader, first_joinable, die);
 
         if (first == NONE) {
             continue;
         }
         if (!own) {
-            invariant(found < NAND_MAX_MATES);
-            mate[found++] = first;
+            invariant(found < NAND_MOST_JOINED);
+            joined[found++] = first;
         }
         if (n->cfg.multi_plane) {
-            found = add_planes(n, leader, first_mate, first, mate, found);
+            found = add_planes(n, leader, first_joinable, first, joined, found);
         }
     }
     return found;

@@ -140,11 +140,11 @@ static bool check_features(const NandConfig *cfg, GError **error)
     if (cfg->composite && cfg->lock != NAND_LOCK_CHIP) {
         return refuse(error, "nand.composite=on: needs nand.lock=chip");
     }
-    if (cfg->composite && cfg->dies * cfg->planes > NAND_MAX_MATES) {
+    if (cfg->composite && cfg->dies * cfg->planes > NAND_MOST_JOINED) {
         return refuse(error,
                       "nand.composite=on: needs chips of at most %u "
                       "planes (nand.dies times nand.planes)",
-                      NAND_MAX_MATES);
+                      NAND_MOST_JOINED);
     }
     if (cfg->independent_reads && !cfg->multi_plane) {
         return refuse(error, "nand.independent_reads=on: needs "

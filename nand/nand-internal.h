@@ -72,7 +72,7 @@ typedef enum WaitList {
 
 typedef enum WaitHeap {
     HEAP_READS,
-    HEAP_MATES,
+    HEAP_JOINABLE,
     N_WAIT_HEAPS,
 } WaitHeap;
 
@@ -107,8 +107,8 @@ typedef struct UnitQueue {
                        without nand.suspend */
 } UnitQueue;
 
-#define NAND_MAX_MATES  64 /* planes of a command: of a die, or of a chip */
-#define NAND_MATE_KINDS 3  /* of operations that multi-plane commands do */
+#define NAND_MOST_JOINED 64 /* planes of a command: of a die, or of a chip */
+#define NAND_JOIN_KINDS  3  /* of operations that multi-plane commands do */
 
 /* See nand.c; each place names a group by its leader, or NONE. */
 typedef struct Unit {
@@ -167,8 +167,8 @@ struct Nand {
     Wait *wait;
     UnitQueue *unit_queue;
     WaitBlock *wait_block;
-    uint32_t *mates; /* heaps by plane, page of a block and kind; NULL without
-                        nand.multi_plane, async_reads and composite */
+    uint32_t *joinable; /* heaps by plane, page of a block and kind; NULL
+                        without nand.multi_plane, async_reads and composite */
     bool in_order;   /* the first one is always the next: no lists of blocks */
     bool uses_heaps; /* heaps of those that nothing is in the way of */
 
@@ -234,7 +234,7 @@ void nand_queue_ready(Nand *n, uint32_t op);
 uint32_t nand_pick_read(const Nand *n, const Unit *u);
 
 /* Take the operations that may run with the leader out of the unit's queue. */
-void nand_gather_mates(Nand *n, Unit *u, uint32_t leader);
+void nand_gather_joinable(Nand *n, Unit *u, uint32_t leader);
 
 /* For those below: where more than one waits. */
 void nand_queue_add_more(Nand *n, UnitQueue *q, uint32_t op);
@@ -243,12 +243,14 @@ uint32_t nand_pick_listed(const Nand *n, const UnitQueue *q, uint64_t now_ps);
 
 /* The first waiting operation of the plane that may be in one command with the
  * leader, as far as kind, order and mode go; NONE: there is none. */
-typedef uint32_t NandFirstMate(const Nand *n, uint32_t leader, uint32_t plane);
+typedef uint32_t NandFirstJoinable(const Nand *n, uint32_t leader,
+                                   uint32_t plane);
 
 /* nand-composite.c: the operations that join the leader, in any order, at most
- * NAND_MAX_MATES; with nand.composite, and no read leads. */
-uint32_t nand_composite_mates(const Nand *n, uint32_t leader,
-                              NandFirstMate *first_mate, uint32_t *mate);
+ * NAND_MOST_JOINED; with nand.composite, and no read leads. */
+uint32_t nand_composite_joinable(const Nand *n, uint32_t leader,
+                                 NandFirstJoinable *first_joinable,
+                                 uint32_t *joined);
 
 /* The first waiting read of the plane that may start; with nand.async_reads.
  * NONE: there is none, or it waits alone in its queue. */
@@ -453,7 +455,7 @@ static inline void nand_enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
 static inline void nand_enter_group(Nand *n, uint32_t leader, Phase phase,
                                     uint64_t now_ps)
 {
-    for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
+    for (uint32_t i = leader; i != NONE; i = n->op[i].next_joined) {
         nand_enter(n, i, phase, now_ps);
     }
 }

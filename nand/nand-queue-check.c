@@ -106,13 +106,13 @@ static uint32_t pick_read(const Nand *n, const Waiting *w)
 }
 
 /* The heaps of possible further planes have the expected sizes. */
-static bool check_mates(const Nand *n, const Waiting *w, GError **error)
+static bool check_joinable(const Nand *n, const Waiting *w, GError **error)
 {
-    for (uint32_t k = 0; n->mates && w->n > 1 && k < w->n; k++) {
+    for (uint32_t k = 0; n->joinable && w->n > 1 && k < w->n; k++) {
         uint32_t i = w->op[k];
         bool is_free = n->op[i].kind != NAND_COPYBACK && ready(n, w, k) &&
                        in_the_way(n, w, k) == k;
-        bool in = n->wait[i].node[HEAP_MATES].in;
+        bool in = n->wait[i].node[HEAP_JOINABLE].in;
 
         if (n->unit_queue[n->op[i].unit].only == 0 && in != is_free) {
             return fail(error, "operation %u: %s be a further plane", i,
@@ -156,7 +156,7 @@ bool nand_queue_check(const Nand *n, GError **error)
             return fail(error, "unit %u: read %u is next, not %u", u, read,
                         nand_pick_read(n, &n->unit[u]));
         }
-        if (!check_mates(n, &w, error)) {
+        if (!check_joinable(n, &w, error)) {
             return false;
         }
     }

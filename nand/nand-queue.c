@@ -208,7 +208,7 @@ static bool not_yet(const Nand *n, uint32_t i)
 /* ---- those that nothing is in the way of --------------------------------- */
 
 /* The heap of possible further planes of a command with the operation. */
-static uint32_t *mates_of(const Nand *n, const NandOp *op, uint32_t plane)
+static uint32_t *joinable_of(const Nand *n, const NandOp *op, uint32_t plane)
 {
     uint32_t page = nand_page_in_block(&n->geo, op->ppa.page);
     bool any_page = op->kind == NAND_ERASE ||
@@ -218,10 +218,10 @@ static uint32_t *mates_of(const Nand *n, const NandOp *op, uint32_t plane)
     size_t row = (size_t)plane * n->geo.pages_per_block + (any_page ? 0 : page);
 
     invariant(plane < n->geo.n_planes);
-    G_STATIC_ASSERT(NAND_READ < NAND_MATE_KINDS &&
-                    NAND_PROGRAM < NAND_MATE_KINDS &&
-                    NAND_ERASE < NAND_MATE_KINDS);
-    return &n->mates[row * NAND_MATE_KINDS + op->kind];
+    G_STATIC_ASSERT(NAND_READ < NAND_JOIN_KINDS &&
+                    NAND_PROGRAM < NAND_JOIN_KINDS &&
+                    NAND_ERASE < NAND_JOIN_KINDS);
+    return &n->joinable[row * NAND_JOIN_KINDS + op->kind];
 }
 
 static void set_free(Nand *n, uint32_t i)
@@ -234,8 +234,8 @@ static void set_free(Nand *n, uint32_t i)
     if (op->kind == NAND_READ && n->cfg.suspend != NAND_SUSPEND_OFF) {
         heap_add(n, &n->unit_queue[op->unit].reads, HEAP_READS, i);
     }
-    if (n->mates && op->kind != NAND_COPYBACK) {
-        heap_add(n, mates_of(n, op, op->plane), HEAP_MATES, i);
+    if (n->joinable && op->kind != NAND_COPYBACK) {
+        heap_add(n, joinable_of(n, op, op->plane), HEAP_JOINABLE, i);
     }
 }
 
@@ -246,8 +246,8 @@ static void unset_free(Nand *n, uint32_t i)
     if (node_of(n, HEAP_READS, i)->in) {
         heap_drop(n, &n->unit_queue[op->unit].reads, HEAP_READS, i);
     }
-    if (node_of(n, HEAP_MATES, i)->in) {
-        heap_drop(n, mates_of(n, op, op->plane), HEAP_MATES, i);
+    if (node_of(n, HEAP_JOINABLE, i)->in) {
+        heap_drop(n, joinable_of(n, op, op->plane), HEAP_JOINABLE, i);
     }
 }
 
@@ -255,7 +255,7 @@ static void unset_free(Nand *n, uint32_t i)
 static void not_free_yet(Nand *n, uint32_t i)
 {
     node_of(n, HEAP_READS, i)->in = false;
-    node_of(n, HEAP_MATES, i)->in = false;
+    node_of(n, HEAP_JOINABLE, i)->in = false;
 }
 
 /* An operation has left the block's lists: which ones are free now?  Of reads,
@@ -270,7 +270,7 @@ static void look_at_block(Nand *n, uint32_t block)
         set_free(n, b->held);
         b->held = link_of(n, WAIT_READS, b->held)->next;
     }
-    if (first != EMPTY && !node_of(n, HEAP_MATES, first)->in &&
+    if (first != EMPTY && !node_of(n, HEAP_JOINABLE, first)->in &&
         first_in_the_way(n, first) == first) {
         set_free(n, first);
     }
@@ -462,15 +462,15 @@ uint32_t nand_first_read(const Nand *n, uint32_t plane)
 {
     static const NandOp read = {.kind = NAND_READ};
 
-    return *mates_of(n, &read, plane) - 1;
+    return *joinable_of(n, &read, plane) - 1;
 }
 
 /* ---- multi-plane commands ------------------------------------------------ */
 
-static uint32_t first_mate(const Nand *n, uint32_t leader, uint32_t plane)
+static uint32_t first_joinable(const Nand *n, uint32_t leader, uint32_t plane)
 {
     const NandOp *op = &n->op[leader];
-    uint32_t i = *mates_of(n, op, plane);
+    uint32_t i = *joinable_of(n, op, plane);
 
     if (i == EMPTY ||
         (n->slc_mode && nand_block_is_slc(&n->geo, op->block) !=
@@ -481,7 +481,7 @@ static uint32_t first_mate(const Nand *n, uint32_t leader, uint32_t plane)
 }
 
 /* The planes of the leader's die that may take part: each by its first operation. */
-static uint32_t die_mates(const Nand *n, uint32_t leader, uint32_t *mate)
+static uint32_t die_joinable(const Nand *n, uint32_t leader, uint32_t *joined)
 {
     const NandOp *op = &n->op[leader];
     uint32_t first = op->die * n->geo.planes_per_die;
@@ -494,18 +494,18 @@ static uint32_t die_mates(const Nand *n, uint32_t leader, uint32_t *mate)
         end = first + n->planes_per_unit;
     }
     for (uint32_t p = first; p < end; p++) {
-        uint32_t i = p == op->plane ? NONE : first_mate(n, leader, p);
+        uint32_t i = p == op->plane ? NONE : first_joinable(n, leader, p);
 
         if (i != NONE) {
-            invariant(found < NAND_MAX_MATES);
-            mate[found++] = i;
+            invariant(found < NAND_MOST_JOINED);
+            joined[found++] = i;
         }
     }
     return found;
 }
 
 /* The operations that run with the leader, in order of arrival. */
-static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
+static uint32_t find_joinable(const Nand *n, uint32_t leader, uint32_t *joined)
 {
     bool composite = n->cfg.composite && n->op[leader].kind != NAND_READ;
     uint32_t found;
@@ -513,37 +513,38 @@ static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
     if (!composite && !n->cfg.multi_plane) {
         return 0; /* a read of a drive whose programs are composite */
     }
-    found = composite ? nand_composite_mates(n, leader, first_mate, mate)
-                      : die_mates(n, leader, mate);
+    found = composite
+                ? nand_composite_joinable(n, leader, first_joinable, joined)
+                : die_joinable(n, leader, joined);
     for (uint32_t j = 1; j < found; j++) {
-        uint32_t i = mate[j];
+        uint32_t i = joined[j];
         uint32_t k = j;
 
-        for (; k > 0 && n->op[i].order < n->op[mate[k - 1]].order; k--) {
-            mate[k] = mate[k - 1];
+        for (; k > 0 && n->op[i].order < n->op[joined[k - 1]].order; k--) {
+            joined[k] = joined[k - 1];
         }
-        mate[k] = i;
+        joined[k] = i;
     }
     return found;
 }
 
-void nand_gather_mates(Nand *n, Unit *u, uint32_t leader)
+void nand_gather_joinable(Nand *n, Unit *u, uint32_t leader)
 {
     UnitQueue *q = &n->unit_queue[u - n->unit];
-    uint32_t mate[NAND_MAX_MATES];
+    uint32_t joined[NAND_MOST_JOINED];
     uint32_t last = leader;
     uint32_t found = 0;
 
     invariant(leader < n->n_op);
     if (q->n > 0 && n->op[leader].kind != NAND_COPYBACK) {
         enlist_only(n, q);
-        found = find_mates(n, leader, mate);
+        found = find_joinable(n, leader, joined);
     }
     for (uint32_t k = 0; k < found; k++) {
-        uint32_t i = mate[k];
+        uint32_t i = joined[k];
 
         nand_queue_take(n, i);
-        n->op[last].mate = i;
+        n->op[last].next_joined = i;
         n->op[i].leader = leader;
         n->op[i].group = n->op[leader].id;
         n->op[i].grouped = true;
@@ -555,9 +556,9 @@ void nand_gather_mates(Nand *n, Unit *u, uint32_t leader)
 
 /* ---- made, emptied, given back ------------------------------------------- */
 
-static size_t n_mates(const Nand *n)
+static size_t n_joinable(const Nand *n)
 {
-    return (size_t)n->geo.n_planes * n->geo.pages_per_block * NAND_MATE_KINDS;
+    return (size_t)n->geo.n_planes * n->geo.pages_per_block * NAND_JOIN_KINDS;
 }
 
 void nand_queue_init(Nand *n)
@@ -565,10 +566,10 @@ void nand_queue_init(Nand *n)
     invariant(!n->unit_queue);
     n->unit_queue = g_new0(UnitQueue, n->n_units);
     n->wait_block = lazy_new(WaitBlock, n->geo.n_blocks);
-    n->mates = n->cfg.multi_plane || n->cfg.async_reads || n->cfg.composite
-                   ? lazy_new(uint32_t, n_mates(n))
-                   : NULL;
-    n->uses_heaps = n->mates || n->cfg.suspend != NAND_SUSPEND_OFF;
+    n->joinable = n->cfg.multi_plane || n->cfg.async_reads || n->cfg.composite
+                      ? lazy_new(uint32_t, n_joinable(n))
+                      : NULL;
+    n->uses_heaps = n->joinable || n->cfg.suspend != NAND_SUSPEND_OFF;
     n->in_order = !n->uses_heaps && !n->sched->rank && !n->media;
 }
 
@@ -577,14 +578,14 @@ void nand_queue_destroy(Nand *n)
     g_free(n->wait);
     g_free(n->unit_queue);
     lazy_free(n->wait_block, n->geo.n_blocks, sizeof(*n->wait_block));
-    lazy_free(n->mates, n_mates(n), sizeof(*n->mates));
+    lazy_free(n->joinable, n_joinable(n), sizeof(*n->joinable));
 }
 
 void nand_queue_forget(Nand *n)
 {
     memset(n->unit_queue, 0, n->n_units * sizeof(*n->unit_queue));
     lazy_clear(n->wait_block, n->geo.n_blocks, sizeof(*n->wait_block));
-    lazy_clear(n->mates, n_mates(n), sizeof(*n->mates));
+    lazy_clear(n->joinable, n_joinable(n), sizeof(*n->joinable));
     n->first_order = 0;
 }
 

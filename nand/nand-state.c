@@ -39,7 +39,7 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, wait), /* worked out again */
     STATE_KEPT_ROW(Nand, unit_queue),
     STATE_KEPT_ROW(Nand, wait_block),
-    STATE_KEPT_ROW(Nand, mates),
+    STATE_KEPT_ROW(Nand, joinable),
     STATE_KEPT_ROW(Nand, in_order),
     STATE_KEPT_ROW(Nand, uses_heaps),
     STATE_TABLE_ROW(Nand, unit, N_UNITS),

@@ -68,9 +68,9 @@ static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     n->op[i].group = n->op[i].id;
     if ((n->cfg.multi_plane || n->cfg.composite) &&
         !(n->cfg.async_reads && n->op[i].kind == NAND_READ)) {
-        nand_gather_mates(n, u, i);
+        nand_gather_joinable(n, u, i);
     }
-    for (uint32_t k = i; k != NONE; k = n->op[k].mate) {
+    for (uint32_t k = i; k != NONE; k = n->op[k].next_joined) {
         nand_enter(n, k, PHASE_TURN, now_ps);
         die_hold(n, &n->op[k], now_ps);
     }
@@ -207,7 +207,7 @@ static void finish_group(Nand *n, Unit *u, uint32_t leader, uint64_t now_ps)
     uint32_t next;
 
     for (uint32_t i = leader; i != NONE; i = next) {
-        next = n->op[i].mate;
+        next = n->op[i].next_joined;
         finish_op(n, i, now_ps);
     }
     unit_step(n, u, now_ps);
@@ -445,7 +445,7 @@ static void after_cell(Nand *n, Unit *u, uint32_t leader, uint64_t now_ps)
 
 static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
-    uint32_t mate = n->op[i].mate;
+    uint32_t next = n->op[i].next_joined;
     uint32_t leader = n->op[i].leader;
 
     if (n->data_in && n->op[i].kind == NAND_PROGRAM) {
@@ -454,12 +454,12 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         n->data_in(n->opaque, &op, now_ps);
     }
 
-    if (mate != NONE) {
+    if (next != NONE) {
         /* tDBSY, then the next plane of the command. */
         nand_enter(n, i, PHASE_TURN, now_ps);
-        nand_enter(n, mate, PHASE_GAP, now_ps);
-        n->op[mate].cell_end_ps = now_ps + NAND_DBSY_PS;
-        eventq_push(n->q, n->op[mate].cell_end_ps, NAND_EVENT_CELL_DONE, mate);
+        nand_enter(n, next, PHASE_GAP, now_ps);
+        n->op[next].cell_end_ps = now_ps + NAND_DBSY_PS;
+        eventq_push(n->q, n->op[next].cell_end_ps, NAND_EVENT_CELL_DONE, next);
         return;
     }
     if (leader == u->loading) {
@@ -485,7 +485,7 @@ static void queue_again(Nand *n, uint32_t i)
 
     invariant(op->kind == NAND_READ && n->media);
     n->stats.read_retries++;
-    op->mate = NONE;
+    op->next_joined = NONE;
     op->grouped = false;
     nand_queue_add_first(n, i);
 }
@@ -558,15 +558,15 @@ static void decode(Nand *n, uint32_t i, uint64_t now_ps)
 
 static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
-    uint32_t mate = n->op[i].mate;
+    uint32_t next = n->op[i].next_joined;
     uint32_t unit = n->op[i].unit;
     bool again = must_read_again(n, &n->op[i], now_ps);
 
-    if (mate == NONE) {
+    if (next == NONE) {
         u->out = NONE;
     } else {
-        u->out = mate;
-        nand_bus_ask(n, mate, STEP_OUT, now_ps);
+        u->out = next;
+        nand_bus_ask(n, next, STEP_OUT, now_ps);
     }
     if (again) {
         queue_again(n, i);
@@ -580,7 +580,7 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     } else {
         finish_op(n, i, now_ps);
     }
-    if (mate != NONE) {
+    if (next != NONE) {
         return;
     }
     if (u->array != NONE && n->op[u->array].phase == PHASE_READY) {
@@ -601,9 +601,9 @@ static void bus_done(Nand *n, uint32_t i, uint64_t now_ps)
     invariant(i < n->n_op);
     switch (step) {
     case STEP_IN:
-        keep = op->mate != NONE && nand_bus_keeps(n, op);
+        keep = op->next_joined != NONE && nand_bus_keeps(n, op);
         if (keep) {
-            nand_bus_keep(n, op->mate, now_ps);
+            nand_bus_keep(n, op->next_joined, now_ps);
         }
         in_done(n, u, i, now_ps);
         if (!keep) {
@@ -713,7 +713,7 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         .die = die,
         .channel = die / n->geo.dies_per_channel,
         .unit = plane / n->planes_per_unit,
-        .mate = NONE,
+        .next_joined = NONE,
         .phase = PHASE_DIE_WAIT,
         .id = ++n->last_id,
         .submit_ps = now_ps,

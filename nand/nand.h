@@ -225,7 +225,7 @@ typedef struct NandOp {
     uint8_t step;
     uint16_t suspends; /* so far */
     uint32_t next;     /* link in the queue of the channel, or of free places */
-    uint32_t mate;     /* next operation of the same multi-plane command */
+    uint32_t next_joined; /* next operation of the same multi-plane command */
     uint32_t leader;   /* first operation of it */
     uint32_t block; /* in the whole array, as plane, die and channel are */
     uint32_t plane;
