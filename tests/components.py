@@ -60,7 +60,16 @@ MOST_PUBLIC = 28
 MOST_PRIVATE = 32
 
 # Files that are part of a circle.
-CIRCLE_FILES = {"core": 0, "nand": 0, "ftl": 0, "hw-ssd/nvme": 0}
+CIRCLE_FILES = {"core": 0, "nand": 0, "ftl": 0, "hw-ssd/nvme": 0, "sim": 22}
+
+# Parts of the QEMU device (hw-ssd/qemu/vssd.h): the files that write their
+# members.  Others may read, so often.
+QEMU_PARTS = {"serve": ("serve", "kick"), "clock": ("serve", "wake"),
+              "irq": ("irq", "irqfd", "hold"), "power": ("power", "faults"),
+              "store": ("store", "nodes", "metadata"),
+              "file": ("state", "lock", "oplog", "durable", "timeline",
+                       "recording"), "memory": ("memory",)}
+QEMU_FOREIGN_READS = 56
 
 
 def symbols(folder: str) -> dict[str, tuple[set[str], set[str]]]:
@@ -185,6 +194,25 @@ class Components(unittest.TestCase):
             found = circles(arrows)
             files = sum(len(c) for c in found)
             self.assertLessEqual(files, most, f"{folder}: {found}")
+
+    def test_parts_of_the_device(self) -> None:
+        """Each part of the QEMU device is written by its own files alone."""
+        part = r"->(" + "|".join(QEMU_PARTS) + r")\."
+        writes = re.compile(
+            part + r"\w+(?:\[[^]]*\])?\s*(?:=[^=]|[-+|&]=|\+\+|--)"
+            r"|(?:qatomic_(?:set|inc|dec|or|and|xchg)|timer_(?:mod|del|free)\w*|g_steal_pointer)"
+            r"\(&?\w+" + part)
+        reads = own = 0
+        for path in sorted((FTL.parent / "hw-ssd/qemu").glob("*.c")):
+            text = path.read_text()
+            for m in re.finditer(part, text):
+                own += path.stem in QEMU_PARTS[m[1]]
+                reads += path.stem not in QEMU_PARTS[m[1]]
+            for m in writes.finditer(text):
+                self.assertIn(path.stem, QEMU_PARTS[m[1] or m[2]],
+                              f"{path.name}: {m[0]}")
+        self.assertGreater(own, 300)
+        self.assertLessEqual(reads, QEMU_FOREIGN_READS)
 
     def test_headers(self) -> None:
         """A header has one reason, so it is small."""

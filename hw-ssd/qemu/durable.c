@@ -33,16 +33,16 @@ static void end_log(VssdDev *s)
 
 static void qemu_ends(Notifier *notifier, void *data)
 {
-    end_log(container_of(notifier, VssdDev, durable_exit));
+    end_log(container_of(notifier, VssdDev, file.durable_exit));
 }
 
 bool vssd_durable_check(VssdDev *s, Error **errp)
 {
-    if (s->durable_log && (s->metadata || s->state)) {
+    if (s->prop.durable_log && (s->prop.metadata || s->prop.state)) {
         error_setg(errp, "vssd: durable_log= does not go with %s=: %s",
-                   s->metadata ? "metadata" : "state",
-                   s->metadata ? "it has no metadata"
-                               : "it must tell all from the beginning");
+                   s->prop.metadata ? "metadata" : "state",
+                   s->prop.metadata ? "it has no metadata"
+                                    : "it must tell all from the beginning");
         return false;
     }
     return true;
@@ -52,8 +52,8 @@ bool vssd_durable_open(VssdDev *s, Error **errp)
 {
     GError *error = NULL;
 
-    if (s->durable_log &&
-        !nvme_durable_log_open(s->ctrl, s->durable_log, &error)) {
+    if (s->prop.durable_log &&
+        !nvme_durable_log_open(s->ctrl, s->prop.durable_log, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);
         return false;
@@ -63,16 +63,16 @@ bool vssd_durable_open(VssdDev *s, Error **errp)
 
 void vssd_durable_init(VssdDev *s)
 {
-    if (s->durable_log) {
-        s->durable_exit.notify = qemu_ends;
-        qemu_add_exit_notifier(&s->durable_exit);
+    if (s->prop.durable_log) {
+        s->file.durable_exit.notify = qemu_ends;
+        qemu_add_exit_notifier(&s->file.durable_exit);
     }
 }
 
 void vssd_durable_stop(VssdDev *s)
 {
-    if (s->durable_log) {
-        qemu_remove_exit_notifier(&s->durable_exit);
+    if (s->prop.durable_log) {
+        qemu_remove_exit_notifier(&s->file.durable_exit);
         end_log(s);
     }
 }

@@ -38,13 +38,13 @@ void vssd_faults_unplug(void *opaque, bool removed, uint64_t for_ns)
     VssdDev *s = f->drive;
 
     if (removed) {
-        s->remove_asked = true;
-        s->remove_ns = for_ns;
+        s->power.remove_asked = true;
+        s->power.remove_ns = for_ns;
     } else {
         f->link_asked = true;
-        s->link_ns = for_ns;
+        s->power.link_ns = for_ns;
     }
-    qemu_bh_schedule(s->fault_bh);
+    qemu_bh_schedule(s->power.fault_bh);
 }
 
 /* BQL held; the lock as well.  Commands in flight end without a completion. */
@@ -68,12 +68,13 @@ static void fault_bh(void *opaque)
     VssdFunction *f;
 
     if (!vssd_lock(s)) {
-        qemu_bh_schedule(s->fault_bh); /* an event loop in the drive's work */
+        qemu_bh_schedule(
+            s->power.fault_bh); /* an event loop in the drive's work */
         return;
     }
-    removed = s->remove_asked;
-    remove_ns = s->remove_ns;
-    s->remove_asked = false;
+    removed = s->power.remove_asked;
+    remove_ns = s->power.remove_ns;
+    s->power.remove_asked = false;
     QTAILQ_FOREACH(f, &s->functions, next)
     {
         if (f->link_asked && !qatomic_read(&f->off_bus)) {
@@ -86,9 +87,10 @@ static void fault_bh(void *opaque)
     if (link) {
         vssd_power_links_lost(s);
     }
-    if (link && s->link_ns) {
-        timer_mod_ns(s->link_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                                        (int64_t)s->link_ns);
+    if (link && s->power.link_ns) {
+        timer_mod_ns(s->power.link_timer,
+                     qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                         (int64_t)s->power.link_ns);
     }
     if (removed) {
         vssd_power_remove(s, remove_ns);
@@ -101,8 +103,9 @@ static void link_cb(void *opaque)
     VssdDev *s = opaque;
 
     if (!vssd_power_links_back(s)) {
-        timer_mod_ns(s->link_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                                        LINK_RETRY_MS * SCALE_MS);
+        timer_mod_ns(s->power.link_timer,
+                     qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                         LINK_RETRY_MS * SCALE_MS);
     }
 }
 
@@ -195,16 +198,16 @@ static void faults_get(Object *obj, Visitor *v, const char *name, void *opaque,
 
 void vssd_faults_init(VssdDev *s)
 {
-    s->fault_bh = qemu_bh_new(fault_bh, s); /* not guarded: see serve.c */
-    s->link_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, link_cb, s);
+    s->power.fault_bh = qemu_bh_new(fault_bh, s); /* not guarded: see serve.c */
+    s->power.link_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, link_cb, s);
 }
 
 void vssd_faults_stop(VssdDev *s)
 {
-    timer_free(s->link_timer);
-    s->link_timer = NULL;
-    qemu_bh_delete(s->fault_bh);
-    s->fault_bh = NULL;
+    timer_free(s->power.link_timer);
+    s->power.link_timer = NULL;
+    qemu_bh_delete(s->power.fault_bh);
+    s->power.fault_bh = NULL;
 }
 
 void vssd_faults_class_init(ObjectClass *klass)

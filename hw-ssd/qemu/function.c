@@ -82,11 +82,11 @@ static void machine_trace(void *opaque, const NvmeTrace *t)
 {
     VssdFunction *f = opaque;
     VssdDev *s = f->drive;
-    uint64_t late_ns = t->complete_ns ? s->now_ns - t->complete_ns : 0;
+    uint64_t late_ns = t->complete_ns ? s->clock.now_ns - t->complete_ns : 0;
 
     if (t->end) {
         trace_vssd_command_end(f, t->sqid, t->cid, t->admin, t->opcode,
-                               t->status, s->now_ns, late_ns);
+                               t->status, s->clock.now_ns, late_ns);
         vssd_account(s, t);
         vssd_hold_ended(f, t);
     } else {
@@ -169,7 +169,8 @@ static bool add_msix(VssdFunction *f, unsigned vectors, Error **errp)
                   VSSD_MSIX_PBA, 0, errp) < 0) {
         return false;
     }
-    if (f->drive->sriov_vfs) { /* show_vectors(): it need not be as it was */
+    if (f->drive->prop
+            .sriov_vfs) { /* show_vectors(): it need not be as it was */
         pci_word_test_and_clear_mask(
             pci->cmask + pci->msix_cap + PCI_MSIX_FLAGS, PCI_MSIX_FLAGS_QSIZE);
     }
@@ -198,7 +199,7 @@ bool vssd_function_init(VssdFunction *f, Error **errp)
     pci_register_bar(
         pci, 0, PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_TYPE_64,
         &f->bar0);
-    return add_msix(f, f->n_vectors ? f->n_vectors : f->drive->num_vectors,
+    return add_msix(f, f->n_vectors ? f->n_vectors : f->drive->prop.num_vectors,
                     errp);
 }
 
@@ -220,15 +221,19 @@ void vssd_function_take_back(VssdFunction *f)
 
 void vssd_function_join(VssdFunction *f, NvmeCtrl *ctrl)
 {
+    g_assert(bql_locked());
+    g_assert(!f->drive->serve.online || vssd_has_lock(f->drive));
     f->ctrl = ctrl;
     QTAILQ_INSERT_TAIL(&f->drive->functions, f, next);
-    if (f->drive->online) {
+    if (f->drive->serve.online) {
         vssd_kick_join(f);
     }
 }
 
 void vssd_function_part(VssdFunction *f)
 {
+    g_assert(bql_locked());
+    g_assert(!f->drive->serve.online || vssd_has_lock(f->drive));
     QTAILQ_REMOVE(&f->drive->functions, f, next);
     f->ctrl = NULL;
 }
@@ -240,7 +245,7 @@ void vssd_function_leave(VssdFunction *f)
     vssd_lock(s);
     nvme_remove_controller(f->ctrl);
     vssd_function_part(f);
-    if (s->online) {
+    if (s->serve.online) {
         vssd_run_later(s);
     }
     vssd_unlock(s);
@@ -318,6 +323,7 @@ void vssd_function_exit(PCIDevice *pci)
 
 void vssd_function_strand(VssdFunction *f)
 {
+    g_assert(bql_locked());
     vssd_power_show_gone(f);
     if (f->pin_sent && !qatomic_read(&f->off_bus)) {
         f->pin_sent = false;
@@ -381,7 +387,7 @@ static void function_reset(DeviceState *dev)
 
 static bool is_absent(VssdFunction *f)
 {
-    return !f->drive || qatomic_read(&f->drive->power_off) ||
+    return !f->drive || qatomic_read(&f->drive->power.off) ||
            qatomic_read(&f->link_down);
 }
 
@@ -391,7 +397,7 @@ static void show_vectors(VssdFunction *f)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
-    if (f->drive->sriov_vfs && msix_present(pci) && vssd_lock(f->drive)) {
+    if (f->drive->prop.sriov_vfs && msix_present(pci) && vssd_lock(f->drive)) {
         pci_set_word_by_mask(pci->config + pci->msix_cap + PCI_MSIX_FLAGS,
                              PCI_MSIX_FLAGS_QSIZE, nvme_vectors(f->ctrl) - 1);
         vssd_unlock(f->drive);

@@ -44,20 +44,21 @@
 
 static void count_alone(VssdDev *s)
 {
-    int cpu = qatomic_read(&s->irq_cpu);
+    int cpu = qatomic_read(&s->irq.cpu);
 
-    if (cpu != s->hold_cpu) {
-        s->hold_cpu = cpu;
-        s->hold_alone = 0;
-    } else if (s->hold_alone < ALONE_MIN) {
-        s->hold_alone++;
+    if (cpu != s->irq.hold_cpu) {
+        s->irq.hold_cpu = cpu;
+        s->irq.hold_alone = 0;
+    } else if (s->irq.hold_alone < ALONE_MIN) {
+        s->irq.hold_alone++;
     }
 }
 
 void vssd_hold_begin(VssdFunction *f, unsigned sqid)
 {
+    g_assert(vssd_has_lock(f->drive));
     f->hold_sqid = sqid;
-    f->hold_begin_ns = f->drive->now_ns;
+    f->hold_begin_ns = f->drive->clock.now_ns;
     f->hold_ended = 0;
     f->hold_others = false;
     if (sqid) {
@@ -67,6 +68,7 @@ void vssd_hold_begin(VssdFunction *f, unsigned sqid)
 
 void vssd_hold_ended(VssdFunction *f, const NvmeTrace *t)
 {
+    g_assert(vssd_has_lock(f->drive));
     if (t->sqid == f->hold_sqid && t->fetch_ns >= f->hold_begin_ns &&
         t->complete_ns <= t->fetch_ns) {
         f->hold_ended++;
@@ -108,9 +110,9 @@ static void fall_back(VssdHold *h)
 static void arm(VssdDev *s, uint64_t now_ns)
 {
     uint64_t next_ns =
-        MIN(now_ns + CHECK_US * SCALE_US, qatomic_read(&s->hold_until_ns));
+        MIN(now_ns + CHECK_US * SCALE_US, qatomic_read(&s->irq.hold_until_ns));
 
-    timer_mod_ns(s->hold_timer, qatomic_read(&s->epoch_ns) + next_ns);
+    timer_mod_ns(s->irq.hold_timer, qatomic_read(&s->clock.epoch_ns) + next_ns);
 }
 
 bool vssd_hold(VssdFunction *f)
@@ -118,9 +120,10 @@ bool vssd_hold(VssdFunction *f)
     VssdDev *s = f->drive;
     VssdHold *h = &f->hold[f->hold_sqid];
 
-    if (!s->hold_timer || s->stopped || f->hold_others || !f->hold_ended ||
-        s->hold_alone < ALONE_MIN || !qatomic_read(&s->irq_noted) ||
-        !msix_enabled(PCI_DEVICE(f))) {
+    g_assert(vssd_has_lock(s));
+    if (!s->irq.hold_timer || s->serve.stopped || f->hold_others ||
+        !f->hold_ended || s->irq.hold_alone < ALONE_MIN ||
+        !qatomic_read(&s->irq.noted) || !msix_enabled(PCI_DEVICE(f))) {
         return false;
     }
     h->held += f->hold_ended;
@@ -129,12 +132,12 @@ bool vssd_hold(VssdFunction *f)
         return false;
     }
     if (h->held == f->hold_ended) {
-        qatomic_set(&s->hold_until_ns,
-                    s->now_ns + s->irq_hold_us * (uint64_t)SCALE_US);
+        qatomic_set(&s->irq.hold_until_ns,
+                    s->clock.now_ns + s->prop.irq_hold_us * (uint64_t)SCALE_US);
     }
-    if (!s->hold_armed) {
-        s->hold_armed = true;
-        arm(s, s->now_ns);
+    if (!s->irq.hold_armed) {
+        s->irq.hold_armed = true;
+        arm(s, s->clock.now_ns);
     }
     return true;
 }
@@ -144,7 +147,7 @@ bool vssd_hold(VssdFunction *f)
 /* Does the vCPU sleep that rang last?  Others are seen when time is over. */
 static bool guest_sleeps(VssdDev *s)
 {
-    int index = qatomic_read(&s->irq_cpu);
+    int index = qatomic_read(&s->irq.cpu);
     CPUState *cpu = tcg_enabled() && index >= 0 ? qemu_get_cpu(index) : NULL;
 
     return cpu && qatomic_read(&cpu->halted);
@@ -171,16 +174,16 @@ static void hold_timer(void *opaque)
 {
     VssdDev *s = opaque;
 
-    if (qatomic_read(&s->irq_noted) && !guest_sleeps(s) &&
-        vssd_clock_ns(s) < qatomic_read(&s->hold_until_ns)) {
+    if (qatomic_read(&s->irq.noted) && !guest_sleeps(s) &&
+        vssd_clock_ns(s) < qatomic_read(&s->irq.hold_until_ns)) {
         arm(s, vssd_clock_ns(s));
         return;
     }
     if (!vssd_lock(s)) {
         return;
     }
-    s->hold_armed = false;
-    if (qatomic_read(&s->irq_noted)) {
+    s->irq.hold_armed = false;
+    if (qatomic_read(&s->irq.noted)) {
         end_all(s);
     }
     vssd_unlock(s); /* sends them */
@@ -197,26 +200,27 @@ void vssd_hold_init(VssdFunction *f)
 
 void vssd_hold_start(VssdDev *s)
 {
-    if (s->irq_hold_us == VSSD_HOLD_AUTO) {
-        s->irq_hold_us = tcg_enabled() ? HOLD_US : 0;
+    if (s->prop.irq_hold_us == VSSD_HOLD_AUTO) {
+        s->prop.irq_hold_us = tcg_enabled() ? HOLD_US : 0;
     }
-    if (s->irq_hold_us && !s->with_bql) {
-        s->hold_cpu = -1; /* as irq_cpu */
-        s->hold_timer = aio_timer_new(s->run_ctx, QEMU_CLOCK_VIRTUAL, SCALE_NS,
-                                      hold_timer, s);
+    if (s->prop.irq_hold_us && !s->serve.with_bql) {
+        s->irq.hold_cpu = -1; /* as irq_cpu */
+        s->irq.hold_timer = aio_timer_new(s->serve.run_ctx, QEMU_CLOCK_VIRTUAL,
+                                          SCALE_NS, hold_timer, s);
     }
 }
 
 void vssd_hold_pause(VssdDev *s)
 {
-    if (s->hold_timer) {
-        timer_del(s->hold_timer);
-        s->hold_armed = false;
+    g_assert(vssd_has_lock(s));
+    if (s->irq.hold_timer) {
+        timer_del(s->irq.hold_timer);
+        s->irq.hold_armed = false;
     }
 }
 
 void vssd_hold_stop(VssdDev *s)
 {
-    timer_free(s->hold_timer);
-    s->hold_timer = NULL;
+    timer_free(s->irq.hold_timer);
+    s->irq.hold_timer = NULL;
 }

@@ -2,12 +2,13 @@
 /*
  * irq.c - interrupts, from any thread, without waiting for the BQL.
  *
- * Interrupts are noted under VssdDev.lock and sent when it has been let go.
+ * Interrupts are noted under VssdServe.lock and sent when it has been let go.
  * Sending takes the BQL, and an IOThread must never wait for it (the main loop
- * waits for IOThreads with the BQL held).  So a thread that has the BQL sends at
- * once, and another one hands over: under TCG to the vCPU that rang last, which
- * must be stopped for the interrupt anyway, so no further thread is woken; else
- * to the main loop.  Vectors noted before the sender runs go out together.
+ * waits for IOThreads with the BQL held).  So a thread that has the BQL sends
+ * at once, and another one hands over: under TCG to the vCPU that rang last,
+ * which must be stopped for the interrupt anyway, so no further thread is
+ * woken; else to the main loop.  Vectors noted before the sender runs go out
+ * together.
  */
 #include "qemu/osdep.h"
 #include "hw/core/cpu.h"
@@ -23,7 +24,7 @@
 /* What was noted before is seen by whoever takes the mark. */
 static void note(VssdFunction *f)
 {
-    qatomic_store_release(&f->drive->irq_noted, true);
+    qatomic_store_release(&f->drive->irq.noted, true);
 }
 
 void vssd_irq_msix(VssdFunction *f, unsigned vector)
@@ -49,6 +50,7 @@ void vssd_irq_send_msix(VssdFunction *f, unsigned vector)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
+    g_assert(bql_locked());
     if (!msix_enabled(pci) || qatomic_read(&f->off_bus)) {
         return;
     }
@@ -108,17 +110,17 @@ static void send_all(VssdDev *s)
  */
 static void irq_send(VssdDev *s)
 {
-    if (s->irq_sending) {
+    if (s->irq.sending) {
         return;
     }
-    s->irq_sending = true;
+    s->irq.sending = true;
     for (unsigned round = 0;
-         round < SEND_ROUNDS && qatomic_xchg(&s->irq_noted, false); round++) {
+         round < SEND_ROUNDS && qatomic_xchg(&s->irq.noted, false); round++) {
         send_all(s);
     }
-    s->irq_sending = false;
-    if (qatomic_read(&s->irq_noted)) {
-        qemu_bh_schedule(s->irq_bh);
+    s->irq.sending = false;
+    if (qatomic_read(&s->irq.noted)) {
+        qemu_bh_schedule(s->irq.bh);
     }
 }
 
@@ -126,7 +128,7 @@ static void irq_bh(void *opaque)
 {
     VssdDev *s = opaque;
 
-    qatomic_set_mb(&s->irq_scheduled, false);
+    qatomic_set_mb(&s->irq.scheduled, false);
     irq_send(s);
 }
 
@@ -140,7 +142,7 @@ static void irq_work(CPUState *cpu, run_on_cpu_data data)
 
 CPUState *vssd_irq_target(VssdDev *s)
 {
-    int index = qatomic_read(&s->irq_cpu);
+    int index = qatomic_read(&s->irq.cpu);
     CPUState *cpu = index >= 0 ? qemu_get_cpu(index) : NULL;
 
     return cpu ? cpu : first_cpu;
@@ -148,21 +150,21 @@ CPUState *vssd_irq_target(VssdDev *s)
 
 void vssd_irq_deliver(VssdDev *s)
 {
-    if (!qatomic_read(&s->irq_noted)) {
+    if (!qatomic_read(&s->irq.noted)) {
         return;
     }
     if (bql_locked()) {
         irq_send(s);
         return;
     }
-    if (qatomic_xchg(&s->irq_scheduled, true)) {
+    if (qatomic_xchg(&s->irq.scheduled, true)) {
         return;
     }
     if (tcg_enabled()) {
         object_ref(OBJECT(s));
         async_run_on_cpu(vssd_irq_target(s), irq_work, RUN_ON_CPU_HOST_PTR(s));
     } else {
-        qemu_bh_schedule(s->irq_bh);
+        qemu_bh_schedule(s->irq.bh);
     }
 }
 
@@ -176,6 +178,7 @@ void vssd_irq_command_written(VssdFunction *f)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
+    g_assert(bql_locked());
     if (!msix_enabled(pci) ||
         !(pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
         return;
@@ -200,12 +203,17 @@ void vssd_irq_loaded(VssdFunction *f)
 
 void vssd_irq_init(VssdDev *s)
 {
-    s->irq_cpu = -1;
-    s->irq_bh = qemu_bh_new(irq_bh, s); /* not guarded: see serve.c */
+    s->irq.cpu = -1;
+    s->irq.bh = qemu_bh_new(irq_bh, s); /* not guarded: see serve.c */
+}
+
+void vssd_irq_rung(VssdDev *s, int cpu)
+{
+    qatomic_set(&s->irq.cpu, cpu);
 }
 
 void vssd_irq_stop(VssdDev *s)
 {
-    qemu_bh_delete(s->irq_bh);
-    s->irq_bh = NULL;
+    qemu_bh_delete(s->irq.bh);
+    s->irq.bh = NULL;
 }

@@ -47,7 +47,7 @@ void vssd_irqfd_flush(VssdDev *s)
 {
     VssdFunction *f;
 
-    if (!s->irqfds || has_kvm()) {
+    if (!s->irq.fds || has_kvm()) {
         return;
     }
     QTAILQ_FOREACH(f, &s->functions, next)
@@ -150,7 +150,8 @@ void vssd_irqfd_signal(VssdDev *s)
 {
     VssdFunction *f;
 
-    if (!s->irqfds || !qatomic_read(&s->irq_noted)) {
+    g_assert(vssd_has_lock(s));
+    if (!s->irq.fds || !qatomic_read(&s->irq.noted)) {
         return;
     }
     QTAILQ_FOREACH(f, &s->functions, next)
@@ -166,14 +167,14 @@ void vssd_irqfd_signal(VssdDev *s)
 
 bool vssd_irqfd_init(VssdDev *s, Error **errp)
 {
-    if (s->irqfd == ON_OFF_AUTO_ON && icount_enabled()) {
+    if (s->prop.irqfd == ON_OFF_AUTO_ON && icount_enabled()) {
         error_setg(errp, "vssd: irqfd=on does not go with -icount, which sends "
                          "interrupts in virtual time");
         return false;
     }
-    s->irqfds =
-        !icount_enabled() && (s->irqfd == ON_OFF_AUTO_ON ||
-                              (s->irqfd == ON_OFF_AUTO_AUTO && has_kvm()));
+    s->irq.fds =
+        !icount_enabled() && (s->prop.irqfd == ON_OFF_AUTO_ON ||
+                              (s->prop.irqfd == ON_OFF_AUTO_AUTO && has_kvm()));
     return true;
 }
 
@@ -181,7 +182,7 @@ void vssd_irqfd_join(VssdFunction *f)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
-    if (!f->drive->irqfds || !msix_present(pci)) {
+    if (!f->drive->irq.fds || !msix_present(pci)) {
         return;
     }
     f->n_irqfds = MIN(pci->msix_entries_nr, VSSD_MAX_VECTORS);

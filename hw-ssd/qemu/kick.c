@@ -52,12 +52,12 @@ static bool poll_tails(void *opaque)
     VssdDev *s = k->f->drive;
     bool moved;
 
-    if (qemu_mutex_trylock(&s->lock)) {
+    if (qemu_mutex_trylock(&s->serve.lock)) {
         return false;
     }
-    moved = s->online && !s->stopped && k->f->ctrl &&
+    moved = s->serve.online && !s->serve.stopped && k->f->ctrl &&
             nvme_tail_moved(k->f->ctrl, k - k->f->kick);
-    qemu_mutex_unlock(&s->lock);
+    qemu_mutex_unlock(&s->serve.lock);
     return moved;
 }
 
@@ -100,7 +100,7 @@ static void show(VssdFunction *f)
     f->kicks_on = wanted;
     trace_vssd_kicks(f, wanted);
     memory_region_transaction_begin();
-    for (unsigned qid = 1; qid <= f->drive->num_queues; qid++) {
+    for (unsigned qid = 1; qid <= f->drive->prop.num_queues; qid++) {
         if (wanted) {
             add(f, qid);
         } else {
@@ -108,7 +108,7 @@ static void show(VssdFunction *f)
         }
     }
     memory_region_transaction_commit();
-    if (!wanted && f->drive->online) {
+    if (!wanted && f->drive->serve.online) {
         vssd_run_later(f->drive); /* for a doorbell that came meanwhile */
     }
 }
@@ -128,7 +128,7 @@ void vssd_kick_shadows(void *opaque, bool on)
     VssdFunction *f = opaque;
 
     qatomic_set(&f->kicks_wanted, on);
-    if (!f->drive->kicks) {
+    if (!f->drive->serve.kicks) {
         return;
     }
     if (bql_locked()) {
@@ -143,22 +143,22 @@ void vssd_kick_shadows(void *opaque, bool on)
 
 static AioContext *context(VssdDev *s, unsigned qid)
 {
-    return s->with_bql ? s->run_ctx
-           : s->doorbell_threads
+    return s->serve.with_bql ? s->serve.run_ctx
+           : s->prop.doorbell_threads
                ? iothread_get_aio_context(
-                     s->kick_thread[qid % s->doorbell_threads])
-               : s->ctx;
+                     s->serve.kick_thread[qid % s->prop.doorbell_threads])
+               : s->serve.ctx;
 }
 
 void vssd_kick_join(VssdFunction *f)
 {
     VssdDev *s = f->drive;
 
-    if (!s->kicks || f->kick) {
+    if (!s->serve.kicks || f->kick) {
         return;
     }
-    f->kick = g_new0(VssdKick, s->num_queues + 1);
-    for (unsigned qid = 1; qid <= s->num_queues; qid++) {
+    f->kick = g_new0(VssdKick, s->prop.num_queues + 1);
+    for (unsigned qid = 1; qid <= s->prop.num_queues; qid++) {
         f->kick[qid].f = f;
         f->kick[qid].ctx = context(s, qid);
         event_notifier_init(&f->kick[qid].event, 0);
@@ -178,7 +178,7 @@ void vssd_kick_part(VssdFunction *f)
     }
     qatomic_set(&f->kicks_wanted, false);
     show(f);
-    for (unsigned qid = 1; qid <= f->drive->num_queues; qid++) {
+    for (unsigned qid = 1; qid <= f->drive->prop.num_queues; qid++) {
         if (f->kick[qid].ctx != qemu_get_aio_context()) {
             aio_wait_bh_oneshot(f->kick[qid].ctx, nothing, NULL);
         }
@@ -189,41 +189,41 @@ void vssd_kick_part(VssdFunction *f)
 
 bool vssd_kick_init(VssdDev *s, Error **errp)
 {
-    if (s->ioeventfd == ON_OFF_AUTO_ON && s->icount) {
+    if (s->prop.ioeventfd == ON_OFF_AUTO_ON && s->serve.icount) {
         error_setg(errp, "vssd: ioeventfd=on does not go with -icount, which "
                          "serves the drive in virtual time");
         return false;
     }
-    s->kicks =
-        !s->icount && (s->ioeventfd == ON_OFF_AUTO_ON ||
-                       (s->ioeventfd == ON_OFF_AUTO_AUTO && kvm_enabled()));
-    if (s->doorbell_threads && !s->kicks) {
+    s->serve.kicks = !s->serve.icount &&
+                     (s->prop.ioeventfd == ON_OFF_AUTO_ON ||
+                      (s->prop.ioeventfd == ON_OFF_AUTO_AUTO && kvm_enabled()));
+    if (s->prop.doorbell_threads && !s->serve.kicks) {
         error_setg(errp,
                    "vssd: doorbell_threads=%u: allowed 0 without "
                    "ioeventfd=on",
-                   s->doorbell_threads);
+                   s->prop.doorbell_threads);
         return false;
     }
-    for (unsigned i = 0; i < s->doorbell_threads; i++) {
+    for (unsigned i = 0; i < s->prop.doorbell_threads; i++) {
         g_autofree char *id = g_strdup_printf("vssd-%p-%u", s, i);
 
-        s->kick_thread[i] = iothread_create(id, errp);
-        if (!s->kick_thread[i]) {
+        s->serve.kick_thread[i] = iothread_create(id, errp);
+        if (!s->serve.kick_thread[i]) {
             return false;
         }
-        aio_context_set_poll_params(iothread_get_aio_context(s->kick_thread[i]),
-                                    s->poll_max_us * (int64_t)SCALE_US, 0, 0,
-                                    &error_abort);
+        aio_context_set_poll_params(
+            iothread_get_aio_context(s->serve.kick_thread[i]),
+            s->prop.poll_max_us * (int64_t)SCALE_US, 0, 0, &error_abort);
     }
     return true;
 }
 
 void vssd_kick_stop(VssdDev *s)
 {
-    for (unsigned i = 0; i < s->doorbell_threads; i++) {
-        if (s->kick_thread[i]) {
-            iothread_destroy(s->kick_thread[i]);
-            s->kick_thread[i] = NULL;
+    for (unsigned i = 0; i < s->prop.doorbell_threads; i++) {
+        if (s->serve.kick_thread[i]) {
+            iothread_destroy(s->serve.kick_thread[i]);
+            s->serve.kick_thread[i] = NULL;
         }
     }
 }

@@ -26,9 +26,10 @@
 /* NULL: none, or no other machine can have the file. */
 static char *pmr_file(const VssdDev *s)
 {
-    Object *o = OBJECT(s->pmr);
+    Object *o = OBJECT(s->prop.pmr);
 
-    return s->pmr && s->pmr->share && object_property_find(o, "mem-path")
+    return s->prop.pmr && s->prop.pmr->share &&
+                   object_property_find(o, "mem-path")
                ? object_property_get_str(o, "mem-path", NULL)
                : NULL;
 }
@@ -47,14 +48,15 @@ bool vssd_files_lock(VssdDev *s, GError **error)
 {
     g_autofree char *pmr = pmr_file(s);
 
-    return take(s->state, "state", &s->state_lock, error) &&
-           take(pmr, "pmr: mem-path", &s->pmr_lock, error);
+    g_assert(bql_locked());
+    return take(s->prop.state, "state", &s->file.state_lock, error) &&
+           take(pmr, "pmr: mem-path", &s->file.pmr_lock, error);
 }
 
 void vssd_files_unlock(VssdDev *s)
 {
-    filelock_release(g_steal_pointer(&s->state_lock));
-    filelock_release(g_steal_pointer(&s->pmr_lock));
+    filelock_release(g_steal_pointer(&s->file.state_lock));
+    filelock_release(g_steal_pointer(&s->file.pmr_lock));
 }
 
 /* Until they are here again, or the drive is elsewhere for good. */
@@ -70,21 +72,22 @@ static void take_back(void *opaque)
         if (vssd_files_lock(s, &error)) {
             return;
         }
-        if (++s->lock_tries == TRIES_TO_WARN) {
+        if (++s->file.lock_tries == TRIES_TO_WARN) {
             g_autofree char *message = printable(error->message);
 
             warn_report("vssd: %s: two drives use it now", message);
         }
     }
-    timer_mod(s->lock_timer,
+    timer_mod(s->file.lock_timer,
               qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + TAKE_BACK_MS);
 }
 
 void vssd_files_pass(VssdDev *s)
 {
+    g_assert(bql_locked());
     if (runstate_check(RUN_STATE_FINISH_MIGRATE)) {
         vssd_files_unlock(s);
-        s->lock_tries = 0;
+        s->file.lock_tries = 0;
         take_back(s);
     }
 }
@@ -95,27 +98,28 @@ static void run_state_changed(void *opaque, bool running, RunState state)
     VssdDev *s = opaque;
 
     if (running) {
-        s->lock_tries = 0;
+        s->file.lock_tries = 0;
         take_back(s);
     }
 }
 
 static void at_exit(Notifier *n, void *data)
 {
-    vssd_files_unlock(container_of(n, VssdDev, lock_exit));
+    vssd_files_unlock(container_of(n, VssdDev, file.lock_exit));
 }
 
 void vssd_files_init(VssdDev *s)
 {
-    s->lock_timer = timer_new_ms(QEMU_CLOCK_REALTIME, take_back, s);
-    s->lock_change = qemu_add_vm_change_state_handler(run_state_changed, s);
-    s->lock_exit.notify = at_exit;
-    qemu_add_exit_notifier(&s->lock_exit);
+    s->file.lock_timer = timer_new_ms(QEMU_CLOCK_REALTIME, take_back, s);
+    s->file.lock_change =
+        qemu_add_vm_change_state_handler(run_state_changed, s);
+    s->file.lock_exit.notify = at_exit;
+    qemu_add_exit_notifier(&s->file.lock_exit);
 }
 
 void vssd_files_stop(VssdDev *s)
 {
-    qemu_del_vm_change_state_handler(s->lock_change);
-    qemu_remove_exit_notifier(&s->lock_exit);
-    timer_free(s->lock_timer);
+    qemu_del_vm_change_state_handler(s->file.lock_change);
+    qemu_remove_exit_notifier(&s->file.lock_exit);
+    timer_free(s->file.lock_timer);
 }

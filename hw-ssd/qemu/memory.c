@@ -33,7 +33,8 @@ uint64_t vssd_memory_address(void *opaque, unsigned bar)
 
 static MemoryRegion *region(VssdDev *s, unsigned bar)
 {
-    return bar == CMB_BAR ? (s->has_cmb ? &s->cmb : NULL) : s->pmr_region;
+    return bar == CMB_BAR ? (s->memory.has_cmb ? &s->memory.cmb : NULL)
+                          : s->memory.pmr_region;
 }
 
 void vssd_memory_written(void *opaque, unsigned bar, uint64_t offset,
@@ -54,7 +55,7 @@ static void show(VssdDev *s)
 
         if (mr) {
             memory_region_set_enabled(
-                mr, qatomic_read(&s->bars_shown) >> bars[i] & 1);
+                mr, qatomic_read(&s->memory.bars_shown) >> bars[i] & 1);
         }
     }
 }
@@ -71,14 +72,14 @@ void vssd_memory_show(void *opaque, unsigned bar, bool on)
     VssdDev *s = f->drive;
 
     if (on) {
-        qatomic_or(&s->bars_shown, 1U << bar);
+        qatomic_or(&s->memory.bars_shown, 1U << bar);
     } else {
-        qatomic_and(&s->bars_shown, ~(1U << bar));
+        qatomic_and(&s->memory.bars_shown, ~(1U << bar));
     }
     if (bql_locked()) {
         show(s);
     } else {
-        qemu_bh_schedule(s->memory_bh);
+        qemu_bh_schedule(s->memory.bh);
     }
 }
 
@@ -87,35 +88,35 @@ bool vssd_memory_sync(void *opaque)
     VssdFunction *f = opaque;
     VssdDev *s = f->drive;
 
-    return qemu_msync(memory_region_get_ram_ptr(s->pmr_region),
-                      memory_region_size(s->pmr_region),
-                      memory_region_get_fd(s->pmr_region)) == 0;
+    return qemu_msync(memory_region_get_ram_ptr(s->memory.pmr_region),
+                      memory_region_size(s->memory.pmr_region),
+                      memory_region_get_fd(s->memory.pmr_region)) == 0;
 }
 
 /* ---- life ---------------------------------------------------------------- */
 
 static bool make_cmb(VssdDev *s, Error **errp)
 {
-    if (!memory_region_init_ram(&s->cmb, OBJECT(s), "vssd-cmb", s->cmb_bytes,
-                                errp)) {
+    if (!memory_region_init_ram(&s->memory.cmb, OBJECT(s), "vssd-cmb",
+                                s->prop.cmb_bytes, errp)) {
         return false;
     }
-    s->has_cmb = true;
-    s->nvme_cfg.cmb = memory_region_get_ram_ptr(&s->cmb);
+    s->memory.has_cmb = true;
+    s->nvme_cfg.cmb = memory_region_get_ram_ptr(&s->memory.cmb);
     return true;
 }
 
 static bool take_pmr(VssdDev *s, Error **errp)
 {
-    if (host_memory_backend_is_mapped(s->pmr)) {
+    if (host_memory_backend_is_mapped(s->prop.pmr)) {
         error_setg(errp, "vssd: pmr=%s: another device has this memory backend",
-                   object_get_canonical_path_component(OBJECT(s->pmr)));
+                   object_get_canonical_path_component(OBJECT(s->prop.pmr)));
         return false;
     }
-    host_memory_backend_set_mapped(s->pmr, true);
-    s->pmr_region = host_memory_backend_get_memory(s->pmr);
-    vmstate_register_ram(s->pmr_region, DEVICE(s));
-    s->nvme_cfg.pmr = memory_region_get_ram_ptr(s->pmr_region);
+    host_memory_backend_set_mapped(s->prop.pmr, true);
+    s->memory.pmr_region = host_memory_backend_get_memory(s->prop.pmr);
+    vmstate_register_ram(s->memory.pmr_region, DEVICE(s));
+    s->nvme_cfg.pmr = memory_region_get_ram_ptr(s->memory.pmr_region);
     return true;
 }
 
@@ -124,21 +125,22 @@ bool vssd_memory_init(VssdDev *s, Error **errp)
     GError *error = NULL;
 
     s->nvme_cfg = (NvmeConfig){
-        .cmb_bytes = s->cmb_bytes,
-        .cmb_uses = s->cmb_uses,
-        .cmb_legacy = s->legacy_cmb,
-        .pmr_bytes =
-            s->pmr ? memory_region_size(host_memory_backend_get_memory(s->pmr))
-                   : 0,
+        .cmb_bytes = s->prop.cmb_bytes,
+        .cmb_uses = s->prop.cmb_uses,
+        .cmb_legacy = s->prop.legacy_cmb,
+        .pmr_bytes = s->prop.pmr
+                         ? memory_region_size(
+                               host_memory_backend_get_memory(s->prop.pmr))
+                         : 0,
     };
     if (!nvme_memory_ok(&s->nvme_cfg, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);
         return false;
     }
-    s->memory_bh = qemu_bh_new(show_bh, s); /* not guarded: see serve.c */
-    return (!s->cmb_bytes || make_cmb(s, errp)) &&
-           (!s->pmr || take_pmr(s, errp));
+    s->memory.bh = qemu_bh_new(show_bh, s); /* not guarded: see serve.c */
+    return (!s->prop.cmb_bytes || make_cmb(s, errp)) &&
+           (!s->prop.pmr || take_pmr(s, errp));
 }
 
 void vssd_memory_add_bars(VssdDev *s)
@@ -146,23 +148,23 @@ void vssd_memory_add_bars(VssdDev *s)
     uint8_t type = PCI_BASE_ADDRESS_SPACE_MEMORY |
                    PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH;
 
-    if (s->has_cmb) {
-        pci_register_bar(PCI_DEVICE(s), CMB_BAR, type, &s->cmb);
+    if (s->memory.has_cmb) {
+        pci_register_bar(PCI_DEVICE(s), CMB_BAR, type, &s->memory.cmb);
     }
-    if (s->pmr_region) {
-        pci_register_bar(PCI_DEVICE(s), PMR_BAR, type, s->pmr_region);
+    if (s->memory.pmr_region) {
+        pci_register_bar(PCI_DEVICE(s), PMR_BAR, type, s->memory.pmr_region);
     }
 }
 
 void vssd_memory_stop(VssdDev *s)
 {
-    if (s->pmr_region) {
-        vmstate_unregister_ram(s->pmr_region, DEVICE(s));
-        host_memory_backend_set_mapped(s->pmr, false);
-        s->pmr_region = NULL;
+    if (s->memory.pmr_region) {
+        vmstate_unregister_ram(s->memory.pmr_region, DEVICE(s));
+        host_memory_backend_set_mapped(s->prop.pmr, false);
+        s->memory.pmr_region = NULL;
     }
-    if (s->memory_bh) {
-        qemu_bh_delete(s->memory_bh);
-        s->memory_bh = NULL;
+    if (s->memory.bh) {
+        qemu_bh_delete(s->memory.bh);
+        s->memory.bh = NULL;
     }
 }

@@ -57,8 +57,8 @@ static Head make_head(VssdDev *s, uint64_t nblocks)
     return (Head){
         .magic = HEAD_MAGIC,
         .version = cpu_to_le32(1),
-        .metadata = cpu_to_le32(s->metadata),
-        .block_bytes = cpu_to_le32(s->conf.logical_block_size),
+        .metadata = cpu_to_le32(s->prop.metadata),
+        .block_bytes = cpu_to_le32(s->prop.conf.logical_block_size),
         .nblocks = cpu_to_le64(nblocks),
     };
 }
@@ -72,7 +72,7 @@ static int read_is_zero(VssdDev *s, int64_t at, int64_t n, uint8_t *buf,
     while (n && ret >= 0 && *zero) {
         int64_t piece = MIN(n, CHUNK_BYTES);
 
-        ret = blk_pread(s->conf.blk, at, piece, buf, 0);
+        ret = blk_pread(s->prop.conf.blk, at, piece, buf, 0);
         *zero = ret < 0 || buffer_is_zero(buf, piece);
         at += piece;
         n -= piece;
@@ -90,8 +90,8 @@ static int is_zero_from(VssdDev *s, int64_t at, int64_t end, bool *zero)
     while (at < end && ret >= 0 && *zero) {
         int64_t n;
 
-        ret = bdrv_block_status_above(blk_bs(s->conf.blk), NULL, at, end - at,
-                                      &n, NULL, NULL);
+        ret = bdrv_block_status_above(blk_bs(s->prop.conf.blk), NULL, at,
+                                      end - at, &n, NULL, NULL);
         if (ret >= 0 && n <= 0) {
             ret = -EIO;
         }
@@ -106,7 +106,7 @@ static int is_zero_from(VssdDev *s, int64_t at, int64_t end, bool *zero)
 static bool make_room(VssdDev *s, const Head *own, uint64_t nblocks,
                       int64_t image_bytes, Error **errp)
 {
-    uint64_t at = nblocks * s->conf.logical_block_size;
+    uint64_t at = nblocks * s->prop.conf.logical_block_size;
     g_autofree uint8_t *page = g_malloc0(HEAD_BYTES);
     bool zero;
     int ret = is_zero_from(s, at, image_bytes, &zero);
@@ -116,19 +116,19 @@ static bool make_room(VssdDev *s, const Head *own, uint64_t nblocks,
                    "vssd: metadata=%u: the image has data in its last "
                    "%" PRIu64 " bytes, where the metadata would be: "
                    "enlarge the image by as much",
-                   s->metadata, image_bytes - at);
+                   s->prop.metadata, image_bytes - at);
         return false;
     }
     memcpy(page, own, sizeof(*own));
     if (ret >= 0) {
-        ret =
-            blk_pwrite(s->conf.blk, head_at(image_bytes), HEAD_BYTES, page, 0);
+        ret = blk_pwrite(s->prop.conf.blk, head_at(image_bytes), HEAD_BYTES,
+                         page, 0);
     }
     if (ret < 0) {
         error_setg_errno(errp, -ret,
                          "vssd: metadata=%u: cannot prepare the "
                          "image",
-                         s->metadata);
+                         s->prop.metadata);
         return false;
     }
     return true;
@@ -136,16 +136,17 @@ static bool make_room(VssdDev *s, const Head *own, uint64_t nblocks,
 
 bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp)
 {
-    int64_t image_bytes = blk_getlength(s->conf.blk);
+    int64_t image_bytes = blk_getlength(s->prop.conf.blk);
     Head own = make_head(s, nblocks);
     bool known;
     Head head;
     int ret;
 
-    if (!s->metadata || s->incoming) {
+    if (!s->prop.metadata || s->incoming) {
         return true;
     }
-    ret = blk_pread(s->conf.blk, head_at(image_bytes), sizeof(head), &head, 0);
+    ret = blk_pread(s->prop.conf.blk, head_at(image_bytes), sizeof(head), &head,
+                    0);
     if (ret < 0) {
         error_setg_errno(errp, -ret, "vssd: cannot read the end of the image");
         return false;
@@ -156,7 +157,7 @@ bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp)
                    "vssd: metadata=%u: the image is of a drive with "
                    "metadata=%" PRIu32 ", %" PRIu64 " blocks of %" PRIu32
                    " bytes",
-                   s->metadata, le32_to_cpu(head.metadata),
+                   s->prop.metadata, le32_to_cpu(head.metadata),
                    le64_to_cpu(head.nblocks), le32_to_cpu(head.block_bytes));
         return false;
     }

@@ -53,7 +53,8 @@ static bool settle_some(VssdDev *s, bool with_time)
     }
     vssd_run(s);
     if (with_time) {
-        more = nvme_settle(s->ctrl, &s->now_ns, s->now_ns + SETTLE_MOST_NS) ==
+        more = nvme_settle(s->ctrl, &s->clock.now_ns,
+                           s->clock.now_ns + SETTLE_MOST_NS) ==
                    NVME_SETTLE_STORE &&
                vssd_store_is_busy(s);
     } else {
@@ -70,7 +71,7 @@ void vssd_settle(VssdDev *s, bool with_time)
     }
     vssd_irq_deliver(s);
     vssd_irqfd_flush(s);
-    trace_vssd_stopped(s, with_time, s->now_ns);
+    trace_vssd_stopped(s, with_time, s->clock.now_ns);
 }
 
 static void hold_still(VssdDev *s)
@@ -108,8 +109,8 @@ static void run_state_changed(void *opaque, bool running, RunState state)
 /* Of the block layer, with devices' requests that it keeps back. */
 static void set_queuing(VssdDev *s, bool on)
 {
-    for (unsigned i = 0; i < s->n_nodes; i++) {
-        blk_set_disable_request_queuing(s->node[i].blk, !on);
+    for (unsigned i = 0; i < s->store.n_nodes; i++) {
+        blk_set_disable_request_queuing(s->store.node[i].blk, !on);
     }
 }
 
@@ -122,15 +123,16 @@ static int save_prepare(void *opaque, Error **errp)
 {
     VssdDev *s = opaque;
 
-    if (s->stopped) {
+    if (s->serve.stopped) {
         set_queuing(s, false);
         vssd_settle(s, true);
         set_queuing(s, true);
     }
     if (vssd_store_has_parked(s)) {
-        error_setg(errp, "vssd: the image of '%s' has refused requests, which "
-                         "wait: make room and continue the machine first",
-                   blk_name(s->conf.blk));
+        error_setg(errp,
+                   "vssd: the image of '%s' has refused requests, which "
+                   "wait: make room and continue the machine first",
+                   blk_name(s->prop.conf.blk));
         return -EIO;
     }
     return 0;
@@ -237,7 +239,7 @@ static int put_model(QEMUFile *file, void *pv, size_t size,
         return qemu_file_get_error(file) ? qemu_file_get_error(file)
                                          : cannot("saved", error);
     }
-    trace_vssd_saved(s, s->now_ns);
+    trace_vssd_saved(s, s->clock.now_ns);
     return 0;
 }
 
@@ -352,19 +354,19 @@ static void take_over(VssdDev *s, Model *m)
     }
     g_ptr_array_free(m->further, TRUE);
     nvme_hold(s->ctrl, true);
-    s->now_ns = nvme_now_ns(s->ctrl);
-    s->irq_cpu = -1;
-    qatomic_set(&s->power_off, !nvme_powered(s->ctrl));
+    vssd_clock_set(s, nvme_now_ns(s->ctrl));
+    vssd_irq_rung(s, -1);
+    vssd_power_loaded(s);
     s->incoming = false;
 }
 
 /* The property of a file that tells all from the beginning; NULL: none. */
 static const char *whole_log(const VssdDev *s)
 {
-    return s->oplog         ? "oplog"
-           : s->trace_path  ? "trace"
-           : s->durable_log ? "durable_log"
-                            : NULL;
+    return s->prop.oplog         ? "oplog"
+           : s->prop.trace_path  ? "trace"
+           : s->prop.durable_log ? "durable_log"
+                                 : NULL;
 }
 
 /* The machine is stopped, and the drive that goes is at rest. */
@@ -396,7 +398,7 @@ static int get_model(QEMUFile *file, void *pv, size_t size,
     }
     take_over(s, &m);
     vssd_unlock(s);
-    trace_vssd_loaded(s, s->now_ns);
+    trace_vssd_loaded(s, s->clock.now_ns);
     return 0;
 }
 
@@ -409,7 +411,7 @@ static int put_vectors(QEMUFile *file, void *pv, size_t size,
 {
     VssdDev *s = pv;
 
-    qemu_put_be16(file, s->num_vectors);
+    qemu_put_be16(file, s->prop.num_vectors);
     qemu_put_be16(file, PCI_DEVICE(s)->msix_entries_nr);
     return 0;
 }
@@ -423,11 +425,11 @@ static int get_vectors(QEMUFile *file, void *pv, size_t size,
     unsigned table = qemu_get_be16(file);
     GError *error = NULL;
 
-    if (vectors != s->num_vectors) {
+    if (vectors != s->prop.num_vectors) {
         g_set_error(&error, G_FILE_ERROR, 0,
                     "it was saved with num_vectors=%u, this drive has "
                     "num_vectors=%u (by default num_queues + 1)",
-                    vectors, s->num_vectors);
+                    vectors, s->prop.num_vectors);
     } else if (table != own) {
         g_set_error(&error, G_FILE_ERROR, 0,
                     "sriov_vi_flexible: it was saved with %u interrupt "
@@ -465,7 +467,7 @@ const VMStateDescription vssd_vmstate = {
             },
             VMSTATE_PCI_DEVICE(fn.parent_obj, VssdDev),
             VMSTATE_MSIX(fn.parent_obj, VssdDev),
-            VMSTATE_TIMER_PTR(power_timer, VssdDev),
+            VMSTATE_TIMER_PTR(power.timer, VssdDev),
             {
                 .name = "model",
                 .info = &model_info,
@@ -488,7 +490,7 @@ static void about_to_end(Notifier *n, void *data)
 {
     VssdDev *s = container_of(n, VssdDev, shutdown_notifier);
 
-    if (s->stopped && !vssd_is_elsewhere(s)) {
+    if (s->serve.stopped && !vssd_is_elsewhere(s)) {
         vssd_store_finish(s, NVME_SHUTDOWN_MS);
     }
 }
@@ -505,8 +507,6 @@ bool vssd_migration_init(VssdDev *s, Error **errp)
         migrate_add_blocker(&s->migration_blocker, errp) < 0) {
         return false;
     }
-    s->stopped = !runstate_is_running();
-    nvme_hold(s->ctrl, s->stopped);
     s->run_change = qemu_add_vm_change_state_handler(run_state_changed, s);
     s->shutdown_notifier.notify = about_to_end;
     qemu_register_shutdown_notifier(&s->shutdown_notifier);

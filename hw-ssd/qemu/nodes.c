@@ -18,31 +18,32 @@
 
 static BlockConf *conf_of(VssdDev *s, unsigned i)
 {
-    return i ? &s->more[i - 1] : &s->conf;
+    return i ? &s->prop.more[i - 1] : &s->prop.conf;
 }
 
 /* ---- life ---------------------------------------------------------------- */
 
 static bool count_nodes(VssdDev *s, Error **errp)
 {
-    s->n_nodes = 1;
+    s->store.n_nodes = 1;
     for (unsigned i = 1; i < VSSD_MAX_NODES; i++) {
         if (!conf_of(s, i)->blk) {
             continue;
         }
-        if (i != s->n_nodes) {
+        if (i != s->store.n_nodes) {
             error_setg(errp, "vssd: drive%u=ID needs drive%u=ID", i + 1, i);
             return false;
         }
-        s->n_nodes++;
+        s->store.n_nodes++;
     }
-    if (s->n_nodes > 1 && s->namespaces) {
+    if (s->store.n_nodes > 1 && s->prop.namespaces) {
         error_setg(errp, "vssd: namespaces= does not go with drive2=ID: each "
                          "node is one namespace");
         return false;
     }
-    if (s->n_nodes > 1 && s->metadata) {
-        error_setg(errp, "vssd: metadata=%u: not with drive2=ID", s->metadata);
+    if (s->store.n_nodes > 1 && s->prop.metadata) {
+        error_setg(errp, "vssd: metadata=%u: not with drive2=ID",
+                   s->prop.metadata);
         return false;
     }
     return true;
@@ -65,7 +66,7 @@ static bool open_node(VssdDev *s, unsigned i, Error **errp)
                    i + 1, blk_name(blk));
         return false;
     }
-    *conf = s->conf; /* werror=, rerror=, write-cache= */
+    *conf = s->prop.conf; /* werror=, rerror=, write-cache= */
     conf->blk = blk;
     return blkconf_apply_backend_options(conf, false, false, errp);
 }
@@ -75,13 +76,13 @@ bool vssd_nodes_open(VssdDev *s, Error **errp)
     if (!count_nodes(s, errp)) {
         return false;
     }
-    for (unsigned i = 1; i < s->n_nodes; i++) {
+    for (unsigned i = 1; i < s->store.n_nodes; i++) {
         if (!open_node(s, i, errp)) {
             return false;
         }
     }
-    for (unsigned i = 0; i < s->n_nodes; i++) {
-        s->node[i] = (VssdNode){
+    for (unsigned i = 0; i < s->store.n_nodes; i++) {
+        s->store.node[i] = (VssdNode){
             .blk = conf_of(s, i)->blk,
             .bytes = INT64_MAX,
         };
@@ -91,8 +92,8 @@ bool vssd_nodes_open(VssdDev *s, Error **errp)
 
 bool vssd_nodes_set_context(VssdDev *s, AioContext *ctx, Error **errp)
 {
-    for (unsigned i = 0; i < s->n_nodes; i++) {
-        if (blk_set_aio_context(s->node[i].blk, ctx, errp) != 0) {
+    for (unsigned i = 0; i < s->store.n_nodes; i++) {
+        if (blk_set_aio_context(s->store.node[i].blk, ctx, errp) != 0) {
             return false;
         }
     }
@@ -106,19 +107,19 @@ char *vssd_nodes_namespaces(VssdDev *s, Error **errp)
     uint32_t block_bytes = ssd_info(s->ssd)->block_bytes;
     g_autoptr(GString) text = g_string_new(NULL);
 
-    for (unsigned i = 0; i < s->n_nodes; i++) {
-        int64_t bytes = blk_getlength(s->node[i].blk);
+    for (unsigned i = 0; i < s->store.n_nodes; i++) {
+        int64_t bytes = blk_getlength(s->store.node[i].blk);
 
         if (bytes < block_bytes) {
             error_setg(errp,
                        "vssd: the image of drive%u=%s is smaller than one "
                        "block of %" PRIu32 " bytes",
-                       i + 1, blk_name(s->node[i].blk), block_bytes);
+                       i + 1, blk_name(s->store.node[i].blk), block_bytes);
             return NULL;
         }
-        s->node[i].bytes = QEMU_ALIGN_DOWN(bytes, block_bytes);
+        s->store.node[i].bytes = QEMU_ALIGN_DOWN(bytes, block_bytes);
         g_string_append_printf(text, "%s%" PRIu64, i ? ";" : "",
-                               s->node[i].bytes);
+                               s->store.node[i].bytes);
     }
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
@@ -128,27 +129,27 @@ bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error)
     uint64_t first, nblocks;
     uint64_t end = 0;
 
-    if (s->n_nodes == 1) {
+    if (s->store.n_nodes == 1) {
         return true;
     }
-    for (unsigned i = 0; i < s->n_nodes; i++) {
+    for (unsigned i = 0; i < s->store.n_nodes; i++) {
         uint32_t block_bytes = ssd_info(s->ssd)->block_bytes;
 
         if (!nvme_namespace_place(ctrl, i + 1, &first, &nblocks) ||
-            nblocks * block_bytes != s->node[i].bytes || first < end) {
+            nblocks * block_bytes != s->store.node[i].bytes || first < end) {
             g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                         "its namespace %u has not the size of the image of "
                         "drive%u=%s, or its place",
-                        i + 1, i + 1, blk_name(s->node[i].blk));
+                        i + 1, i + 1, blk_name(s->store.node[i].blk));
             return false;
         }
-        s->node[i].start = first * block_bytes;
+        s->store.node[i].start = first * block_bytes;
         end = first + nblocks;
     }
-    if (nvme_namespace_place(ctrl, s->n_nodes + 1, &first, &nblocks)) {
+    if (nvme_namespace_place(ctrl, s->store.n_nodes + 1, &first, &nblocks)) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                     "it has a namespace %u, and there is no drive%u=ID",
-                    s->n_nodes + 1, s->n_nodes + 1);
+                    s->store.n_nodes + 1, s->store.n_nodes + 1);
         return false;
     }
     return true;
@@ -157,16 +158,16 @@ bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error)
 /* The last node that begins at or before the offset. */
 VssdPiece vssd_nodes_find(VssdDev *s, uint64_t offset, uint64_t bytes)
 {
-    unsigned i = s->n_nodes - 1;
+    unsigned i = s->store.n_nodes - 1;
     const VssdNode *node;
     VssdPiece piece;
 
-    while (i && s->node[i].start > offset) {
+    while (i && s->store.node[i].start > offset) {
         i--;
     }
-    node = &s->node[i];
-    if (i + 1 < s->n_nodes) {
-        bytes = MIN(bytes, s->node[i + 1].start - offset);
+    node = &s->store.node[i];
+    if (i + 1 < s->store.n_nodes) {
+        bytes = MIN(bytes, s->store.node[i + 1].start - offset);
     }
     piece = (VssdPiece){
         .blk = node->blk,

@@ -32,14 +32,14 @@ static void end_log(VssdDev *s)
 
 static void qemu_ends(Notifier *notifier, void *data)
 {
-    end_log(container_of(notifier, VssdDev, oplog_exit));
+    end_log(container_of(notifier, VssdDev, file.oplog_exit));
 }
 
 bool vssd_oplog_open(VssdDev *s, Error **errp)
 {
     GError *error = NULL;
 
-    if (s->oplog && !ssd_oplog_open(s->ssd, s->oplog, &error)) {
+    if (s->prop.oplog && !ssd_oplog_open(s->ssd, s->prop.oplog, &error)) {
         error_setg(errp, "vssd: oplog: %s", error->message);
         g_error_free(error);
         return false;
@@ -49,16 +49,16 @@ bool vssd_oplog_open(VssdDev *s, Error **errp)
 
 void vssd_oplog_init(VssdDev *s)
 {
-    if (s->oplog) {
-        s->oplog_exit.notify = qemu_ends;
-        qemu_add_exit_notifier(&s->oplog_exit);
+    if (s->prop.oplog) {
+        s->file.oplog_exit.notify = qemu_ends;
+        qemu_add_exit_notifier(&s->file.oplog_exit);
     }
 }
 
 void vssd_oplog_stop(VssdDev *s)
 {
-    if (s->oplog) {
-        qemu_remove_exit_notifier(&s->oplog_exit);
+    if (s->prop.oplog) {
+        qemu_remove_exit_notifier(&s->file.oplog_exit);
         end_log(s);
     }
 }

@@ -102,7 +102,7 @@ static void slot_set_present(VssdFunction *f, PCIDevice *port, bool present)
         pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA,
                                      PCI_EXP_LNKSTA_DLLLA);
     }
-    qemu_bh_schedule(f->drive->power_bh);
+    qemu_bh_schedule(f->drive->power.bh);
 }
 
 /*
@@ -137,7 +137,7 @@ static void show_absence(VssdFunction *f)
     PCIDevice *port = slot_of(f);
 
     /* In a slot that the guest has switched off it was not to be seen. */
-    if (port && qatomic_read(&f->drive->power_off) && PCI_DEVICE(f)->enabled) {
+    if (port && qatomic_read(&f->drive->power.off) && PCI_DEVICE(f)->enabled) {
         slot_set_present(f, port, false);
     }
 }
@@ -162,12 +162,12 @@ static void power_bh(void *opaque)
     VssdDev *s = opaque;
     VssdFunction *f;
 
-    s->power_showing = true;
+    s->power.showing = true;
     QTAILQ_FOREACH(f, &s->functions, next)
     {
         show_in_slot(f);
     }
-    s->power_showing = false;
+    s->power.showing = false;
 }
 
 static void notify_bh(void *opaque)
@@ -182,6 +182,7 @@ void vssd_power_show_gone(VssdFunction *f)
 {
     PCIDevice *port = slot_of(f);
 
+    g_assert(bql_locked());
     if (port && PCI_DEVICE(f)->enabled) {
         slot_set_present(f, port, false);
         aio_bh_schedule_oneshot(qemu_get_aio_context(), notify_bh,
@@ -195,16 +196,18 @@ void vssd_power_lost(VssdFunction *f)
     VssdDev *s = f->drive;
     int64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 
+    g_assert(vssd_has_lock(s));
     trace_vssd_power(f, "lost");
     vssd_event_power(f, false);
-    qatomic_set(&s->power_off, true);
-    if (s->power_return_ms) {
-        timer_mod_ns(s->power_timer, now_ns + (int64_t)s->power_return_ms * SCALE_MS);
+    qatomic_set(&s->power.off, true);
+    if (s->prop.power_return_ms) {
+        timer_mod_ns(s->power.timer,
+                     now_ns + (int64_t)s->prop.power_return_ms * SCALE_MS);
     }
     if (bql_locked()) {
         show_absence(f);
     } else {
-        qemu_bh_schedule(s->power_bh);
+        qemu_bh_schedule(s->power.bh);
     }
 }
 
@@ -215,10 +218,11 @@ void vssd_power_restore(VssdDev *s)
 {
     VssdFunction *f;
 
+    g_assert(vssd_has_lock(s));
     trace_vssd_power(s, "on");
     vssd_event_power(&s->fn, true);
-    timer_del(s->power_timer);
-    qatomic_set(&s->power_off, false);
+    timer_del(s->power.timer);
+    qatomic_set(&s->power.off, false);
     nvme_power_on(s->ctrl, vssd_now(s));
     QTAILQ_FOREACH(f, &s->functions, next)
     {
@@ -282,32 +286,32 @@ static bool anybody_listens(VssdDev *s)
  */
 static bool slots_stay_ready(VssdDev *s)
 {
-    bool before = s->slots_were_ready;
+    bool before = s->power.slots_were_ready;
     VssdFunction *f;
 
-    s->slots_were_ready = true;
+    s->power.slots_were_ready = true;
     QTAILQ_FOREACH(f, &s->functions, next)
     {
         PCIDevice *port = slot_of(f);
 
-        s->slots_were_ready &= !port || slot_is_ready(port);
+        s->power.slots_were_ready &= !port || slot_is_ready(port);
     }
-    return s->slots_were_ready && (before || !anybody_listens(s));
+    return s->power.slots_were_ready && (before || !anybody_listens(s));
 }
 
 static void return_cb(void *opaque)
 {
     VssdDev *s = opaque;
 
-    if (qatomic_read(&s->fn.off_bus) || !qatomic_read(&s->power_off)) {
+    if (qatomic_read(&s->fn.off_bus) || !qatomic_read(&s->power.off)) {
         return;
     }
     if (!slots_stay_ready(s)) {
-        timer_mod_ns(s->power_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+        timer_mod_ns(s->power.timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
                                          RETURN_RETRY_MS * SCALE_MS);
         return;
     }
-    s->slots_were_ready = false;
+    s->power.slots_were_ready = false;
     come_back(s);
 }
 
@@ -321,14 +325,25 @@ static void cut(VssdDev *s)
 
 /* ---- it is pulled out, or a link fails ----------------------------------- */
 
+void vssd_power_loaded(VssdDev *s)
+{
+    qatomic_set(&s->power.off, !nvme_powered(s->ctrl));
+}
+
+void vssd_power_stays(VssdDev *s)
+{
+    timer_del(s->power.timer);
+}
+
 void vssd_power_remove(VssdDev *s, uint64_t for_ns)
 {
+    g_assert(bql_locked());
     cut(s);
     if (for_ns) {
-        timer_mod_ns(s->power_timer,
+        timer_mod_ns(s->power.timer,
                      qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + (int64_t)for_ns);
     } else {
-        timer_del(s->power_timer);
+        timer_del(s->power.timer);
     }
 }
 
@@ -360,6 +375,7 @@ void vssd_power_links_lost(VssdDev *s)
 {
     VssdFunction *f;
 
+    g_assert(bql_locked());
     QTAILQ_FOREACH(f, &s->functions, next)
     {
         if (qatomic_read(&f->link_down) && PCI_DEVICE(f)->enabled) {
@@ -375,7 +391,7 @@ bool vssd_power_links_back(VssdDev *s)
     if (!slots_stay_ready(s)) {
         return false;
     }
-    s->slots_were_ready = false;
+    s->power.slots_were_ready = false;
     QTAILQ_FOREACH(f, &s->functions, next)
     {
         if (qatomic_read(&f->link_down)) {
@@ -401,7 +417,7 @@ static bool may_switch(VssdDev *s, Error **errp)
 
 static bool powered_get(Object *obj, Error **errp)
 {
-    return !qatomic_read(&VSSD(obj)->power_off);
+    return !qatomic_read(&VSSD(obj)->power.off);
 }
 
 static void powered_set(Object *obj, bool on, Error **errp)
@@ -413,14 +429,14 @@ static void powered_set(Object *obj, bool on, Error **errp)
     }
     if (on) {
         vssd_faults_links_back(s);
-        s->slots_were_ready = false;
+        s->power.slots_were_ready = false;
         return_cb(s); /* now, or as soon as the guest is ready for it */
         return;
     }
     if (powered_get(obj, NULL)) {
         cut(s);
     }
-    timer_del(s->power_timer); /* it stays off */
+    timer_del(s->power.timer); /* it stays off */
 }
 
 static void power_cut_set(Object *obj, const char *mode, Error **errp)
@@ -434,11 +450,11 @@ static void power_cut_set(Object *obj, const char *mode, Error **errp)
         cut(s);
     } else if (g_str_equal(mode, "reset")) {
         cut(s);
-        timer_del(s->power_timer);
+        timer_del(s->power.timer);
         qemu_system_reset_request(SHUTDOWN_CAUSE_HOST_QMP_SYSTEM_RESET);
     } else if (g_str_equal(mode, "stop")) {
         cut(s);
-        timer_del(s->power_timer);
+        timer_del(s->power.timer);
         qemu_system_shutdown_request(SHUTDOWN_CAUSE_HOST_UI);
     } else {
         error_setg(errp, "vssd: power-cut=%s: allowed running, reset, stop",
@@ -450,16 +466,16 @@ static void power_cut_set(Object *obj, const char *mode, Error **errp)
 
 void vssd_power_init(VssdDev *s)
 {
-    s->power_bh = qemu_bh_new(power_bh, s); /* not guarded: see serve.c */
-    s->power_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, return_cb, s);
+    s->power.bh = qemu_bh_new(power_bh, s); /* not guarded: see serve.c */
+    s->power.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, return_cb, s);
 }
 
 void vssd_power_stop(VssdDev *s)
 {
-    timer_free(s->power_timer);
-    s->power_timer = NULL;
-    qemu_bh_delete(s->power_bh);
-    s->power_bh = NULL;
+    timer_free(s->power.timer);
+    s->power.timer = NULL;
+    qemu_bh_delete(s->power.bh);
+    s->power.bh = NULL;
 }
 
 void vssd_power_class_init(ObjectClass *klass)

@@ -27,7 +27,7 @@ static void complain(GError *error)
 
 static void close_at_exit(Notifier *n, void *data)
 {
-    VssdDev *s = container_of(n, VssdDev, trace_exit);
+    VssdDev *s = container_of(n, VssdDev, file.trace_exit);
     GError *error = NULL;
 
     if (vssd_lock(s)) {
@@ -41,16 +41,16 @@ bool vssd_recording_begin(VssdDev *s, Error **errp)
 {
     GError *error = NULL;
 
-    if (!s->trace_path) {
+    if (!s->prop.trace_path) {
         return true;
     }
-    if (!ssd_trace_open(s->ssd, s->trace_path, s->profile, &error)) {
+    if (!ssd_trace_open(s->ssd, s->prop.trace_path, s->prop.profile, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);
         return false;
     }
-    s->trace_exit.notify = close_at_exit;
-    qemu_add_exit_notifier(&s->trace_exit);
+    s->file.trace_exit.notify = close_at_exit;
+    qemu_add_exit_notifier(&s->file.trace_exit);
     return true;
 }
 
@@ -66,9 +66,9 @@ void vssd_recording_end(VssdDev *s)
 {
     GError *error = NULL;
 
-    if (s->trace_exit.notify) {
-        qemu_remove_exit_notifier(&s->trace_exit);
-        s->trace_exit.notify = NULL;
+    if (s->file.trace_exit.notify) {
+        qemu_remove_exit_notifier(&s->file.trace_exit);
+        s->file.trace_exit.notify = NULL;
     }
     if (s->ssd) {
         ssd_trace_close(s->ssd, &error);

@@ -10,9 +10,9 @@
  * for threads that hold the BQL.  The IOThread does not: if its bottom halves
  * set the guard, an access by a vCPU meanwhile is dropped, and the guard may
  * stay set.  So neither bottom halves nor registers use it.  Instead:
- * a thread that comes back to the drive while it holds VssdDev.lock (owner) is
- * turned away, its access reads 0 or has no effect; irq.c sends messages that
- * lead to messages one after the other; and a drive that is unplugged by a
+ * a thread that comes back to the drive while it holds VssdServe.lock (owner)
+ * is turned away, its access reads 0 or has no effect; irq.c sends messages
+ * that lead to messages one after the other; and a drive that is unplugged by a
  * thread that works for it ends when that work has ended (vssd.c, vssd_exit()).
  */
 #include "qemu/osdep.h"
@@ -21,6 +21,7 @@
 #include "qemu/defer-call.h"
 #include "qemu/error-report.h"
 #include "system/qtest.h"
+#include "system/runstate.h"
 #include "system/system.h"
 #include "compat.h"
 #include "trace.h"
@@ -54,28 +55,34 @@ static __attribute__((noinline)) void *this_thread(void)
 /* The rest of the work is for the thread of run_ctx. */
 void vssd_run_later(VssdDev *s)
 {
-    qemu_bh_schedule(s->run_bh);
+    qemu_bh_schedule(s->serve.run_bh);
 }
 
 bool vssd_lock(VssdDev *s)
 {
     void *self = this_thread();
 
-    if (qatomic_read(&s->owner) == self) {
+    if (qatomic_read(&s->serve.owner) == self) {
         return false;
     }
-    qemu_mutex_lock(&s->lock);
-    qatomic_set(&s->owner, self);
+    qemu_mutex_lock(&s->serve.lock);
+    qatomic_set(&s->serve.owner, self);
     return true;
+}
+
+bool vssd_has_lock(const VssdDev *s)
+{
+    return qatomic_read(&s->serve.owner) == this_thread();
 }
 
 void vssd_unlock_quietly(VssdDev *s)
 {
-    if (s->done_jobs) {
+    g_assert(vssd_has_lock(s));
+    if (s->store.done_jobs) {
         vssd_run_later(s);
     }
-    qatomic_set(&s->owner, NULL);
-    qemu_mutex_unlock(&s->lock);
+    qatomic_set(&s->serve.owner, NULL);
+    qemu_mutex_unlock(&s->serve.lock);
 }
 
 void vssd_unlock(VssdDev *s)
@@ -97,27 +104,37 @@ void vssd_leave_bus(VssdFunction *f)
 
 bool vssd_is_inside(VssdDev *s)
 {
-    return qatomic_read(&s->owner) == this_thread() || s->irq_sending ||
-           s->power_showing;
+    return vssd_has_lock(s) || s->irq.sending || s->power.showing;
 }
 
 bool vssd_may_run(VssdDev *s)
 {
-    return !s->with_bql || bql_locked();
+    return !s->serve.with_bql || bql_locked();
 }
 
 uint64_t vssd_now(VssdDev *s)
 {
-    int64_t t = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->epoch_ns;
+    int64_t t = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->clock.epoch_ns;
 
-    if (s->stopped) {
-        return s->now_ns;
+    if (s->serve.stopped) {
+        return s->clock.now_ns;
     }
     /* Two threads may have read the clock in one order and locked in the
      * other; and a model that counts picoseconds ends after 213 days, which
      * keep_in_range() puts off. */
-    s->now_ns = MAX(s->now_ns, MIN(MAX(t, 0), SIM_LAST_NS));
-    return s->now_ns;
+    s->clock.now_ns = MAX(s->clock.now_ns, MIN(MAX(t, 0), SIM_LAST_NS));
+    return s->clock.now_ns;
+}
+
+void vssd_clock_begin(VssdDev *s, uint64_t now_ns)
+{
+    s->clock.now_ns = now_ns;
+    s->clock.epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - now_ns;
+}
+
+void vssd_clock_set(VssdDev *s, uint64_t now_ns)
+{
+    s->clock.now_ns = now_ns;
 }
 
 /* ---- run ---------------------------------------------------------------- */
@@ -129,16 +146,17 @@ static void keep_in_range(VssdDev *s)
     uint64_t by_ns = nvme_rebase(s->ctrl);
 
     if (by_ns) {
-        s->epoch_ns += by_ns;
-        s->now_ns -= by_ns;
-        qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
+        s->clock.epoch_ns += by_ns;
+        s->clock.now_ns -= by_ns;
+        qatomic_set(&s->clock.timer_ns, SSD_TIME_NEVER);
         trace_vssd_rebased(s, by_ns);
-    } else if (s->now_ns >= SIM_LAST_NS) {
+    } else if (s->clock.now_ns >= SIM_LAST_NS) {
         warn_report_once("vssd: the drive's clock stands still: it has run for "
-                         "212 days%s", s->oplog || s->trace_path
-                                           ? ", and oplog= or trace= tells of "
-                                             "all of them"
-                                           : " without a rest");
+                         "212 days%s",
+                         s->prop.oplog || s->prop.trace_path
+                             ? ", and oplog= or trace= tells of "
+                               "all of them"
+                             : " without a rest");
     }
 }
 
@@ -146,21 +164,22 @@ static void arm_timer(VssdDev *s)
 {
     uint64_t next_ns, fire_ns;
 
-    if (unlikely(s->now_ns > SIM_MAX_NS / 2)) {
+    if (unlikely(s->clock.now_ns > SIM_MAX_NS / 2)) {
         keep_in_range(s);
     }
-    next_ns = MAX(nvme_next_event_ns(s->ctrl), s->now_ns + 1);
+    next_ns = MAX(nvme_next_event_ns(s->ctrl), s->clock.now_ns + 1);
 
     /* A timer that fires early costs less than one that is often moved. */
-    if (next_ns >= s->timer_ns || next_ns >= SIM_MAX_NS) {
+    if (next_ns >= s->clock.timer_ns || next_ns >= SIM_MAX_NS) {
         return;
     }
     /* Later than now: QEMU calls timers until none has expired, and waits for
      * that when it stops the machine, with the clock standing. */
-    fire_ns = MAX(next_ns - MIN(next_ns, vssd_wake_lead(s)), s->now_ns + 1);
-    qatomic_set(&s->timer_ns, next_ns);
-    s->timer_fire_ns = fire_ns;
-    timer_mod_ns(s->timer, s->epoch_ns + fire_ns);
+    fire_ns =
+        MAX(next_ns - MIN(next_ns, vssd_wake_lead(s)), s->clock.now_ns + 1);
+    qatomic_set(&s->clock.timer_ns, next_ns);
+    s->clock.timer_fire_ns = fire_ns;
+    timer_mod_ns(s->clock.timer, s->clock.epoch_ns + fire_ns);
 }
 
 /*
@@ -187,7 +206,7 @@ static void catch_up(VssdDev *s)
  */
 static bool run_round(VssdDev *s)
 {
-    bool together = !s->icount;
+    bool together = !s->serve.icount;
     bool more;
 
     if (together) {
@@ -202,17 +221,19 @@ static bool run_round(VssdDev *s)
 
 void vssd_run(VssdDev *s)
 {
-    bool stopped = !s->online || s->stopped; /* and held: this has an end */
-    unsigned left = s->icount ? INSTANT_ROUNDS : RUN_ROUNDS;
+    bool stopped =
+        !s->serve.online || s->serve.stopped; /* and held: this has an end */
+    unsigned left = s->serve.icount ? INSTANT_ROUNDS : RUN_ROUNDS;
     bool more;
 
+    g_assert(vssd_has_lock(s));
     do {
         more = run_round(s);
     } while (more && (stopped || --left));
     if (stopped) {
         return;
     }
-    if (more && !s->icount) {
+    if (more && !s->serve.icount) {
         vssd_run_later(s);
     } else {
         arm_timer(s);
@@ -222,7 +243,7 @@ void vssd_run(VssdDev *s)
 void vssd_serve(VssdDev *s)
 {
     if (vssd_lock(s)) {
-        if (s->icount) {
+        if (s->serve.icount) {
             catch_up(s);
         }
         vssd_run(s);
@@ -237,9 +258,10 @@ static void run_bh(void *opaque)
 
 void vssd_serve_due(VssdDev *s)
 {
-    trace_vssd_timer(s, s->timer_ns, s->timer_fire_ns, vssd_now(s));
-    qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
-    if (s->icount) {
+    g_assert(vssd_has_lock(s));
+    trace_vssd_timer(s, s->clock.timer_ns, s->clock.timer_fire_ns, vssd_now(s));
+    qatomic_set(&s->clock.timer_ns, SSD_TIME_NEVER);
+    if (s->serve.icount) {
         catch_up(s);
     }
     vssd_run(s);
@@ -249,8 +271,8 @@ static void timer_cb(void *opaque)
 {
     VssdDev *s = opaque;
 
-    if (qatomic_read(&s->timer_ns) == SSD_TIME_NEVER || !vssd_wake_wait(s) ||
-        !vssd_lock(s)) {
+    if (qatomic_read(&s->clock.timer_ns) == SSD_TIME_NEVER ||
+        !vssd_wake_wait(s) || !vssd_lock(s)) {
         return;
     }
     vssd_serve_due(s);
@@ -261,19 +283,20 @@ static void timer_cb(void *opaque)
 
 void vssd_serve_pause(VssdDev *s)
 {
-    if (s->icount) {
+    g_assert(vssd_has_lock(s));
+    if (s->serve.icount) {
         catch_up(s);
         /* The host chooses when the machine stops after its last instruction.
          * The instant that the drive has seen last does not depend on that. */
-        s->now_ns = nvme_now_ns(s->ctrl);
+        s->clock.now_ns = nvme_now_ns(s->ctrl);
     } else {
         vssd_now(s);
     }
-    s->stopped = true;
+    s->serve.stopped = true;
     nvme_hold(s->ctrl, true);
-    timer_del(s->timer);
+    timer_del(s->clock.timer);
     vssd_hold_pause(s);
-    qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
+    qatomic_set(&s->clock.timer_ns, SSD_TIME_NEVER);
 }
 
 void vssd_serve_resume(VssdDev *s)
@@ -281,9 +304,9 @@ void vssd_serve_resume(VssdDev *s)
     if (!vssd_lock(s)) {
         return;
     }
-    qatomic_set(&s->epoch_ns,
-                qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->now_ns);
-    s->stopped = false;
+    qatomic_set(&s->clock.epoch_ns,
+                qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->clock.now_ns);
+    s->serve.stopped = false;
     nvme_hold(s->ctrl, false);
     vssd_run(s);
     vssd_unlock(s);
@@ -300,7 +323,7 @@ static uint64_t reg_read(void *opaque, hwaddr addr, unsigned size)
     if (!s || unlikely(qatomic_read(&f->link_down))) {
         value = UINT64_MAX;
     } else if (vssd_lock(s)) {
-        if (s->icount) {
+        if (s->serve.icount) {
             catch_up(s);
         }
         value = nvme_reg_read(f->ctrl, addr, size);
@@ -342,14 +365,14 @@ static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
         return;
     }
     if (current_cpu) {
-        qatomic_set(&s->irq_cpu, current_cpu->cpu_index);
+        vssd_irq_rung(s, current_cpu->cpu_index);
     }
-    if (s->icount) {
+    if (s->serve.icount) {
         catch_up(s);
     }
     vssd_now(s);
     vssd_hold_begin(f, io_queue_at(addr));
-    nvme_reg_write(f->ctrl, s->now_ns, addr, value, size);
+    nvme_reg_write(f->ctrl, s->clock.now_ns, addr, value, size);
     vssd_run(s);
     if (f->hold_sqid && vssd_hold(f)) {
         vssd_unlock_quietly(s);
@@ -389,28 +412,77 @@ static bool any_behind_iommu(VssdDev *s)
 
 bool vssd_serve_admits(VssdFunction *f)
 {
-    return !f->drive->online || f->drive->with_bql || !behind_iommu(f);
+    return !f->drive->serve.online || f->drive->serve.with_bql ||
+           !behind_iommu(f);
+}
+
+bool vssd_serve_choose(VssdDev *s, Error **errp)
+{
+    s->serve.icount = icount_enabled();
+    if (s->serve.icount) {
+        if (s->prop.iothread) {
+            error_setg(errp, "vssd: iothread= does not go with -icount, which "
+                             "serves the drive in virtual time");
+            return false;
+        }
+        s->serve.ctx = qemu_get_aio_context();
+    } else if (s->prop.iothread) {
+        object_ref(OBJECT(s->prop.iothread));
+        s->serve.ctx = iothread_get_aio_context(s->prop.iothread);
+    } else {
+        g_autofree char *id = g_strdup_printf("vssd-%p", s);
+
+        s->serve.own_iothread = iothread_create(id, errp);
+        if (!s->serve.own_iothread) {
+            return false;
+        }
+        s->serve.ctx = iothread_get_aio_context(s->serve.own_iothread);
+        aio_context_set_poll_params(s->serve.ctx,
+                                    s->prop.poll_max_us * (int64_t)SCALE_US, 0,
+                                    0, &error_abort);
+    }
+    s->serve.stopped = !runstate_is_running();
+    nvme_hold(s->ctrl, s->serve.stopped);
+    return vssd_nodes_set_context(s, s->serve.ctx, errp) &&
+           vssd_kick_init(s, errp);
+}
+
+void vssd_serve_leave(VssdDev *s)
+{
+    if (!s->serve.ctx) {
+        return;
+    }
+    vssd_kick_stop(s);
+    vssd_nodes_set_context(s, qemu_get_aio_context(), NULL);
+    if (s->serve.own_iothread) {
+        iothread_destroy(s->serve.own_iothread);
+        s->serve.own_iothread = NULL;
+    } else if (s->prop.iothread) {
+        object_unref(OBJECT(s->prop.iothread));
+    }
+    s->serve.ctx = NULL;
 }
 
 /* An IOMMU may come later on the command line than the drive. */
 static void machine_done(Notifier *n, void *data)
 {
-    VssdDev *s = container_of(n, VssdDev, machine_done);
+    VssdDev *s = container_of(n, VssdDev, serve.machine_done);
     VssdFunction *f;
 
-    s->with_bql = s->icount || any_behind_iommu(s);
-    s->run_ctx = s->with_bql ? qemu_get_aio_context() : s->ctx;
+    s->serve.with_bql = s->serve.icount || any_behind_iommu(s);
+    s->serve.run_ctx =
+        s->serve.with_bql ? qemu_get_aio_context() : s->serve.ctx;
     /* A test steps its clock by itself: nothing to spin for. */
-    s->spin = !s->with_bql && !qtest_enabled();
-    s->run_bh = aio_bh_new(s->run_ctx, run_bh, s);
-    if (s->with_bql) {
-        s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, timer_cb, s);
+    s->clock.spin = !s->serve.with_bql && !qtest_enabled();
+    s->serve.run_bh = aio_bh_new(s->serve.run_ctx, run_bh, s);
+    if (s->serve.with_bql) {
+        s->clock.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, timer_cb, s);
     } else {
-        s->timer = aio_timer_new(s->run_ctx, QEMU_CLOCK_VIRTUAL, SCALE_NS,
-                                 timer_cb, s);
+        s->clock.timer = aio_timer_new(s->serve.run_ctx, QEMU_CLOCK_VIRTUAL,
+                                       SCALE_NS, timer_cb, s);
     }
     vssd_hold_start(s);
-    s->online = true;
+    s->serve.online = true;
     QTAILQ_FOREACH(f, &s->functions, next)
     {
         vssd_kick_join(f);
@@ -419,9 +491,9 @@ static void machine_done(Notifier *n, void *data)
 
 void vssd_serve_init(VssdDev *s)
 {
-    s->timer_ns = SSD_TIME_NEVER;
-    s->machine_done.notify = machine_done;
-    qemu_add_machine_init_done_notifier(&s->machine_done);
+    s->clock.timer_ns = SSD_TIME_NEVER;
+    s->serve.machine_done.notify = machine_done;
+    qemu_add_machine_init_done_notifier(&s->serve.machine_done);
 }
 
 /* In the thread of run_ctx. */
@@ -430,18 +502,18 @@ static void stop_bh(void *opaque)
     VssdDev *s = opaque;
 
     vssd_hold_stop(s);
-    timer_free(s->timer);
-    s->timer = NULL;
-    qemu_bh_delete(s->run_bh);
-    s->run_bh = NULL;
+    timer_free(s->clock.timer);
+    s->clock.timer = NULL;
+    qemu_bh_delete(s->serve.run_bh);
+    s->serve.run_bh = NULL;
 }
 
 /* First of all no further command is fetched: a guest that goes on to write
  * shadow doorbells would keep the drive at work without end. */
 void vssd_serve_stop(VssdDev *s)
 {
-    qemu_remove_machine_init_done_notifier(&s->machine_done);
-    if (!s->online) {
+    qemu_remove_machine_init_done_notifier(&s->serve.machine_done);
+    if (!s->serve.online) {
         return;
     }
     vssd_lock(s);
@@ -451,11 +523,21 @@ void vssd_serve_stop(VssdDev *s)
     vssd_store_finish(s, UNPLUG_MS);
     vssd_store_drain(s);
     vssd_lock(s);
-    s->online = false;
+    s->serve.online = false;
     vssd_unlock(s);
-    if (s->run_ctx == qemu_get_aio_context()) {
+    if (s->serve.run_ctx == qemu_get_aio_context()) {
         stop_bh(s);
     } else {
-        aio_wait_bh_oneshot(s->run_ctx, stop_bh, s);
+        aio_wait_bh_oneshot(s->serve.run_ctx, stop_bh, s);
     }
+}
+
+void vssd_serve_close(VssdDev *s)
+{
+    s->serve.online = false;
+}
+
+void vssd_unlock_last(VssdDev *s)
+{
+    qemu_mutex_unlock(&s->serve.lock);
 }

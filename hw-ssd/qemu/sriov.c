@@ -39,9 +39,9 @@ struct VssdVf {
 
 bool vssd_sriov_check(VssdDev *s, Error **errp)
 {
-    if (s->sriov_vfs && !pci_bus_is_express(pci_get_bus(PCI_DEVICE(s)))) {
+    if (s->prop.sriov_vfs && !pci_bus_is_express(pci_get_bus(PCI_DEVICE(s)))) {
         error_setg(errp, "vssd: sriov_vfs=%u: needs a bus of PCI Express",
-                   s->sriov_vfs);
+                   s->prop.sriov_vfs);
         return false;
     }
     return true;
@@ -49,22 +49,23 @@ bool vssd_sriov_check(VssdDev *s, Error **errp)
 
 unsigned vssd_sriov_most_vectors(VssdDev *s)
 {
-    return s->sriov_vfs ? nvme_primary_most_vectors(s->ctrl) : s->num_vectors;
+    return s->prop.sriov_vfs ? nvme_primary_most_vectors(s->ctrl)
+                             : s->prop.num_vectors;
 }
 
 bool vssd_sriov_init(VssdDev *s, Error **errp)
 {
     PCIDevice *pci = PCI_DEVICE(s);
 
-    if (!s->sriov_vfs) {
+    if (!s->prop.sriov_vfs) {
         return true;
     }
     pcie_ari_init(pci, VSSD_PCI_ARI_OFFSET);
     if (!pcie_sriov_pf_init(pci, VSSD_PCI_SRIOV_OFFSET, TYPE_VSSD_VF,
-                            VSSD_PCI_DEVICE_ID, s->sriov_vfs, s->sriov_vfs,
-                            VF_OFFSET, VF_STRIDE, errp)) {
+                            VSSD_PCI_DEVICE_ID, s->prop.sriov_vfs,
+                            s->prop.sriov_vfs, VF_OFFSET, VF_STRIDE, errp)) {
         pci->exp.sriov_cap = 0; /* no functions to be told of a reset */
-        error_prepend(errp, "vssd: sriov_vfs=%u: ", s->sriov_vfs);
+        error_prepend(errp, "vssd: sriov_vfs=%u: ", s->prop.sriov_vfs);
         return false;
     }
     s->has_vfs = true;
@@ -161,7 +162,7 @@ static const VMStateDescription function_vmstate = {
 
 static bool has_functions(void *opaque)
 {
-    return ((VssdDev *)opaque)->sriov_vfs > 0;
+    return ((VssdDev *)opaque)->prop.sriov_vfs > 0;
 }
 
 /* After the physical function, whose capability enables and resets them. */
@@ -175,7 +176,7 @@ const VMStateDescription vssd_sriov_vmstate = {
             {
                 .name = "vf",
                 .num_offset =
-                    vmstate_offset_value(VssdDev, sriov_vfs, uint16_t),
+                    vmstate_offset_value(VssdDev, prop.sriov_vfs, uint16_t),
                 .vmsd = &function_vmstate,
                 .size = sizeof(VssdFunction *),
                 .flags = VMS_VARRAY_UINT16 | VMS_STRUCT | VMS_ARRAY_OF_POINTER,

@@ -18,13 +18,13 @@
 
 bool vssd_state_exists(const VssdDev *s)
 {
-    return s->state && g_file_test(s->state, G_FILE_TEST_EXISTS);
+    return s->prop.state && g_file_test(s->prop.state, G_FILE_TEST_EXISTS);
 }
 
 Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error)
 {
-    Ssd *ssd = ssd_load_file_with(cfg, nvme_host_ops(), s->ctrl, s->state,
-                                  &s->state_end, error);
+    Ssd *ssd = ssd_load_file_with(cfg, nvme_host_ops(), s->ctrl, s->prop.state,
+                                  &s->file.state_end, error);
 
     if (ssd && !ssd_powered(ssd)) {
         ssd_power_on(ssd, ssd_now_ns(ssd));
@@ -42,7 +42,7 @@ static bool load_kept(VssdDev *s, FILE *file, GError **error)
     bool namespaces;
 
     if (!nvme_load_kept(s->ctrl, file, &namespaces, error)) {
-        g_prefix_error(error, "state file %s: ", s->state);
+        g_prefix_error(error, "state file %s: ", s->prop.state);
         return false;
     }
     if (!namespaces) {
@@ -58,13 +58,13 @@ bool vssd_state_load_kept(VssdDev *s, GError **error)
     FILE *file;
     bool ok;
 
-    if (!s->state_end) {
+    if (!s->file.state_end) {
         return true;
     }
-    file = fopen(s->state, "rb");
-    if (!file || fseeko(file, s->state_end, SEEK_SET) != 0) {
+    file = fopen(s->prop.state, "rb");
+    if (!file || fseeko(file, s->file.state_end, SEEK_SET) != 0) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-                    "state file %s: it cannot be read: %s", s->state,
+                    "state file %s: it cannot be read: %s", s->prop.state,
                     g_strerror(errno));
         ok = false;
     } else {
@@ -79,8 +79,7 @@ bool vssd_state_load_kept(VssdDev *s, GError **error)
 /* The drive's clock goes on where it stood. */
 void vssd_state_set_clock(VssdDev *s)
 {
-    s->now_ns = ssd_now_ns(s->ssd);
-    s->epoch_ns -= s->now_ns;
+    vssd_clock_begin(s, ssd_now_ns(s->ssd));
 }
 
 /* The drive has not come yet, or its machine has not, or has gone to another
@@ -102,20 +101,20 @@ static void save(VssdDev *s)
         return;
     }
     if (ssd_powered(s->ssd)) {
-        ssd_power_cut(s->ssd, s->now_ns);
+        ssd_power_cut(s->ssd, s->clock.now_ns);
     }
-    while (ssd_advance(s->ssd, s->now_ns, done, ARRAY_SIZE(done)) > 0) {
+    while (ssd_advance(s->ssd, s->clock.now_ns, done, ARRAY_SIZE(done)) > 0) {
     }
     if (!vssd_files_lock(s, &error) ||
-        !ssd_save_file_with(s->ssd, s->state,
+        !ssd_save_file_with(s->ssd, s->prop.state,
                             nvme_has_kept(s->ctrl) ? save_kept : NULL, s->ctrl,
                             &error)) {
         g_autofree char *message = printable(error->message);
 
         error_report("vssd: %s", message);
-        s->state_lost = true;
+        s->file.state_lost = true;
     }
-    trace_vssd_state(s, s->state, s->now_ns);
+    trace_vssd_state(s, s->prop.state, s->clock.now_ns);
 }
 
 /*
@@ -128,17 +127,17 @@ static void run_state_changed(void *opaque, bool running, RunState state)
     VssdDev *s = opaque;
 
     if (running) {
-        s->state_saved = false;
-        s->state_lost = false;
+        s->file.state_saved = false;
+        s->file.state_lost = false;
         return;
     }
     if (state != RUN_STATE_SHUTDOWN || !vssd_lock(s)) {
         return;
     }
     nvme_power_cut(s->ctrl, vssd_now(s));
-    timer_del(s->power_timer);
+    vssd_power_stays(s);
     save(s);
-    s->state_saved = true;
+    s->file.state_saved = true;
     vssd_unlock(s);
 }
 
@@ -146,36 +145,37 @@ static void run_state_changed(void *opaque, bool running, RunState state)
  * notification. */
 static void at_exit(Notifier *n, void *data)
 {
-    VssdDev *s = container_of(n, VssdDev, exit_notifier);
+    VssdDev *s = container_of(n, VssdDev, file.exit_notifier);
 
-    if (!s->state_saved && vssd_lock(s)) {
-        s->online = false;
+    if (!s->file.state_saved && vssd_lock(s)) {
+        vssd_serve_close(s);
         save(s);
-        s->state_saved = true;
-        qemu_mutex_unlock(&s->lock);
+        s->file.state_saved = true;
+        vssd_unlock_last(s);
     }
-    if (s->state_lost) {
+    if (s->file.state_lost) {
         vssd_end_as_failure();
     }
 }
 
 void vssd_state_init(VssdDev *s)
 {
-    if (s->state) {
-        s->vm_change = qemu_add_vm_change_state_handler(run_state_changed, s);
-        s->exit_notifier.notify = at_exit;
-        qemu_add_exit_notifier(&s->exit_notifier);
+    if (s->prop.state) {
+        s->file.vm_change =
+            qemu_add_vm_change_state_handler(run_state_changed, s);
+        s->file.exit_notifier.notify = at_exit;
+        qemu_add_exit_notifier(&s->file.exit_notifier);
     }
 }
 
 void vssd_state_stop(VssdDev *s)
 {
-    if (s->state) {
-        qemu_del_vm_change_state_handler(s->vm_change);
-        qemu_remove_exit_notifier(&s->exit_notifier);
-        s->state_lost = false;
+    if (s->prop.state) {
+        qemu_del_vm_change_state_handler(s->file.vm_change);
+        qemu_remove_exit_notifier(&s->file.exit_notifier);
+        s->file.state_lost = false;
         save(s);
-        if (s->state_lost) {
+        if (s->file.state_lost) {
             vssd_end_as_failure();
         }
     }

@@ -26,6 +26,7 @@
 
 void vssd_account(VssdDev *s, const NvmeTrace *t)
 {
+    g_assert(vssd_has_lock(s));
     static const enum BlockAcctType type_of[] = {
         [NVME_WORK_NONE] = BLOCK_ACCT_NONE,
         [NVME_WORK_READ] = BLOCK_ACCT_READ,
@@ -33,8 +34,8 @@ void vssd_account(VssdDev *s, const NvmeTrace *t)
         [NVME_WORK_FLUSH] = BLOCK_ACCT_FLUSH,
         [NVME_WORK_TRIM] = BLOCK_ACCT_UNMAP,
     };
-    unsigned i = t->nsid - 1 < s->n_nodes ? t->nsid - 1 : 0;
-    BlockAcctStats *stats = blk_get_stats(s->node[i].blk);
+    unsigned i = t->nsid - 1 < s->store.n_nodes ? t->nsid - 1 : 0;
+    BlockAcctStats *stats = blk_get_stats(s->store.node[i].blk);
     enum BlockAcctType type = type_of[t->work];
     BlockAcctCookie cookie;
 
@@ -46,7 +47,7 @@ void vssd_account(VssdDev *s, const NvmeTrace *t)
         return;
     }
     block_acct_start(stats, &cookie, t->bytes, type);
-    cookie.start_time_ns -= s->now_ns - t->fetch_ns;
+    cookie.start_time_ns -= s->clock.now_ns - t->fetch_ns;
     if (t->status) {
         block_acct_failed(stats, &cookie);
     } else {

@@ -42,8 +42,8 @@ typedef enum VssdJobState {
 struct VssdJob {
     VssdDev *dev;
     NvmeStoreReq *req;
-    VssdJobState state; /* under VssdDev.lock */
-    bool parked;        /* under VssdDev.parked_lock */
+    VssdJobState state; /* under VssdServe.lock */
+    bool parked;        /* under VssdStore.parked_lock */
     BlockBackend *blk;  /* that has ended with an error */
     int ret;
 };
@@ -109,8 +109,8 @@ static int coroutine_fn store_co_flush(VssdJob *job)
     VssdDev *s = job->dev;
     int ret = 0;
 
-    for (unsigned i = 0; i < s->n_nodes && ret >= 0; i++) {
-        job->blk = s->node[i].blk;
+    for (unsigned i = 0; i < s->store.n_nodes && ret >= 0; i++) {
+        job->blk = s->store.node[i].blk;
         ret = blk_co_flush(job->blk);
     }
     return ret;
@@ -151,8 +151,8 @@ static void job_finish(VssdDev *s, VssdJob *job)
     int ret = job->ret;
 
     if (ret < 0 && !req->lazy && req->op != NVME_STORE_READ) {
-        s->refused_by = job->blk;
-        s->refused_errno = -ret;
+        s->store.refused_by = job->blk;
+        s->store.refused_errno = -ret;
     }
     g_free(job);
     nvme_store_done(s->ctrl, vssd_now(s), req, ret);
@@ -160,9 +160,10 @@ static void job_finish(VssdDev *s, VssdJob *job)
 
 bool vssd_store_reap(VssdDev *s)
 {
-    GSList *jobs = g_slist_reverse(s->done_jobs);
+    GSList *jobs = g_slist_reverse(s->store.done_jobs);
 
-    s->done_jobs = NULL;
+    g_assert(vssd_has_lock(s));
+    s->store.done_jobs = NULL;
     for (GSList *l = jobs; l; l = l->next) {
         job_finish(s, l->data);
     }
@@ -183,12 +184,13 @@ static void job_park(VssdJob *job)
 {
     VssdDev *s = job->dev;
 
-    WITH_QEMU_LOCK_GUARD(&s->parked_lock) {
+    WITH_QEMU_LOCK_GUARD(&s->store.parked_lock)
+    {
         job->parked = true;
-        s->parked = g_slist_prepend(s->parked, job);
-        qatomic_inc(&s->n_parked);
+        s->store.parked = g_slist_prepend(s->store.parked, job);
+        qatomic_inc(&s->store.n_parked);
     }
-    qatomic_dec(&s->jobs_in_flight);
+    qatomic_dec(&s->store.jobs_in_flight);
     aio_wait_kick();
 }
 
@@ -209,7 +211,7 @@ static bool job_refused(VssdJob *job)
     if (req->lazy) {
         return false;
     }
-    if (action == BLOCK_ERROR_ACTION_STOP && qatomic_read(&s->store_ends)) {
+    if (action == BLOCK_ERROR_ACTION_STOP && qatomic_read(&s->store.ends)) {
         action = BLOCK_ERROR_ACTION_REPORT;
     }
     if (action == BLOCK_ERROR_ACTION_IGNORE) {
@@ -222,7 +224,7 @@ static bool job_refused(VssdJob *job)
         job_park(job); /* before the machine stops, and may go on */
         /* A machine that is continued before it has stopped does not stop, and
          * sends no notification. */
-        timer_mod(s->parked_timer,
+        timer_mod(s->store.parked_timer,
                   qemu_clock_get_ms(QEMU_CLOCK_VIRTUAL) + PARKED_MS);
     }
     blk_error_action(blk, action, is_read, error);
@@ -245,7 +247,7 @@ static void job_end_bh(void *opaque)
  */
 static void run_on(VssdDev *s)
 {
-    if (s->icount) {
+    if (s->serve.icount) {
         vssd_run(s); /* at this instant; no vCPU runs */
     } else {
         vssd_run_later(s);
@@ -262,7 +264,7 @@ static __attribute__((noinline)) void job_end(VssdJob *job)
     NvmeStoreReq *req = job->req;
 
     if (!vssd_may_run(s)) {
-        aio_bh_schedule_oneshot(s->run_ctx, job_end_bh, job);
+        aio_bh_schedule_oneshot(s->serve.run_ctx, job_end_bh, job);
         return;
     }
 
@@ -274,7 +276,7 @@ static __attribute__((noinline)) void job_end(VssdJob *job)
     if (!vssd_lock(s)) {
         /* This thread is inside the controller: it looks at the job later. */
         if (job->state == JOB_WAITING) {
-            s->done_jobs = g_slist_prepend(s->done_jobs, job);
+            s->store.done_jobs = g_slist_prepend(s->store.done_jobs, job);
         }
         job->state = JOB_ENDED;
     } else {
@@ -282,7 +284,7 @@ static __attribute__((noinline)) void job_end(VssdJob *job)
         run_on(s);
         vssd_unlock(s);
     }
-    qatomic_dec(&s->jobs_in_flight);
+    qatomic_dec(&s->store.jobs_in_flight);
     aio_wait_kick();
 }
 
@@ -304,10 +306,11 @@ static int store_submit(void *opaque, NvmeStoreReq *req)
 
     trace_vssd_store_start(s, op_names[req->op], req->offset, req->bytes);
     *job = (VssdJob){ .dev = s, .req = req, .state = JOB_STARTING };
-    qatomic_inc(&s->jobs_in_flight);
+    qatomic_inc(&s->store.jobs_in_flight);
     qemu_coroutine_enter(qemu_coroutine_create(job_entry, job));
-    if (s->icount) {
-        AIO_WAIT_WHILE(s->ctx, job->state == JOB_STARTING && !job->parked);
+    if (s->serve.icount) {
+        AIO_WAIT_WHILE(s->serve.ctx,
+                       job->state == JOB_STARTING && !job->parked);
     }
     if (job->state != JOB_ENDED) {
         job->state = JOB_WAITING;
@@ -326,15 +329,16 @@ static GSList *take_parked(VssdDev *s)
 {
     GSList *jobs;
 
-    WITH_QEMU_LOCK_GUARD(&s->parked_lock) {
-        jobs = g_slist_reverse(s->parked);
-        s->parked = NULL;
+    WITH_QEMU_LOCK_GUARD(&s->store.parked_lock)
+    {
+        jobs = g_slist_reverse(s->store.parked);
+        s->store.parked = NULL;
         for (GSList *l = jobs; l; l = l->next) {
             VssdJob *job = l->data;
 
             job->parked = false;
-            qatomic_dec(&s->n_parked);
-            qatomic_inc(&s->jobs_in_flight);
+            qatomic_dec(&s->store.n_parked);
+            qatomic_inc(&s->store.jobs_in_flight);
         }
     }
     return jobs;
@@ -345,10 +349,10 @@ void vssd_store_restart(VssdDev *s)
     GSList *jobs = take_parked(s);
 
     for (GSList *l = jobs; l; l = l->next) {
-        aio_co_enter(s->ctx, qemu_coroutine_create(job_entry, l->data));
+        aio_co_enter(s->serve.ctx, qemu_coroutine_create(job_entry, l->data));
     }
     g_slist_free(jobs);
-    if (s->icount) {
+    if (s->serve.icount) {
         vssd_store_wait(s);
     }
 }
@@ -363,7 +367,7 @@ void vssd_store_drop(VssdDev *s)
     jobs = take_parked(s);
     for (GSList *l = jobs; l; l = l->next) {
         job_finish(s, l->data);
-        qatomic_dec(&s->jobs_in_flight);
+        qatomic_dec(&s->store.jobs_in_flight);
     }
     g_slist_free(jobs);
     vssd_unlock(s);
@@ -373,43 +377,43 @@ void vssd_store_drop(VssdDev *s)
 
 void vssd_store_init(VssdDev *s)
 {
-    qemu_mutex_init(&s->parked_lock);
-    s->parked_timer = timer_new_ms(QEMU_CLOCK_VIRTUAL, parked_again, s);
-    for (unsigned i = 0; i < s->n_nodes; i++) {
-        blk_iostatus_enable(s->node[i].blk);
+    qemu_mutex_init(&s->store.parked_lock);
+    s->store.parked_timer = timer_new_ms(QEMU_CLOCK_VIRTUAL, parked_again, s);
+    for (unsigned i = 0; i < s->store.n_nodes; i++) {
+        blk_iostatus_enable(s->store.node[i].blk);
     }
 }
 
 void vssd_store_stop(VssdDev *s)
 {
-    timer_free(s->parked_timer);
-    s->parked_timer = NULL;
-    qemu_mutex_destroy(&s->parked_lock);
+    timer_free(s->store.parked_timer);
+    s->store.parked_timer = NULL;
+    qemu_mutex_destroy(&s->store.parked_lock);
 }
 
 void vssd_store_wait(VssdDev *s)
 {
-    AIO_WAIT_WHILE(NULL, qatomic_read(&s->jobs_in_flight) > 0);
+    AIO_WAIT_WHILE(NULL, qatomic_read(&s->store.jobs_in_flight) > 0);
 }
 
 bool vssd_store_is_busy(VssdDev *s)
 {
-    return nvme_store_in_flight(s->ctrl) > qatomic_read(&s->n_parked);
+    return nvme_store_in_flight(s->ctrl) > qatomic_read(&s->store.n_parked);
 }
 
 bool vssd_store_has_parked(VssdDev *s)
 {
-    return qatomic_read(&s->n_parked) > 0;
+    return qatomic_read(&s->store.n_parked) > 0;
 }
 
 void vssd_store_drain(VssdDev *s)
 {
-    qatomic_set(&s->store_ends, true);
+    qatomic_set(&s->store.ends, true);
     do {
         vssd_store_restart(s);
         vssd_store_wait(s);
     } while (vssd_store_has_parked(s));
-    qatomic_set(&s->store_ends, false);
+    qatomic_set(&s->store.ends, false);
 }
 
 /* ---- the end ------------------------------------------------------------- */
@@ -431,7 +435,7 @@ static bool finish_some(VssdDev *s)
 /* Retry the requests that the image has refused once more. */
 static void ask_again(VssdDev *s)
 {
-    qatomic_set(&s->store_ends, true);
+    qatomic_set(&s->store.ends, true);
     vssd_store_restart(s);
     if (vssd_lock(s)) {
         nvme_retry(s->ctrl);
@@ -443,7 +447,8 @@ static void ask_again(VssdDev *s)
 /* A file, or the node where a file's name does not say it all. */
 static const char *image_name(const VssdDev *s)
 {
-    BlockDriverState *bs = s->refused_by ? blk_bs(s->refused_by) : NULL;
+    BlockDriverState *bs =
+        s->store.refused_by ? blk_bs(s->store.refused_by) : NULL;
 
     return !bs ? "?" : *bs->filename ? bs->filename : bdrv_get_node_name(bs);
 }
@@ -455,7 +460,7 @@ static void say_what_is_lost(VssdDev *s, bool trimmed)
     if (bytes) {
         error_report("vssd: the image %s has refused %" PRIu64 " bytes that "
                      "the guest has written: they are lost: %s",
-                     image_name(s), bytes, g_strerror(s->refused_errno));
+                     image_name(s), bytes, g_strerror(s->store.refused_errno));
         vssd_end_as_failure();
     }
     if (trimmed) {
@@ -481,12 +486,13 @@ void vssd_store_finish(VssdDev *s, unsigned most_ms)
     ask_again(s);
     do {
         more = finish_some(s);
-        AIO_WAIT_WHILE(NULL, qatomic_read(&s->jobs_in_flight) > 0 && !late);
+        AIO_WAIT_WHILE(NULL,
+                       qatomic_read(&s->store.jobs_in_flight) > 0 && !late);
         late |= timer_expired(timer,
                               qemu_clock_get_ms(QEMU_CLOCK_REALTIME));
     } while (more && !late);
     timer_free(timer);
-    qatomic_set(&s->store_ends, false);
+    qatomic_set(&s->store.ends, false);
     say_what_is_lost(s, more);
 }
 
@@ -561,8 +567,10 @@ static bool preload_node(VssdDev *s, BlockBackend *blk, uint64_t start,
             ret = hold_data(s->ssd, base + first, last - first);
             nvme_preloaded(s->ctrl, base + first, last - first);
             if (ret < 0) {
-                error_setg_errno(errp, -ret, "vssd: the drive of '%s' has no "
-                                 "room for the data of the image", s->state);
+                error_setg_errno(errp, -ret,
+                                 "vssd: the drive of '%s' has no "
+                                 "room for the data of the image",
+                                 s->prop.state);
                 return false;
             }
         }
@@ -577,8 +585,8 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
     int64_t all = nblocks * ssd_info(s->ssd)->block_bytes;
 
     *data_bytes = 0;
-    for (unsigned i = 0; i < s->n_nodes; i++) {
-        const VssdNode *node = &s->node[i];
+    for (unsigned i = 0; i < s->store.n_nodes; i++) {
+        const VssdNode *node = &s->store.node[i];
 
         if (!preload_node(s, node->blk, node->start, MIN(all, node->bytes),
                           data_bytes, errp)) {

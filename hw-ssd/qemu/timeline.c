@@ -32,7 +32,7 @@ static void end_timeline(VssdDev *s)
 
 static void qemu_ends(Notifier *notifier, void *data)
 {
-    end_timeline(container_of(notifier, VssdDev, timeline_exit));
+    end_timeline(container_of(notifier, VssdDev, file.timeline_exit));
 }
 
 static bool read_options(VssdDev *s, SsdTimelineOptions *o, Error **errp)
@@ -42,9 +42,9 @@ static bool read_options(VssdDev *s, SsdTimelineOptions *o, Error **errp)
     opt_set_defaults(o, ssd_timeline_options, SSD_TIMELINE_OPTIONS);
     for (unsigned i = 0; i < SSD_TIMELINE_OPTIONS; i++) {
         const OptDesc *d = &ssd_timeline_options[i];
-        const char *value = s->timeline_option[i];
+        const char *value = s->prop.timeline_option[i];
 
-        if (value && !s->timeline) {
+        if (value && !s->prop.timeline) {
             error_setg(errp, "vssd: %s=%s: needs timeline=", d->key, value);
             return false;
         }
@@ -65,13 +65,14 @@ bool vssd_timeline_open(VssdDev *s, Error **errp)
     if (!read_options(s, &o, errp)) {
         return false;
     }
-    if (s->timeline && s->incoming) {
+    if (s->prop.timeline && s->incoming) {
         warn_report("vssd: timeline=%s: it is not written of a drive that "
                     "comes from another QEMU",
-                    s->timeline);
+                    s->prop.timeline);
         return true;
     }
-    if (s->timeline && !ssd_timeline_open(s->ssd, s->timeline, &o, &error)) {
+    if (s->prop.timeline &&
+        !ssd_timeline_open(s->ssd, s->prop.timeline, &o, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);
         return false;
@@ -81,16 +82,16 @@ bool vssd_timeline_open(VssdDev *s, Error **errp)
 
 void vssd_timeline_init(VssdDev *s)
 {
-    if (s->timeline) {
-        s->timeline_exit.notify = qemu_ends;
-        qemu_add_exit_notifier(&s->timeline_exit);
+    if (s->prop.timeline) {
+        s->file.timeline_exit.notify = qemu_ends;
+        qemu_add_exit_notifier(&s->file.timeline_exit);
     }
 }
 
 void vssd_timeline_stop(VssdDev *s)
 {
-    if (s->timeline) {
-        qemu_remove_exit_notifier(&s->timeline_exit);
+    if (s->prop.timeline) {
+        qemu_remove_exit_notifier(&s->file.timeline_exit);
         end_timeline(s);
     }
 }

@@ -48,7 +48,7 @@ static bool check_drive(VssdFunction *f, Error **errp)
                    DEVICE(s)->id);
         return false;
     }
-    if (qatomic_read(&s->power_off)) {
+    if (qatomic_read(&s->power.off)) {
         error_setg(errp, "vssd-ctrl: subsys=%s: the drive has no power",
                    DEVICE(s)->id);
         return false;

@@ -55,7 +55,7 @@ static void propagate(Error **errp, GError *error)
 
 static bool choose_block_size(VssdDev *s, Error **errp)
 {
-    BlockConf *conf = &s->conf;
+    BlockConf *conf = &s->prop.conf;
 
     if (conf->logical_block_size && !conf->physical_block_size) {
         conf->physical_block_size = conf->logical_block_size;
@@ -73,17 +73,17 @@ static bool choose_block_size(VssdDev *s, Error **errp)
 
 static bool open_drive(VssdDev *s, Error **errp)
 {
-    if (!s->conf.blk) {
+    if (!s->prop.conf.blk) {
         error_setg(errp, "vssd: drive=ID is missing: give the block node that "
                          "holds the data");
         return false;
     }
-    if (!blk_is_inserted(s->conf.blk)) {
+    if (!blk_is_inserted(s->prop.conf.blk)) {
         error_setg(errp, "vssd: drive '%s' has no medium",
-                   blk_name(s->conf.blk));
+                   blk_name(s->prop.conf.blk));
         return false;
     }
-    if (!blk_supports_write_perm(s->conf.blk)) {
+    if (!blk_supports_write_perm(s->prop.conf.blk)) {
         error_setg(errp, "vssd: the image is read-only: open it read-write, or "
                          "give it a temporary overlay (snapshot=on)");
         return false;
@@ -92,7 +92,7 @@ static bool open_drive(VssdDev *s, Error **errp)
         return false;
     }
     /* Not resizable: block_resize is refused while the device has the node. */
-    return blkconf_apply_backend_options(&s->conf, false, false, errp) &&
+    return blkconf_apply_backend_options(&s->prop.conf, false, false, errp) &&
            vssd_nodes_open(s, errp);
 }
 
@@ -101,15 +101,16 @@ static SsdConfig *read_config(VssdDev *s, Error **errp)
     SsdConfig *cfg;
     GError *error = NULL;
 
-    if (!s->profile) {
+    if (!s->prop.profile) {
         error_setg(errp, "vssd: profile=FILE is missing: give the description "
                          "of the drive (*.ini)");
         return NULL;
     }
     cfg = ssd_config_new();
-    if (!ssd_config_load(cfg, s->profile, &error) ||
-        (s->options && !ssd_config_set(cfg, s->options, &error)) ||
-        !ssd_config_set_block_bytes(cfg, s->conf.logical_block_size, &error)) {
+    if (!ssd_config_load(cfg, s->prop.profile, &error) ||
+        (s->prop.options && !ssd_config_set(cfg, s->prop.options, &error)) ||
+        !ssd_config_set_block_bytes(cfg, s->prop.conf.logical_block_size,
+                                    &error)) {
         propagate(errp, error);
         ssd_config_free(cfg);
         return NULL;
@@ -121,9 +122,9 @@ static SsdConfig *read_config(VssdDev *s, Error **errp)
 static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
 {
     const SsdInfo *info = ssd_info(s->ssd);
-    int64_t image_bytes = blk_getlength(s->conf.blk);
+    int64_t image_bytes = blk_getlength(s->prop.conf.blk);
 
-    if (s->n_nodes > 1) { /* each has its own */
+    if (s->store.n_nodes > 1) { /* each has its own */
         *nblocks = info->nblocks;
         return true;
     }
@@ -132,18 +133,20 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
         return false;
     }
     *nblocks =
-        vssd_metadata_blocks(image_bytes, info->block_bytes, s->metadata);
+        vssd_metadata_blocks(image_bytes, info->block_bytes, s->prop.metadata);
     if (*nblocks == 0) {
-        error_setg(errp,
-                   "vssd: the image is smaller than one block of %" PRIu32
-                   " bytes%s",
-                   info->block_bytes, s->metadata ? " and its metadata" : "");
+        error_setg(
+            errp,
+            "vssd: the image is smaller than one block of %" PRIu32 " bytes%s",
+            info->block_bytes, s->prop.metadata ? " and its metadata" : "");
         return false;
     }
     if (*nblocks > info->nblocks) {
-        error_setg(errp, "vssd: the image has %" PRId64 " bytes, the drive of "
-                         "profile '%s' only %" PRIu64 ": take a larger profile "
-                         "or set nand.blocks higher", image_bytes, s->profile,
+        error_setg(errp,
+                   "vssd: the image has %" PRId64 " bytes, the drive of "
+                   "profile '%s' only %" PRIu64 ": take a larger profile "
+                   "or set nand.blocks higher",
+                   image_bytes, s->prop.profile,
                    info->nblocks * info->block_bytes);
         return false;
     }
@@ -160,61 +163,61 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
     g_autofree char *seed = NULL;
     GError *error = NULL;
 
-    if (s->n_nodes > 1 && !s->namespaces) {
-        s->namespaces = vssd_nodes_namespaces(s, errp);
-        if (!s->namespaces) {
+    if (s->store.n_nodes > 1 && !s->prop.namespaces) {
+        s->prop.namespaces = vssd_nodes_namespaces(s, errp);
+        if (!s->prop.namespaces) {
             return false;
         }
     }
 
-    g_free(s->faults);
-    s->faults = ssd_config_get(s->cfg, "faults");
+    g_free(s->prop.faults);
+    s->prop.faults = ssd_config_get(s->cfg, "faults");
     seed = ssd_config_get(s->cfg, "seed");
     s->nvme_cfg = (NvmeConfig){
-        .serial = s->serial,
+        .serial = s->prop.serial,
         .serial_by_default = s->serial_by_default,
         .cntlid = s->cntlid,
-        .model = s->model,
+        .model = s->prop.model,
         .firmware = "vssd0.1",
         .pci_vid = VSSD_PCI_VENDOR_ID,
         .pci_ssvid = VSSD_PCI_VENDOR_ID,
-        .n_queues = s->num_queues,
-        .n_vectors = s->num_vectors,
-        .queue_size = s->queue_size,
-        .mdts = s->mdts,
-        .eui64 = s->eui64,
-        .write_through = !blk_enable_write_cache(s->conf.blk),
+        .n_queues = s->prop.num_queues,
+        .n_vectors = s->prop.num_vectors,
+        .queue_size = s->prop.queue_size,
+        .mdts = s->prop.mdts,
+        .eui64 = s->prop.eui64,
+        .write_through = !blk_enable_write_cache(s->prop.conf.blk),
         .nblocks = nblocks,
-        .faults = s->faults,
+        .faults = s->prop.faults,
         .fault_seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 0,
-        .namespaces = s->namespaces,
-        .namespaces_fixed = s->n_nodes > 1,
-        .backlog = s->backlog,
-        .kv_cache = s->kv_cache,
-        .firmware_slots = s->fw_slots,
-        .firmware_slot1_writable = !s->fw_slot1_read_only,
-        .firmware_activation_ms = s->fw_activation_ms,
-        .sgl = s->sgl,
+        .namespaces = s->prop.namespaces,
+        .namespaces_fixed = s->store.n_nodes > 1,
+        .backlog = s->prop.backlog,
+        .kv_cache = s->prop.kv_cache,
+        .firmware_slots = s->prop.fw_slots,
+        .firmware_slot1_writable = !s->prop.fw_slot1_read_only,
+        .firmware_activation_ms = s->prop.fw_activation_ms,
+        .sgl = s->prop.sgl,
         .cmb = s->nvme_cfg.cmb,
         .cmb_bytes = s->nvme_cfg.cmb_bytes,
-        .cmb_uses = s->cmb_uses,
-        .cmb_legacy = s->legacy_cmb,
+        .cmb_uses = s->prop.cmb_uses,
+        .cmb_legacy = s->prop.legacy_cmb,
         .pmr = s->nvme_cfg.pmr,
         .pmr_bytes = s->nvme_cfg.pmr_bytes,
-        .metadata = s->metadata,
-        .pi = s->pi,
-        .pi_first = is_text(s->pi_at, "first"),
-        .metadata_extended = is_text(s->metadata_at, "extended"),
-        .pi_guard = s->pi_guard,
-        .pi_storage_bits = s->pi_sts,
-        .no_nodas = !s->sanitize_nodas,
-        .dsm_hints = s->dsm_hints,
-        .controllers = s->controllers,
-        .secondaries = s->sriov_vfs,
-        .vq_flexible = s->sriov_vq_flexible,
-        .vi_flexible = s->sriov_vi_flexible,
-        .vq_per_secondary = s->sriov_vq_per_vf,
-        .vi_per_secondary = s->sriov_vi_per_vf,
+        .metadata = s->prop.metadata,
+        .pi = s->prop.pi,
+        .pi_first = is_text(s->prop.pi_at, "first"),
+        .metadata_extended = is_text(s->prop.metadata_at, "extended"),
+        .pi_guard = s->prop.pi_guard,
+        .pi_storage_bits = s->prop.pi_sts,
+        .no_nodas = !s->prop.sanitize_nodas,
+        .dsm_hints = s->prop.dsm_hints,
+        .controllers = s->prop.controllers,
+        .secondaries = s->prop.sriov_vfs,
+        .vq_flexible = s->prop.sriov_vq_flexible,
+        .vi_flexible = s->prop.sriov_vi_flexible,
+        .vq_per_secondary = s->prop.sriov_vq_per_vf,
+        .vi_per_secondary = s->prop.sriov_vi_per_vf,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_kept(s, &error) ||
@@ -286,7 +289,7 @@ static bool create_model(VssdDev *s, Error **errp)
         return false;
     }
     vssd_state_set_clock(s);
-    trace_vssd_realize(s, s->profile, nblocks, data_bytes);
+    trace_vssd_realize(s, s->prop.profile, nblocks, data_bytes);
     return true;
 }
 
@@ -305,52 +308,8 @@ static void destroy_model(VssdDev *s)
         ssd_config_free(s->cfg);
         s->cfg = NULL;
     }
-    g_clear_pointer(&s->faults, g_free);
+    g_clear_pointer(&s->prop.faults, g_free);
     vssd_files_unlock(s);
-}
-
-/* Where the drive is served. */
-static bool choose_thread(VssdDev *s, Error **errp)
-{
-    s->icount = icount_enabled();
-    if (s->icount) {
-        if (s->iothread) {
-            error_setg(errp, "vssd: iothread= does not go with -icount, which "
-                             "serves the drive in virtual time");
-            return false;
-        }
-        s->ctx = qemu_get_aio_context();
-    } else if (s->iothread) {
-        object_ref(OBJECT(s->iothread));
-        s->ctx = iothread_get_aio_context(s->iothread);
-    } else {
-        g_autofree char *id = g_strdup_printf("vssd-%p", s);
-
-        s->own_iothread = iothread_create(id, errp);
-        if (!s->own_iothread) {
-            return false;
-        }
-        s->ctx = iothread_get_aio_context(s->own_iothread);
-        aio_context_set_poll_params(s->ctx, s->poll_max_us * (int64_t)SCALE_US,
-                                    0, 0, &error_abort);
-    }
-    return vssd_nodes_set_context(s, s->ctx, errp) && vssd_kick_init(s, errp);
-}
-
-static void leave_thread(VssdDev *s)
-{
-    if (!s->ctx) {
-        return;
-    }
-    vssd_kick_stop(s);
-    vssd_nodes_set_context(s, qemu_get_aio_context(), NULL);
-    if (s->own_iothread) {
-        iothread_destroy(s->own_iothread);
-        s->own_iothread = NULL;
-    } else if (s->iothread) {
-        object_unref(OBJECT(s->iothread));
-    }
-    s->ctx = NULL;
 }
 
 /*
@@ -368,13 +327,13 @@ static void choose_identity(VssdDev *s)
         g_strdup(g_str_has_prefix(path, "0000:00:") ? path + 8 : path);
 
     s->cntlid = vssd_function_cntlid(&s->fn);
-    s->serial_by_default = !s->serial;
-    if (s->serial) {
+    s->serial_by_default = !s->prop.serial;
+    if (s->prop.serial) {
         return;
     }
     g_strdelimit(slots, ":", '-');
-    s->serial = strlen(slots) <= 15 ? g_strdup_printf("vssd-%s", slots)
-                                    : g_strdup_printf("vssd-%.15s", sum);
+    s->prop.serial = strlen(slots) <= 15 ? g_strdup_printf("vssd-%s", slots)
+                                         : g_strdup_printf("vssd-%.15s", sum);
 }
 
 static bool check_choice(const char *name, const char *value, const char *a,
@@ -389,69 +348,71 @@ static bool check_choice(const char *name, const char *value, const char *a,
 
 static bool check_properties(VssdDev *s, Error **errp)
 {
-    if (s->num_queues < 1 || s->num_queues > VSSD_MAX_VECTORS - 1) {
-        error_setg(errp, "vssd: num_queues=%u: allowed 1..%u", s->num_queues,
-                   VSSD_MAX_VECTORS - 1);
+    if (s->prop.num_queues < 1 || s->prop.num_queues > VSSD_MAX_VECTORS - 1) {
+        error_setg(errp, "vssd: num_queues=%u: allowed 1..%u",
+                   s->prop.num_queues, VSSD_MAX_VECTORS - 1);
         return false;
     }
-    if (s->state && (s->oplog || s->trace_path)) {
-        error_setg(errp, "vssd: %s= does not go with state=: it must tell all "
-                         "from the beginning",
-                   s->oplog ? "oplog" : "trace");
+    if (s->prop.state && (s->prop.oplog || s->prop.trace_path)) {
+        error_setg(errp,
+                   "vssd: %s= does not go with state=: it must tell all "
+                   "from the beginning",
+                   s->prop.oplog ? "oplog" : "trace");
         return false;
     }
-    if (s->trace_path && (s->cmb_bytes || s->pmr)) {
+    if (s->prop.trace_path && (s->prop.cmb_bytes || s->prop.pmr)) {
         error_setg(errp,
                    "vssd: trace= does not go with %s=: a trace does not "
                    "say where the parts of a command are",
-                   s->cmb_bytes ? "cmb" : "pmr");
+                   s->prop.cmb_bytes ? "cmb" : "pmr");
         return false;
     }
-    if (!check_choice("pi_at", s->pi_at, "first", "last", errp) ||
-        !check_choice("metadata_at", s->metadata_at, "separate", "extended",
-                      errp)) {
+    if (!check_choice("pi_at", s->prop.pi_at, "first", "last", errp) ||
+        !check_choice("metadata_at", s->prop.metadata_at, "separate",
+                      "extended", errp)) {
         return false;
     }
-    if (s->metadata && s->trace_path) {
+    if (s->prop.metadata && s->prop.trace_path) {
         error_setg(errp, "vssd: trace= does not go with metadata=: a trace "
                          "knows no metadata");
         return false;
     }
-    if (s->doorbell_threads > VSSD_MAX_DOORBELL_THREADS) {
+    if (s->prop.doorbell_threads > VSSD_MAX_DOORBELL_THREADS) {
         error_setg(errp, "vssd: doorbell_threads=%u: allowed 0..%u",
-                   s->doorbell_threads, VSSD_MAX_DOORBELL_THREADS);
+                   s->prop.doorbell_threads, VSSD_MAX_DOORBELL_THREADS);
         return false;
     }
-    if (s->poll_max_us > 1000) {
+    if (s->prop.poll_max_us > 1000) {
         error_setg(errp, "vssd: poll_max_us=%" PRIu32 ": allowed 0..1000",
-                   s->poll_max_us);
+                   s->prop.poll_max_us);
         return false;
     }
-    if (s->iothread && s->poll_max_us != VSSD_POLL_MAX_US) {
+    if (s->prop.iothread && s->prop.poll_max_us != VSSD_POLL_MAX_US) {
         error_setg(errp, "vssd: poll_max_us= does not go with iothread=: set "
                          "poll-max-ns of the iothread object");
         return false;
     }
-    if (s->spin_cpu > 100) {
-        error_setg(errp, "vssd: spin_cpu=%u: allowed 0..100", s->spin_cpu);
+    if (s->prop.spin_cpu > 100) {
+        error_setg(errp, "vssd: spin_cpu=%u: allowed 0..100", s->prop.spin_cpu);
         return false;
     }
-    if (s->irq_hold_us > VSSD_HOLD_MAX_US && s->irq_hold_us != VSSD_HOLD_AUTO) {
+    if (s->prop.irq_hold_us > VSSD_HOLD_MAX_US &&
+        s->prop.irq_hold_us != VSSD_HOLD_AUTO) {
         error_setg(errp, "vssd: irq_hold_us=%" PRIu32 ": allowed 0..%u",
-                   s->irq_hold_us, VSSD_HOLD_MAX_US);
+                   s->prop.irq_hold_us, VSSD_HOLD_MAX_US);
         return false;
     }
-    if (!s->num_vectors) {
-        s->num_vectors = s->num_queues + 1;
+    if (!s->prop.num_vectors) {
+        s->prop.num_vectors = s->prop.num_queues + 1;
     }
-    if (s->num_vectors > VSSD_MAX_VECTORS) {
-        error_setg(errp, "vssd: num_vectors=%u: allowed 1..%u", s->num_vectors,
-                   VSSD_MAX_VECTORS);
+    if (s->prop.num_vectors > VSSD_MAX_VECTORS) {
+        error_setg(errp, "vssd: num_vectors=%u: allowed 1..%u",
+                   s->prop.num_vectors, VSSD_MAX_VECTORS);
         return false;
     }
     choose_identity(s);
-    if (!s->model) {
-        s->model = g_strdup("vssd virtual SSD");
+    if (!s->prop.model) {
+        s->prop.model = g_strdup("vssd virtual SSD");
     }
     return true;
 }
@@ -461,10 +422,10 @@ static void tear_down(VssdDev *s)
 {
     vssd_migration_stop(s);
     vssd_function_take_back(&s->fn);
-    leave_thread(s);
+    vssd_serve_leave(s);
     destroy_model(s);
     vssd_memory_stop(s);
-    qemu_mutex_destroy(&s->lock);
+    qemu_mutex_destroy(&s->serve.lock);
 }
 
 static bool init_function(VssdDev *s, Error **errp)
@@ -482,13 +443,12 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
 
     s->fn.drive = s;
     QTAILQ_INIT(&s->functions);
-    qemu_mutex_init(&s->lock);
-    s->epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-    s->now_ns = 0;
+    qemu_mutex_init(&s->serve.lock);
+    vssd_clock_begin(s, 0);
     if (!check_properties(s, errp) || !vssd_sriov_check(s, errp) ||
         !vssd_durable_check(s, errp) || !open_drive(s, errp) ||
         !vssd_memory_init(s, errp) || !create_model(s, errp) ||
-        !init_function(s, errp) || !choose_thread(s, errp) ||
+        !init_function(s, errp) || !vssd_serve_choose(s, errp) ||
         !vssd_migration_init(s, errp)) {
         tear_down(s);
         return;
@@ -551,66 +511,71 @@ static void vssd_exit(PCIDevice *pci)
 /* ---- class -------------------------------------------------------------- */
 
 static const Property vssd_properties[] = {
-    DEFINE_PROP_DRIVE_IOTHREAD("drive", VssdDev, conf.blk),
-    DEFINE_PROP_DRIVE_IOTHREAD("drive2", VssdDev, more[0].blk),
-    DEFINE_PROP_DRIVE_IOTHREAD("drive3", VssdDev, more[1].blk),
-    DEFINE_PROP_DRIVE_IOTHREAD("drive4", VssdDev, more[2].blk),
-    DEFINE_PROP_DRIVE_IOTHREAD("drive5", VssdDev, more[3].blk),
-    DEFINE_PROP_DRIVE_IOTHREAD("drive6", VssdDev, more[4].blk),
-    DEFINE_PROP_DRIVE_IOTHREAD("drive7", VssdDev, more[5].blk),
-    DEFINE_PROP_DRIVE_IOTHREAD("drive8", VssdDev, more[6].blk),
-    DEFINE_BLOCK_PROPERTIES_BASE(VssdDev, conf),
-    DEFINE_BLOCK_ERROR_PROPERTIES(VssdDev, conf),
-    DEFINE_PROP_STRING("profile", VssdDev, profile),
-    DEFINE_PROP_STRING("options", VssdDev, options),
-    DEFINE_PROP_STRING("state", VssdDev, state),
-    DEFINE_PROP_STRING("oplog", VssdDev, oplog),
-    DEFINE_PROP_STRING("timeline", VssdDev, timeline),
-    DEFINE_PROP_STRING("timeline_from", VssdDev, timeline_option[0]),
-    DEFINE_PROP_STRING("timeline_for", VssdDev, timeline_option[1]),
-    DEFINE_PROP_STRING("timeline_size", VssdDev, timeline_option[2]),
-    DEFINE_PROP_STRING("serial", VssdDev, serial),
-    DEFINE_PROP_STRING("model", VssdDev, model),
-    DEFINE_PROP_LINK("iothread", VssdDev, iothread, TYPE_IOTHREAD, IOThread *),
-    DEFINE_PROP_UINT16("num_queues", VssdDev, num_queues, 16),
-    DEFINE_PROP_UINT16("num_vectors", VssdDev, num_vectors, 0),
-    DEFINE_PROP_UINT32("queue_size", VssdDev, queue_size, 1024),
-    DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
-    DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
-    DEFINE_PROP_UINT8("spin_cpu", VssdDev, spin_cpu, 100),
-    DEFINE_PROP_UINT32("irq_hold_us", VssdDev, irq_hold_us, VSSD_HOLD_AUTO),
-    DEFINE_PROP_ON_OFF_AUTO("ioeventfd", VssdDev, ioeventfd, ON_OFF_AUTO_AUTO),
-    DEFINE_PROP_ON_OFF_AUTO("irqfd", VssdDev, irqfd, ON_OFF_AUTO_AUTO),
-    DEFINE_PROP_UINT8("doorbell_threads", VssdDev, doorbell_threads, 0),
-    DEFINE_PROP_UINT32("poll_max_us", VssdDev, poll_max_us, VSSD_POLL_MAX_US),
-    DEFINE_PROP_BOOL("sgl", VssdDev, sgl, false),
-    DEFINE_PROP_UINT16("metadata", VssdDev, metadata, 0),
-    DEFINE_PROP_UINT8("pi", VssdDev, pi, 0),
-    DEFINE_PROP_STRING("pi_at", VssdDev, pi_at),
-    DEFINE_PROP_STRING("metadata_at", VssdDev, metadata_at),
-    DEFINE_PROP_UINT8("pi_guard", VssdDev, pi_guard, 16),
-    DEFINE_PROP_UINT8("pi_sts", VssdDev, pi_sts, 0),
-    DEFINE_PROP_SIZE("backlog", VssdDev, backlog, NVME_BACKLOG),
-    DEFINE_PROP_SIZE("kv_cache", VssdDev, kv_cache, NVME_KV_CACHE),
-    DEFINE_PROP_UINT8("fw_slots", VssdDev, fw_slots, 3),
-    DEFINE_PROP_BOOL("fw_slot1_read_only", VssdDev, fw_slot1_read_only, true),
-    DEFINE_PROP_UINT32("fw_activation_ms", VssdDev, fw_activation_ms, 0),
-    DEFINE_PROP_BOOL("dsm_hints", VssdDev, dsm_hints, false),
-    DEFINE_PROP_BOOL("sanitize_nodas", VssdDev, sanitize_nodas, true),
-    DEFINE_PROP_UINT16("sriov_vfs", VssdDev, sriov_vfs, 0),
-    DEFINE_PROP_UINT16("sriov_vq_flexible", VssdDev, sriov_vq_flexible, 0),
-    DEFINE_PROP_UINT16("sriov_vi_flexible", VssdDev, sriov_vi_flexible, 0),
-    DEFINE_PROP_UINT16("sriov_vq_per_vf", VssdDev, sriov_vq_per_vf, 0),
-    DEFINE_PROP_UINT16("sriov_vi_per_vf", VssdDev, sriov_vi_per_vf, 0),
-    DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
-    DEFINE_PROP_UINT16("controllers", VssdDev, controllers, 1),
-    DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
-    DEFINE_PROP_STRING("trace", VssdDev, trace_path),
-    DEFINE_PROP_STRING("durable_log", VssdDev, durable_log),
-    DEFINE_PROP_SIZE("cmb", VssdDev, cmb_bytes, 0),
-    DEFINE_PROP_STRING("cmb_uses", VssdDev, cmb_uses),
-    DEFINE_PROP_BOOL("legacy_cmb", VssdDev, legacy_cmb, false),
-    DEFINE_PROP_LINK("pmr", VssdDev, pmr, TYPE_MEMORY_BACKEND,
+    DEFINE_PROP_DRIVE_IOTHREAD("drive", VssdDev, prop.conf.blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive2", VssdDev, prop.more[0].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive3", VssdDev, prop.more[1].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive4", VssdDev, prop.more[2].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive5", VssdDev, prop.more[3].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive6", VssdDev, prop.more[4].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive7", VssdDev, prop.more[5].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive8", VssdDev, prop.more[6].blk),
+    DEFINE_BLOCK_PROPERTIES_BASE(VssdDev, prop.conf),
+    DEFINE_BLOCK_ERROR_PROPERTIES(VssdDev, prop.conf),
+    DEFINE_PROP_STRING("profile", VssdDev, prop.profile),
+    DEFINE_PROP_STRING("options", VssdDev, prop.options),
+    DEFINE_PROP_STRING("state", VssdDev, prop.state),
+    DEFINE_PROP_STRING("oplog", VssdDev, prop.oplog),
+    DEFINE_PROP_STRING("timeline", VssdDev, prop.timeline),
+    DEFINE_PROP_STRING("timeline_from", VssdDev, prop.timeline_option[0]),
+    DEFINE_PROP_STRING("timeline_for", VssdDev, prop.timeline_option[1]),
+    DEFINE_PROP_STRING("timeline_size", VssdDev, prop.timeline_option[2]),
+    DEFINE_PROP_STRING("serial", VssdDev, prop.serial),
+    DEFINE_PROP_STRING("model", VssdDev, prop.model),
+    DEFINE_PROP_LINK("iothread", VssdDev, prop.iothread, TYPE_IOTHREAD,
+                     IOThread *),
+    DEFINE_PROP_UINT16("num_queues", VssdDev, prop.num_queues, 16),
+    DEFINE_PROP_UINT16("num_vectors", VssdDev, prop.num_vectors, 0),
+    DEFINE_PROP_UINT32("queue_size", VssdDev, prop.queue_size, 1024),
+    DEFINE_PROP_UINT8("mdts", VssdDev, prop.mdts, 7),
+    DEFINE_PROP_UINT64("eui64", VssdDev, prop.eui64, 0),
+    DEFINE_PROP_UINT8("spin_cpu", VssdDev, prop.spin_cpu, 100),
+    DEFINE_PROP_UINT32("irq_hold_us", VssdDev, prop.irq_hold_us,
+                       VSSD_HOLD_AUTO),
+    DEFINE_PROP_ON_OFF_AUTO("ioeventfd", VssdDev, prop.ioeventfd,
+                            ON_OFF_AUTO_AUTO),
+    DEFINE_PROP_ON_OFF_AUTO("irqfd", VssdDev, prop.irqfd, ON_OFF_AUTO_AUTO),
+    DEFINE_PROP_UINT8("doorbell_threads", VssdDev, prop.doorbell_threads, 0),
+    DEFINE_PROP_UINT32("poll_max_us", VssdDev, prop.poll_max_us,
+                       VSSD_POLL_MAX_US),
+    DEFINE_PROP_BOOL("sgl", VssdDev, prop.sgl, false),
+    DEFINE_PROP_UINT16("metadata", VssdDev, prop.metadata, 0),
+    DEFINE_PROP_UINT8("pi", VssdDev, prop.pi, 0),
+    DEFINE_PROP_STRING("pi_at", VssdDev, prop.pi_at),
+    DEFINE_PROP_STRING("metadata_at", VssdDev, prop.metadata_at),
+    DEFINE_PROP_UINT8("pi_guard", VssdDev, prop.pi_guard, 16),
+    DEFINE_PROP_UINT8("pi_sts", VssdDev, prop.pi_sts, 0),
+    DEFINE_PROP_SIZE("backlog", VssdDev, prop.backlog, NVME_BACKLOG),
+    DEFINE_PROP_SIZE("kv_cache", VssdDev, prop.kv_cache, NVME_KV_CACHE),
+    DEFINE_PROP_UINT8("fw_slots", VssdDev, prop.fw_slots, 3),
+    DEFINE_PROP_BOOL("fw_slot1_read_only", VssdDev, prop.fw_slot1_read_only,
+                     true),
+    DEFINE_PROP_UINT32("fw_activation_ms", VssdDev, prop.fw_activation_ms, 0),
+    DEFINE_PROP_BOOL("dsm_hints", VssdDev, prop.dsm_hints, false),
+    DEFINE_PROP_BOOL("sanitize_nodas", VssdDev, prop.sanitize_nodas, true),
+    DEFINE_PROP_UINT16("sriov_vfs", VssdDev, prop.sriov_vfs, 0),
+    DEFINE_PROP_UINT16("sriov_vq_flexible", VssdDev, prop.sriov_vq_flexible, 0),
+    DEFINE_PROP_UINT16("sriov_vi_flexible", VssdDev, prop.sriov_vi_flexible, 0),
+    DEFINE_PROP_UINT16("sriov_vq_per_vf", VssdDev, prop.sriov_vq_per_vf, 0),
+    DEFINE_PROP_UINT16("sriov_vi_per_vf", VssdDev, prop.sriov_vi_per_vf, 0),
+    DEFINE_PROP_STRING("namespaces", VssdDev, prop.namespaces),
+    DEFINE_PROP_UINT16("controllers", VssdDev, prop.controllers, 1),
+    DEFINE_PROP_UINT32("power_return_ms", VssdDev, prop.power_return_ms, 1000),
+    DEFINE_PROP_STRING("trace", VssdDev, prop.trace_path),
+    DEFINE_PROP_STRING("durable_log", VssdDev, prop.durable_log),
+    DEFINE_PROP_SIZE("cmb", VssdDev, prop.cmb_bytes, 0),
+    DEFINE_PROP_STRING("cmb_uses", VssdDev, prop.cmb_uses),
+    DEFINE_PROP_BOOL("legacy_cmb", VssdDev, prop.legacy_cmb, false),
+    DEFINE_PROP_LINK("pmr", VssdDev, prop.pmr, TYPE_MEMORY_BACKEND,
                      HostMemoryBackend *),
 };
 
@@ -618,7 +583,7 @@ static void vssd_instance_init(Object *obj)
 {
     VssdDev *s = VSSD(obj);
 
-    device_add_bootindex_property(obj, &s->conf.bootindex, "bootindex",
+    device_add_bootindex_property(obj, &s->prop.conf.bootindex, "bootindex",
                                   "/namespace@1,0", DEVICE(obj));
 }
 

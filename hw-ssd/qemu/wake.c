@@ -36,7 +36,8 @@
 
 uint64_t vssd_clock_ns(VssdDev *s)
 {
-    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - qatomic_read(&s->epoch_ns);
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) -
+           qatomic_read(&s->clock.epoch_ns);
 }
 
 /* ---- bound on CPU -------------------------------------------------------- */
@@ -45,12 +46,14 @@ uint64_t vssd_clock_ns(VssdDev *s)
 static bool has_budget(VssdDev *s)
 {
     int64_t now_ns = get_clock();
-    int64_t most_ns = (int64_t)BUDGET_NS * s->spin_cpu / 100;
-    int64_t earned_ns = (now_ns - s->spin_seen_ns) / 100 * s->spin_cpu;
+    int64_t most_ns = (int64_t)BUDGET_NS * s->prop.spin_cpu / 100;
+    int64_t earned_ns =
+        (now_ns - s->clock.spin_seen_ns) / 100 * s->prop.spin_cpu;
 
-    s->spin_left_ns = MIN(s->spin_left_ns + MAX(earned_ns, 0), most_ns);
-    s->spin_seen_ns = now_ns;
-    return s->spin_left_ns > 0;
+    s->clock.spin_left_ns =
+        MIN(s->clock.spin_left_ns + MAX(earned_ns, 0), most_ns);
+    s->clock.spin_seen_ns = now_ns;
+    return s->clock.spin_left_ns > 0;
 }
 
 /* Until the instant that the timer was set for; another thread may move it
@@ -62,22 +65,23 @@ static bool spin(VssdDev *s, bool (*stop)(VssdDev *s))
     bool stopped = false;
     uint64_t due_ns;
 
-    while (!stopped && (due_ns = qatomic_read(&s->timer_ns)) < SSD_TIME_NEVER &&
+    while (!stopped &&
+           (due_ns = qatomic_read(&s->clock.timer_ns)) < SSD_TIME_NEVER &&
            vssd_clock_ns(s) < due_ns && get_clock() < end) {
         cpu_relax();
         stopped = stop && stop(s);
     }
-    qatomic_add(&s->spun_ns, get_clock() - begin);
+    qatomic_add(&s->clock.spun_ns, get_clock() - begin);
     return stopped;
 }
 
 /* Lock held: what was spun since the last time counts. */
 static void pay(VssdDev *s)
 {
-    int64_t spun_ns = qatomic_xchg(&s->spun_ns, 0);
+    int64_t spun_ns = qatomic_xchg(&s->clock.spun_ns, 0);
 
-    s->spin_left_ns -= spun_ns;
-    s->spun_all_ns += spun_ns;
+    s->clock.spin_left_ns -= spun_ns;
+    s->clock.spun_all_ns += spun_ns;
 }
 
 /* ---- estimates ----------------------------------------------------------- */
@@ -93,17 +97,18 @@ static void learn(uint64_t *lead_ns, uint64_t late_ns)
 
 static uint64_t *wake_ns(VssdDev *s, int index)
 {
-    return &s->wake_ns[(unsigned)index % VSSD_WAKE_CPUS];
+    return &s->clock.wake_ns[(unsigned)index % VSSD_WAKE_CPUS];
 }
 
 uint64_t vssd_wake_lead(VssdDev *s)
 {
     pay(s);
-    if (!s->spin || !has_budget(s)) {
+    if (!s->clock.spin || !has_budget(s)) {
         return 0;
     }
-    return s->lead_ns +
-           (s->target_slept ? *wake_ns(s, vssd_irq_target(s)->cpu_index) : 0);
+    return s->clock.lead_ns + (s->clock.target_slept
+                                   ? *wake_ns(s, vssd_irq_target(s)->cpu_index)
+                                   : 0);
 }
 
 /* ---- handing over to a vCPU ---------------------------------------------- */
@@ -117,17 +122,18 @@ static void wake_work(CPUState *cpu, run_on_cpu_data data)
     bql_unlock();
     spin(s, NULL);
     bql_lock();
-    if (qatomic_read(&s->online) && vssd_lock(s)) {
-        learn(wake_ns(s, cpu->cpu_index), woken_ns - s->handed_ns);
+    if (qatomic_read(&s->serve.online) && vssd_lock(s)) {
+        learn(wake_ns(s, cpu->cpu_index), woken_ns - s->clock.handed_ns);
         pay(s);
         trace_vssd_wake(s, cpu->cpu_index, *wake_ns(s, cpu->cpu_index),
-                        s->spun_all_ns);
-        if (vssd_clock_ns(s) >= s->timer_ns) {
+                        s->clock.spun_all_ns);
+        if (vssd_clock_ns(s) >= s->clock.timer_ns) {
             vssd_serve_due(s);
         }
         vssd_unlock(s);
     }
-    qatomic_store_release(&s->handed, false); /* handed_ns has been read */
+    qatomic_store_release(&s->clock.handed,
+                          false); /* handed_ns has been read */
     object_unref(OBJECT(s));
 }
 
@@ -136,11 +142,11 @@ static bool hand_over(VssdDev *s)
 {
     CPUState *cpu = vssd_irq_target(s);
 
-    if (!qatomic_read(&cpu->halted) || qatomic_load_acquire(&s->handed)) {
+    if (!qatomic_read(&cpu->halted) || qatomic_load_acquire(&s->clock.handed)) {
         return false;
     }
-    s->handed_ns = get_clock();
-    qatomic_set(&s->handed, true);
+    s->clock.handed_ns = get_clock();
+    qatomic_set(&s->clock.handed, true);
     object_ref(OBJECT(s));
     async_run_on_cpu(cpu, wake_work, RUN_ON_CPU_HOST_PTR(s));
     return true;
@@ -151,20 +157,21 @@ bool vssd_wake_wait(VssdDev *s)
     uint64_t woken_ns = vssd_clock_ns(s);
     bool handed;
 
-    if (!s->spin) {
+    if (!s->clock.spin) {
         return true;
     }
     handed = spin(s, tcg_enabled() ? hand_over : NULL);
     if (!vssd_lock(s)) {
         return false;
     }
-    if (woken_ns > s->timer_fire_ns) {
-        learn(&s->lead_ns, woken_ns - s->timer_fire_ns);
+    if (woken_ns > s->clock.timer_fire_ns) {
+        learn(&s->clock.lead_ns, woken_ns - s->clock.timer_fire_ns);
     }
-    s->target_slept = handed;
-    if (qatomic_read(&s->handed) && s->timer_ns < SSD_TIME_NEVER) {
-        timer_mod_ns(s->timer, qatomic_read(&s->epoch_ns) +
-                                   qatomic_read(&s->timer_ns) + FALLBACK_NS);
+    s->clock.target_slept = handed;
+    if (qatomic_read(&s->clock.handed) && s->clock.timer_ns < SSD_TIME_NEVER) {
+        timer_mod_ns(s->clock.timer, qatomic_read(&s->clock.epoch_ns) +
+                                         qatomic_read(&s->clock.timer_ns) +
+                                         FALLBACK_NS);
     }
     vssd_unlock(s);
     return !handed;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vssd-store.h - block nodes, and the payload in them (nodes.c, store.c,
+ * metadata.c).
+ */
+#ifndef VSSD_QEMU_STORE_H
+#define VSSD_QEMU_STORE_H
+
+#include "qemu/osdep.h"
+#include "qemu/notify.h"
+#include "qemu/thread.h"
+#include "qemu/timer.h"
+#include "system/block-backend.h"
+
+#include "nvme.h"
+
+typedef struct VssdDev VssdDev;
+typedef struct VssdFunction VssdFunction;
+
+/* Block nodes, of a namespace each. */
+#define VSSD_MAX_NODES 8
+
+typedef struct VssdNode {
+    BlockBackend *blk;
+    uint64_t start; /* in the drive, in bytes */
+    uint64_t bytes;
+} VssdNode;
+
+/* A part of a range of the drive, in one node. */
+typedef struct VssdPiece {
+    BlockBackend *blk;
+    uint64_t offset; /* in the node */
+    uint64_t bytes;  /* of the range */
+    uint64_t there;  /* of these, from the beginning, in the node; no namespace
+                        has the others */
+} VssdPiece;
+
+typedef struct VssdJob VssdJob; /* store.c */
+
+typedef struct VssdStore {
+    VssdNode node[VSSD_MAX_NODES]; /* one: of all namespaces */
+    unsigned n_nodes;
+
+    /* store.c */
+    unsigned jobs_in_flight; /* atomic */
+    GSList *done_jobs;       /* under lock: ended while this thread held it */
+    QemuMutex parked_lock;   /* innermost */
+    GSList *parked;    /* under parked_lock: refused, wait for the machine */
+    unsigned n_parked; /* atomic */
+    QEMUTimer *parked_timer;
+    bool ends;                /* atomic: no machine will go on */
+    BlockBackend *refused_by; /* that refused data last, and why; under lock */
+    int refused_errno;
+} VssdStore;
+
+/* ---- nodes.c ------------------------------------------------------------ */
+
+/* drive= is open: open drive2= and following, if there are any. */
+bool vssd_nodes_open(VssdDev *s, Error **errp);
+bool vssd_nodes_set_context(VssdDev *s, AioContext *ctx, Error **errp);
+
+/* Of several nodes: NvmeConfig.namespaces (g_free), or NULL and *errp. */
+char *vssd_nodes_namespaces(VssdDev *s, Error **errp);
+
+/* The controller has its namespaces.  false: they do not fit the nodes, and
+ * *error says why of "it". */
+bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error);
+
+/* The first part of a range of the drive. */
+VssdPiece vssd_nodes_find(VssdDev *s, uint64_t offset, uint64_t bytes);
+
+/* ---- store.c ------------------------------------------------------------ */
+
+extern const NvmeStore vssd_store;
+
+/* Lock held: hand requests that ended meanwhile to the controller.  true: there
+ * were some. */
+bool vssd_store_reap(VssdDev *s);
+
+/* Of a failed drive: refused requests end, and the node gets no more requests.
+ */
+void vssd_store_drop(VssdDev *s);
+
+/* BQL, before any request and after the last. */
+void vssd_store_init(VssdDev *s);
+void vssd_store_stop(VssdDev *s);
+
+/* Requests at the node, without those that were refused and wait for the
+ * machine to go on; are there any of these?  It goes on: ask the node again. */
+bool vssd_store_is_busy(VssdDev *s);
+bool vssd_store_has_parked(VssdDev *s);
+void vssd_store_restart(VssdDev *s); /* main loop */
+
+/* Main loop: wait until no request is in flight; lock not held.  drain: those
+ * that were refused end, too, with success or not. */
+void vssd_store_wait(VssdDev *s);
+void vssd_store_drain(VssdDev *s);
+
+/* Main loop, of a drive that ends and is held: retry the requests that the
+ * node has refused, and free the trimmed ranges, as far as that can be
+ * done in so long.  Lost data is reported. */
+void vssd_store_finish(VssdDev *s, unsigned most_ms);
+
+/* Main loop, before the guest runs: tell the drive which parts of the node
+ * hold data.  *data_bytes: how many. */
+bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
+                        Error **errp);
+
+/* ---- metadata.c --------------------------------------------------------- */
+
+/* Blocks of the drive for which the image has room, with their metadata. */
+uint64_t vssd_metadata_blocks(uint64_t image_bytes, uint32_t block_bytes,
+                              uint16_t metadata);
+
+/* Before the guest runs: is the image divided so?  A new one is. */
+bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp);
+
+#endif
