@@ -19,13 +19,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vssd import ending, paths, proc, rundir
+from vssd import ending, paths, proc, rundir, ui
 from vssd.build import qemu_package, qemu_source
 from vssd.cli import libvirt as cmd_libvirt
 from vssd.cli import run as cmd_run
 from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
-from vssd.guest import control, disk, domain, hardware, machine
+from vssd.guest import control, disk, domain, hardware, image, machine
 from vssd.guest.frames import HELLO_MARKS, NO_MARK, ask, new_mark
 from vssd.paths import PROJECT
 
@@ -587,3 +587,24 @@ def test_dry_run_changes_nothing(cache: Path) -> None:
     assert done.returncode == 0
     assert "would make in" in done.stdout
     assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("kib, user, in_memory", [
+    (8 << 20, 0, True), (4 << 20, 0, False), (8 << 20, 1000, False)])
+def test_root_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kib: int,
+                        user: int, in_memory: bool) -> None:
+    """A root is made in memory if it is root's and there is enough; dpkg saves
+    fsync() there, and not in the guest."""
+    ran: list[list[str]] = []
+    monkeypatch.setattr(image, "run_logged",
+                        lambda args, *_, **__: ran.append(list(args)))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__:
+                        subprocess.CompletedProcess([], 0, "", ""))
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__:
+                        f"MemTotal: 1 kB\nMemAvailable: {kib} kB\n")
+    image.mmdebstrap(tmp_path / "root.tar", "trixie", [], ["bash"],
+                     ui.Stage("test"), ())
+    assert (ran[0][0] == "unshare") == in_memory
+    at = ran[0].index("--dpkgopt=force-unsafe-io")
+    assert "/^force-unsafe-io$/d" in ran[0][at + 1]

@@ -44,6 +44,8 @@ SUITES = {
     "trixie-backports": "Linux 6.16 or later: block write streams, FDP",
 }
 KERNEL = "linux-image-amd64"
+UNSAFE_IO = "force-unsafe-io"  # dpkg: no fsync for each file
+ROOT_BYTES = 3 << 30  # a root while it is made, with its packages
 KERNEL_NAME = r"linux-image-\d[\d.]*\+deb\d+-amd64"
 OLDER_KERNELS = 4  # to try when the newest cannot be had
 PACKAGES = (
@@ -262,6 +264,9 @@ def mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
     """Make a tar archive of a root with these packages, without manuals."""
     args = ["mmdebstrap", "--format=tar", *more,
             "--include=" + ",".join(names),
+            f"--dpkgopt={UNSAFE_IO}",  # a root that is not whole is not kept
+            f"--customize-hook=sed -i '/^{UNSAFE_IO}$/d'"
+            ' "$1"/etc/dpkg/dpkg.cfg.d/*',
             "--dpkgopt=path-exclude=/usr/share/man/*",
             "--dpkgopt=path-exclude=/usr/share/doc/*",
             "--dpkgopt=path-include=/usr/share/doc/*/copyright",
@@ -279,8 +284,27 @@ def mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
     # mmdebstrap's user namespace cannot look into a private home directory.
     with open(to, "wb"):
         pass
-    run_logged(args, "mmdebstrap", "making a Debian root file system",
-               on_line=on_line, env={"LC_ALL": "C"})
+    with tempfile.TemporaryDirectory(prefix="vssd-root-") as work:
+        os.chmod(work, 0o755)  # apt's own user looks into it
+        run_logged([*_in_memory(), *args], "mmdebstrap",
+                   "making a Debian root file system",
+                   on_line=on_line, env={"LC_ALL": "C", "TMPDIR": work})
+
+
+def _in_memory() -> list[str]:
+    """Words before a command that put its TMPDIR into memory, if it is root's and
+    there is enough; else none.  On a disk a root takes twice the time."""
+    has = re.search(r"^MemAvailable: *(\d+) kB$",
+                    Path("/proc/meminfo").read_text(encoding="ascii"), re.M)
+    if os.geteuid() != 0 or not has or 1024 * int(has[1]) < 2 * ROOT_BYTES:
+        return []
+    words = ["unshare", "--mount", "sh", "-c",
+             f'mount -t tmpfs -o mode=755,size={ROOT_BYTES} vssd "$TMPDIR"'
+             ' && exec "$@"', "sh"]
+    with tempfile.TemporaryDirectory() as work:
+        tried = subprocess.run([*words, "true"], capture_output=True,
+                               check=False, env=dict(os.environ, TMPDIR=work))
+    return [] if tried.returncode else words
 
 
 def _assemble(tar: Path, part: Path, stage: Stage, suite: str,
