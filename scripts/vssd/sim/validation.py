@@ -353,7 +353,7 @@ drives, their published numbers, the source of each, and the run that gives our 
 |---|---|
 | fitted | parameters of the profile were chosen to reproduce this number |
 | predicted | the number had no influence on the profile |
-| not modelled | the model lacks the cause; not in the means |
+| not modelled | the model, or its run, lacks the cause; not in the means |
 
 The error is ours / published - 1. Means are of absolute errors; the last line of the summary counts
 each drive once, however many figures there are about it. A drive of another capacity in the same
