@@ -47,9 +47,9 @@ uint64_t ssd_rebased_ns(const Ssd *ssd);
 
 /*
  * Save a drive at rest, or load one, exactly: from then on both do the same at
- * the same calls.  docs/state.md has the format, and which options may differ.
- * Loading checks every number. false or NULL: *error names in one line the
- * fault of "it", the stream.
+ * the same calls.  docs/state-format.md has the format, docs/state.md the
+ * options that may differ.  Loading checks every number. false or NULL: *error
+ * names in one line the fault of "it", the stream.
  */
 bool ssd_save(const Ssd *ssd, FILE *out, GError **error);
 Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,

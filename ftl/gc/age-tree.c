@@ -5,7 +5,7 @@
  * (ftl.gc=cost-benefit), those of the whole superblock count
  * (superblock.width), or how worn a block is (ftl.wear=static).
  *
- * A tournament tree over the blocks in the order of Plane.oldest: a node has
+ * A tournament tree over the blocks in the order of Plane.by_age: a node has
  * the fewest valid units of its blocks, and the time when the one that was left
  * alone longest was written.  No block of it scores more than these two
  * together, so the best one is found by looking at few nodes.  A block that

@@ -27,8 +27,8 @@ void age_trees_destroy(Ssd *ssd);
 /* The lists of FULL blocks are others now. */
 void age_trees_forget(Ssd *ssd);
 
-/* With Gc.age_trees: a block has come to the end of Plane.oldest, leaves it, has
- * another number of valid units. */
+/* With Gc.age_trees: a block has come to the end of Plane.by_age, leaves it,
+ * has another number of valid units. */
 void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block);
@@ -39,13 +39,13 @@ void age_tree_new_slot(Ssd *ssd, uint32_t block);
 void age_tree_new_slots(Ssd *ssd, uint32_t plane);
 
 /* The block that gains a program's pages at least (gc_gains()) and scores most
- * by gc_valid() (VssdGcPolicy.score), the first of them in Plane.oldest; NONE:
+ * by gc_valid() (VssdGcPolicy.score), the first of them in Plane.by_age; NONE:
  * there is none. */
 uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score, VssdView *v);
 
-/* With ftl.wear=static: of the first n blocks of Plane.oldest (all, if there are
- * fewer) the first of those that were erased least, if that is less than limit; else
- * NONE. */
+/* With ftl.wear=static: of the first n blocks of Plane.by_age (all, if there
+ * are fewer) the first of those that were erased least, if that is less than
+ * limit; else NONE. */
 uint32_t age_tree_least_erased(Ssd *ssd, uint32_t plane, uint32_t n,
                                uint32_t limit);
 

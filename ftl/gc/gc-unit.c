@@ -9,7 +9,7 @@
  * Copies go to the plane of the die that is behind, if the array can then
  * program two at a time.
  *
- * A plane that has chosen calls the others (PlaneGc.next) to empty theirs, too,
+ * A plane that has chosen calls the others (GcPlane.next) to empty theirs, too,
  * and blocks that are empty wait for the others of the superblock, so that
  * planes of a die can be erased by one command.
  *

@@ -9,7 +9,7 @@
  * mapping table of ftl.map_cache bytes (cmt.c).
  *
  * Knows which entries are in the cache and which are dirty.  The addresses
- * themselves are in Map.entry, the model's own copy: this file decides only
+ * themselves are in L2p.entry, the model's own copy: this file decides only
  * the cost of a lookup.
  *
  *   lookup   a command needs the entry of each unit that is not in the buffer.

@@ -15,7 +15,7 @@
  * the next one there, and only while the logical block has no log block of its
  * own.
  *
- * Map.entry says where each unit is, so a page in the log may hold any units.
+ * L2p.entry says where each unit is, so a page in the log may hold any units.
  * Blocks of these tables are BLOCK_MAPPED.
  *
  * It never runs out of blocks: a plane has one for each logical block, its log

@@ -9,7 +9,7 @@
  *
  * An iteration takes the whole state, commands in flight included: that is a
  * clone. A stream that is kept holds a drive at rest (ssd_at_rest()), which a
- * reader can check (state-check.c); docs/state.md has the rule.
+ * reader can check (state-check.c); docs/state-format.md has the rule.
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"

@@ -35,8 +35,8 @@
 typedef struct Feature {
     uint8_t id;
     const char *name;
-    uint8_t slot;  /* of NvmeCtrl.feature; NVME_FEAT_ELSEWHERE: its value is
-                      not there */
+    uint8_t slot; /* of NvmeFeatures.value; NVME_FEAT_ELSEWHERE: its value is
+                     not there */
     uint32_t def;
     uint32_t bits; /* that Set Features may set; any other: Invalid Field */
     bool ns;       /* namespace specific */

@@ -4,7 +4,7 @@
  * of the JSON text; see core/stats.h.
  *
  * C(id, path, unit, reset, help): a counter that this row makes:
- * NvmeCtrl.count.id, from 0, saved with the controller.
+ * NvmeSubsys.count.id, from 0, saved with the controller.
  * V(type, id, path, unit, reset, value, help): a value of a CtrlStats *v.
  */
 #ifndef VSSD_NVME_STATS_H

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import comment_names
 import words
 from vssd.paths import PROJECT
 
@@ -241,13 +242,52 @@ def test_head(page: Path) -> None:
     assert len(lines) <= MOST_LINES, "make it two pages"
 
 
+@cache
+def paths() -> set[str]:
+    """Files, their folders, and their names without a folder."""
+    return tracked() | {n.split("/")[-1] for n in tracked()}
+
+
+@cache
+def sources() -> dict[str, str]:
+    """The text of each C and Python source."""
+    return {n: text_of(PROJECT / n) for n in sorted(tracked())
+            if n.endswith((".c", ".h", ".py")) and "corpora" not in n}
+
+
 def test_comments() -> None:
     """The words of all comments; words.py is the list itself."""
-    sources = [n for n in sorted(tracked()) if n.endswith((".c", ".h", ".py"))
-               and "corpora" not in n and n != "tests/scripts/words.py"]
-    assert len(sources) > 500
-    assert [line for n in sources
-            for line in words.in_comments(n, text_of(PROJECT / n))] == []
+    assert len(sources()) > 500
+    assert [line for n, text in sources().items()
+            if n != "tests/scripts/words.py"
+            for line in words.in_comments(n, text)] == []
+
+
+def test_names_in_comments() -> None:
+    """Members of structs, pages and files that comments name are there."""
+    known = comment_names.structs(sources())
+    assert len(known) > 400
+    assert [line for n, text in sources().items()
+            for line in (*comment_names.gone_members(n, text, known),
+                         *comment_names.gone_files(n, text, paths()))] == []
+
+
+@pytest.mark.parametrize("text, gone", [
+    ("/* Plane.by_age, Plane.inner; Rows.any */", []),
+    ("/* Plane.oldest */", ["Plane.oldest"]),
+    ("/* of Absent.member, DeviceState.parent, e.g. */", ["Absent.member"]),
+    ("/* docs/gc.md, gc.c, block/nvme.c, cmd-NAME.c */", []),
+    ("/* docs/gone.md; ftl/gone.c */", ["docs/gone.md", "ftl/gone.c"]),
+    ('char *a = "docs/gone.md";', []),
+])
+def test_gone_names(text: str, gone: list[str]) -> None:
+    """In comments only; a struct with rows of a macro may have any member."""
+    known = comment_names.structs({
+        "a.h": "struct Plane { int by_age; /* oldest */ struct { int inner; } x; };"
+               "typedef struct Rows { ALL_ROWS(MEMBER) } Rows;"})
+    found = [*comment_names.gone_members("a.c", text, known),
+             *comment_names.gone_files("a.c", text, paths())]
+    assert found == [f"a.c:1: {name}" for name in gone]
 
 
 @pytest.mark.parametrize("name, text, wrong", [
