@@ -36,6 +36,17 @@ RESULTS = ("gc.", "buffer.", "map.", "media.", "nand.", "streams.",
            "background.", "merges.")
 # Options of other tools (docs/coming-from.md) that look like ours.
 FOREIGN = {"fdp.nruh", "fdp.nrg", "fdp.runs", "fdp.nru"}
+# Pages of measured results, and of published ones with their sources.
+RESULTS_PAGES = re.compile(r"docs/(?:results/|figures-results|figure-|validation\.md)")
+SOURCES_PAGES = ("docs/profiles.md", "docs/coming-from.md")
+DATED = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October"
+    r"|November|December) 20\d\d\b|\b20\d\d-[01]\d\b"
+    r"|\b(?:Xeon|EPYC|Zen \d|Sapphire Rapids|Ryzen)\b|\bidle (?:machine|cores)\b"
+    r"|\b(?i:commit) [0-9a-f]{7,}\b")
+# Versions of others that have no number.
+DATED_SOURCES = ("third version of 16 June 2026", "Cloud Hypervisor, August 2026",
+                 "`vfio_user.rs`, August 2026")
 FOLDERS = ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tests", "scripts",
            "profiles", "docs", "guest-tools", "tools")
 
@@ -96,6 +107,14 @@ def long_lines(text: str) -> list[str]:
             if len(line) > WIDTH and not line.lstrip().startswith("|")
             and not re.fullmatch(r"\s*(?:[-*] )?\[[^\]]*\]\([^)]*\)[.,]?",
                                  line)]
+
+
+def dated(text: str) -> list[str]:
+    """Dates, machines and commits of measurements, but for others' versions."""
+    text = " ".join(text.split())
+    for source in DATED_SOURCES:
+        text = text.replace(source, "")
+    return [m[0] for m in DATED.finditer(text)]
 
 
 def bad_words(text: str) -> list[str]:
@@ -232,6 +251,13 @@ def test_page(page: Path) -> None:
     assert {k: v for k, v in wrong.items() if v} == {}
 
 
+@pytest.mark.parametrize("page", ALL, ids=names)
+def test_reference_has_no_dates(page: Path) -> None:
+    """Measurements, with day and machine, belong to docs/results."""
+    if not RESULTS_PAGES.match(names(page)) and names(page) not in SOURCES_PAGES:
+        assert dated(without_code(text_of(page))) == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=names)
 def test_head(page: Path) -> None:
     """A heading, who reads the page, and what they can do afterwards."""
@@ -332,6 +358,9 @@ def test_every_page_is_in_the_index() -> None:
     (unknown_sim_commands, "see `vssd-sim --fit`"),
     (missing_paths, "see `ftl/gc/nothing.h`"),
     (missing_paths, "see `ftl/nothing-*.c`"),
+    (dated, "It was 2 s\n(28 November\n2026)."),
+    (dated, "on a Xeon"), (dated, "blktests a608cb5 (2026-08-21)"),
+    (dated, "with the model of commit 5ceb5862"),
 ])
 def test_a_mistake_is_found(check: object, text: str) -> None:
     """Each check sees its mistake."""
@@ -349,6 +378,7 @@ def test_a_mistake_is_found(check: object, text: str) -> None:
     (unknown_sim_commands, "`./vssd sim run --seed 1`, `vssd-sim --help`"),
     (unknown_sim_commands, "```sh\nninja sim/vssd-sim tests\n```"),
     (missing_paths, "`ftl/gc/gc-policy.h`, `ftl/buffer/buf-*.c`"),
+    (dated, "Kim et al., 2002; rows of 2026; the third version of 16 June 2026"),
 ])
 def test_right_text_passes(check: object, text: str) -> None:
     """And nothing else."""
