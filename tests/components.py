@@ -23,30 +23,42 @@ BESIDE = ["inspect", "state"]
 
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
-    "report", "nvme-state", "kept-state", "fdp-state", "ns-state",
-    "zone-state", "erase-state", "reservation-state", "queue-state",
-    "virtualization-state",
-    "rest", "subsys", "ctrl",                  # the controller as a whole
-    "upkeep", "regs", "fetch", "doorbell",     # its entry point
+    "report", "nvme-state", "kept-state", "placement/fdp-state",
+    "admin/ns-state",
+    "zone/zone-state", "erase/erase-state",
+    "reservation/reservation-state", "queue-state",
+    "admin/virtualization-state",
+    "rest", "subsys", "ctrl",  # the controller as a whole
+    "upkeep", "regs", "fetch", "queue/doorbell",  # its entry point
     "cmd-faults", "fused",
-    "dispatch", "admin", "io",                 # commands
-    "virtualization", "reset",
-    "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features",
-    "kv", "cancel", "copy", "uncorrectable", "verify", "format", "ns-admin",
-    "zone-send", "telemetry", "log-vendor",
-    "sanitize", "erase-job", "lba-status",
-    "kv-index", "kv-wait", "kv/tree", "kv/cache", "kv/space",
-    "zone-report", "directives", "data", "metadata", "pi",
-    "streams", "fdp", "fdp-events", "power-states", "host-memory", "self-test",
-    "latency", "reservation", "firmware", "queue", "events",
-    "persistent-events", "health", "keep-alive",
-    "steps", "completion", "request",          # the way of a command
-    "secondary",
-    "lba-track", "durable-log", "error-log", "bad-entry",
-    "timestamp", "fdp-handles", "namespace", "zones", "prp",
-    "sgl", "sg", "cmb", "pmr", "window",
+    "dispatch", "admin/admin", "io",  # commands
+    "admin/virtualization", "admin/reset",
+    "admin/ns-config", "admin/identify", "admin/log-pages",
+    "placement/fdp-logs", "admin/nvme-features",
+    "kv/kv", "queue/cancel", "data/copy", "data/uncorrectable",
+    "data/verify", "erase/format", "admin/ns-admin",
+    "zone/zone-send", "admin/telemetry", "admin/log-vendor",
+    "erase/sanitize", "erase/erase-job", "admin/lba-status",
+    "kv/kv-index", "kv/kv-wait", "kv/tree", "kv/cache", "kv/space",
+    "zone/zone-report", "placement/directives", "data/data",
+    "metadata/metadata", "metadata/pi",
+    "placement/streams", "placement/fdp", "placement/fdp-events",
+    "admin/power-states", "memory/host-memory", "health/self-test",
+    "admin/latency", "reservation/reservation", "admin/firmware",
+    "queue/queue", "health/events",
+    "health/persistent-events", "health/health", "health/keep-alive",
+    "queue/steps", "queue/completion",
+    "queue/request",  # the way of a command
+    "admin/secondary",
+    "namespace/lba-track", "queue/durable-log", "queue/error-log",
+    "queue/bad-entry",
+    "health/timestamp", "placement/fdp-handles", "namespace/namespace",
+    "zone/zones", "memory/prp",
+    "memory/sgl", "memory/sg", "memory/cmb", "memory/pmr",
+    "memory/window",
     "payload/payload-state", "payload/payload", "payload/destage",
-    "payload/trims", "payload/watch", "payload/zeroes", "payload/entries", "payload/marks",
+    "payload/trims", "payload/watch", "payload/zeroes", "payload/entries",
+    "payload/marks",
     "payload/buffers",
     "payload/backlog"]
 

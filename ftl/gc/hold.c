@@ -6,7 +6,7 @@
  *
  * Knows when the work can wait, and how much the host can write meanwhile;
  * knows nothing of how the work is done (gc.c), nor of commands and their
- * limits (hw-ssd/nvme/latency.c).
+ * limits (hw-ssd/nvme/admin/latency.c).
  *
  * A hold is of the whole drive.  It ends when a plane has no free block left
  * for the host.  So in each plane the host fills the pages of its open block

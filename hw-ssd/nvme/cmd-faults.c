@@ -14,16 +14,16 @@
  * what they do at the moment are not saved.
  */
 #include "nvme-internal.h"
-#include "bad-entry.h"
+#include "queue/bad-entry.h"
 #include "cmd-faults.h"
 #include "cmd-rules.h"
-#include "command.h"
+#include "queue/command.h"
 #include "dispatch.h"
-#include "events.h"
-#include "firmware.h"
+#include "health/events.h"
+#include "admin/firmware.h"
 #include "fused.h"
-#include "request.h"
-#include "steps.h"
+#include "queue/request.h"
+#include "queue/steps.h"
 
 #include "options.h"
 

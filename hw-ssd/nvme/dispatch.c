@@ -6,17 +6,17 @@
  * Knows the tables of commands; admin.c and io.c execute the commands.
  */
 #include "nvme-internal.h"
-#include "command.h"
-#include "data.h"
+#include "queue/command.h"
+#include "data/data.h"
 #include "dispatch.h"
-#include "durable-log.h"
-#include "events.h"
-#include "kv.h"
-#include "request.h"
-#include "reservation.h"
-#include "sanitize.h"
-#include "steps.h"
-#include "zones.h"
+#include "queue/durable-log.h"
+#include "health/events.h"
+#include "kv/kv.h"
+#include "queue/request.h"
+#include "reservation/reservation.h"
+#include "erase/sanitize.h"
+#include "queue/steps.h"
+#include "zone/zones.h"
 
 /* With zones.conventional: is the command one of the namespace's kind? */
 static bool is_of_kind(const NvmeRequest *req, const NvmeCommand *c)

@@ -13,9 +13,9 @@
 #include "nvme-internal.h"
 #include "dispatch.h"
 #include "fused.h"
-#include "request.h"
+#include "queue/request.h"
 #include "ring.h"
-#include "steps.h"
+#include "queue/steps.h"
 
 static uint64_t nblocks_of(const NvmeSqe *sqe)
 {

@@ -8,13 +8,13 @@
  * forged: all is checked.
  */
 #include "nvme-internal.h"
-#include "erase-job.h"
-#include "fdp.h"
-#include "firmware.h"
+#include "erase/erase-job.h"
+#include "placement/fdp.h"
+#include "admin/firmware.h"
 #include "kept-parts.h"
-#include "nvme-features.h"
-#include "reservation.h"
-#include "secondary.h"
+#include "admin/nvme-features.h"
+#include "reservation/reservation.h"
+#include "admin/secondary.h"
 
 #include "signature.h"
 #include "state.h"

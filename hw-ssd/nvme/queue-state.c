@@ -9,11 +9,11 @@
  * A stream may be forged: all is checked before the controller may use it.
  */
 #include "nvme-internal.h"
-#include "cmb.h"
-#include "completion.h"
-#include "pmr.h"
+#include "memory/cmb.h"
+#include "queue/completion.h"
+#include "memory/pmr.h"
 #include "queue-state.h"
-#include "request.h"
+#include "queue/request.h"
 
 #include "state.h"
 

@@ -8,20 +8,20 @@
  * A controller without power reads as all ones.
  */
 #include "nvme-internal.h"
-#include "cmb.h"
-#include "completion.h"
-#include "doorbell.h"
-#include "firmware.h"
-#include "namespace.h"
-#include "persistent-events.h"
-#include "pmr.h"
-#include "kv-index.h"
-#include "queue.h"
+#include "memory/cmb.h"
+#include "queue/completion.h"
+#include "queue/doorbell.h"
+#include "admin/firmware.h"
+#include "namespace/namespace.h"
+#include "health/persistent-events.h"
+#include "memory/pmr.h"
+#include "kv/kv-index.h"
+#include "queue/queue.h"
 #include "regs.h"
-#include "request.h"
-#include "reset.h"
-#include "steps.h"
-#include "zones.h"
+#include "queue/request.h"
+#include "admin/reset.h"
+#include "queue/steps.h"
+#include "zone/zones.h"
 
 /* CAP.TO, in units of 500 ms: at least this, and more for a drive that looks for
  * its map longer. */

@@ -5,12 +5,12 @@
  */
 #include "nvme-internal.h"
 #include "about.h"
-#include "kv.h"
-#include "kv-index.h"
-#include "command.h"
-#include "nvme-features.h"
-#include "identify.h"
-#include "log-pages.h"
+#include "kv/kv.h"
+#include "kv/kv-index.h"
+#include "queue/command.h"
+#include "admin/nvme-features.h"
+#include "admin/identify.h"
+#include "admin/log-pages.h"
 #include "ssd-report.h"
 
 /* Source of the values of NVME_STATS. */

@@ -12,7 +12,7 @@
  * members (nvme-state.c).
  */
 #include "nvme-internal.h"
-#include "kv-index.h"
+#include "kv/kv-index.h"
 #include "rest.h"
 #include "ssd-save.h"
 

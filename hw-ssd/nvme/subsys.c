@@ -8,13 +8,13 @@
  */
 #include "nvme-internal.h"
 #include "ctrl.h"
-#include "lba-status.h"
-#include "namespace.h"
-#include "request.h"
-#include "reset.h"
-#include "secondary.h"
-#include "self-test.h"
-#include "zone-report.h"
+#include "admin/lba-status.h"
+#include "namespace/namespace.h"
+#include "queue/request.h"
+#include "admin/reset.h"
+#include "admin/secondary.h"
+#include "health/self-test.h"
+#include "zone/zone-report.h"
 
 #include "options.h"
 

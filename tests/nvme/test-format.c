@@ -5,7 +5,7 @@
  * instant.
  */
 #include "erasing.h"
-#include "persistent-events.h"
+#include "health/persistent-events.h"
 
 #define SES(n) ((n) << 9)
 

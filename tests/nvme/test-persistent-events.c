@@ -4,7 +4,7 @@
  * contexts, its bound, power cycles.
  */
 #include "admin.h"
-#include "persistent-events.h"
+#include "health/persistent-events.h"
 
 #define LID 0x0d
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "erasing.h"
-#include "persistent-events.h"
+#include "health/persistent-events.h"
 
 #define BLOCK 512
 
