@@ -17,7 +17,7 @@
 #include "queue/bad-entry.h"
 #include "cmd-faults.h"
 #include "cmd-rules.h"
-#include "queue/command.h"
+#include "admin/commands.h"
 #include "dispatch.h"
 #include "health/events.h"
 #include "admin/firmware.h"

@@ -8,7 +8,7 @@
 #include "nvme-internal.h"
 #include "memory/cmb.h"
 #include "cmd-faults.h"
-#include "queue/command.h"
+#include "admin/commands.h"
 #include "queue/completion.h"
 #include "ctrl.h"
 #include "data/data.h"
@@ -48,7 +48,7 @@
 
 #define DONE_BATCH 64
 
-/* ---- payload and drive call back ---------------------------------------- */
+/* ---- the payload calls back ---------------------------------------------- */
 
 static void read_done(void *opaque, PayloadRead *rd)
 {
@@ -88,10 +88,37 @@ static const PayloadClient payload_client = {
     .durable = became_durable,
 };
 
-static const NvmeCqClient cq_client = {
-    .bad_head = nvme_bad_doorbell_value,
+/* ---- rooms call those above them ----------------------------------------- */
+
+static void bad_doorbell(NvmeCtrl *ctrl, unsigned info)
+{
+    nvme_event(ctrl, NVME_EVENT_ERROR, info);
+}
+
+static const NvmeQueueClient queue_client = {
+    .bad_doorbell = bad_doorbell,
     .message = nvme_faults_message,
+    .zone_step_may_go = nvme_zone_step_may_go,
+    .zone_step_end = nvme_zone_step_end,
+    .drained = nvme_ns_drained,
 };
+
+static bool erase_waits(const NvmeSubsys *sub)
+{
+    return nvme_kv_works(sub, NULL);
+}
+
+static void erase_forgets(NvmeSubsys *sub, const NvmeNamespace *ns)
+{
+    nvme_kv_forget(sub, ns, NVME_SC_ABORT_REQUESTED);
+}
+
+static const NvmeEraseClient erase_client = {
+    .works = erase_waits,
+    .forget = erase_forgets,
+};
+
+/* ---- the drive calls back ------------------------------------------------ */
 
 static void host_programmed(void *opaque, uint64_t lpn, uint64_t version)
 {
@@ -409,7 +436,7 @@ void nvme_ctrl_init(NvmeCtrl *ctrl, const NvmeMachine *machine, void *opaque)
     ctrl->opaque = opaque;
     ctrl->commands[0] = &nvme_io_commands;
     ctrl->commands[1] = &nvme_admin_commands;
-    ctrl->cq_client = &cq_client;
+    ctrl->queue_client = &queue_client;
     ctrl->shutdown_clean = true;
     ctrl->keep_alive_ns = SSD_TIME_NEVER;
     nvme_queue_init(ctrl);
@@ -422,6 +449,7 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     NvmeCtrl *ctrl = &sub->first;
 
     sub->ctrl[0] = ctrl;
+    sub->erase_client = &erase_client;
     sub->n_ctrls = 1;
     ctrl->sub = sub;
     nvme_ctrl_init(ctrl, machine, opaque);

@@ -5,7 +5,7 @@
  */
 #include "nvme-internal.h"
 #include "queue/cancel.h"
-#include "queue/command.h"
+#include "admin/commands.h"
 #include "data/copy.h"
 #include "data/data.h"
 #include "placement/directives.h"

@@ -111,6 +111,13 @@ typedef struct NvmeStep {
     bool erase;            /* TRIM: of a zone, whose stream ends */
 } NvmeStep;
 
+/* How a step ended, for its zone. */
+typedef enum NvmeStepEnd {
+    NVME_STEP_DONE,
+    NVME_STEP_DROPPED, /* without effect: aborted, or no power */
+    NVME_STEP_FAILED,  /* the medium takes no more data */
+} NvmeStepEnd;
+
 #define NVME_STEPS_SMALL 3
 
 /* Where data that is read goes. */
@@ -267,15 +274,23 @@ struct NvmeSq {
 /* ---- the controller ----------------------------------------------------- */
 
 /*
- * Callbacks of completion.c to the files above it. bad_head: the guest's head
- * passes entries that were not posted; its head is ignored.  The hook may
- * post to the admin completion queue.  message: with NvmeSubsys.faults only;
- * false: the message is not sent.
+ * Callbacks of queue/ to the rooms above it.
+ * bad_doorbell: a doorbell that the guest rings names no queue, or its value is
+ * out of range, and is ignored; info: NVME_EVENT_BAD_....  The hook may post to
+ * the admin completion queue.
+ * message: with NvmeSubsys.faults only; false: the message is not sent.
+ * may_go: may the step, which is of a zone, go to the drive now?
+ * zone_step_end: such a step has ended, or never began.
+ * drained: the drive has ended a step, with NvmeNamespaces.draining only.
  */
-typedef struct NvmeCqClient {
-    void (*bad_head)(NvmeCtrl *ctrl);
+typedef struct NvmeQueueClient {
+    void (*bad_doorbell)(NvmeCtrl *ctrl, unsigned info);
     bool (*message)(NvmeCtrl *ctrl, unsigned vector);
-} NvmeCqClient;
+    bool (*zone_step_may_go)(const NvmeCtrl *ctrl, const NvmeStep *step);
+    void (*zone_step_end)(NvmeCtrl *ctrl, const NvmeStep *step,
+                          NvmeStepEnd how);
+    void (*drained)(NvmeCtrl *ctrl);
+} NvmeQueueClient;
 
 /* Registers. */
 typedef struct NvmeRegs {
@@ -403,7 +418,7 @@ struct NvmeCtrl {
     NvmeSecondary *secondary; /* NULL: it is none */
     const NvmeMachine *machine;
     void *opaque;
-    const NvmeCqClient *cq_client;
+    const NvmeQueueClient *queue_client;
     const struct NvmeCommandTable *commands[2]; /* of I/O; of admin queues */
     NvmeConfig cfg;
     char serial[21]; /* these three: of the first controller */
@@ -478,6 +493,7 @@ struct NvmeSubsys {
     bool told_read_only;
     NvmeUpkeep upkeep;
     NvmeLife life;
+    const NvmeEraseClient *erase_client;
     NvmeEraseJob erase;
     uint32_t erase_left;     /* blocks of a purge, at the last look at it */
     uint64_t erase_since_ns; /* it has stood still since */

@@ -170,6 +170,14 @@ typedef struct NvmeEraseJob {
     uint64_t next; /* FILL: the drive's block */
 } NvmeEraseJob;
 
+/* Callbacks of erase-job.c to the rooms above it.  works: a room has something
+ * under way that the job waits for.  forget: the data of a namespace goes, and
+ * what is in memory with it. */
+typedef struct NvmeEraseClient {
+    bool (*works)(const NvmeSubsys *sub);
+    void (*forget)(NvmeSubsys *sub, const NvmeNamespace *ns);
+} NvmeEraseClient;
+
 /* ---- sanitize.c ---------------------------------------------------------- */
 
 /* Sanitize Status, bits 2:0. */
@@ -506,13 +514,6 @@ typedef enum NvmeZoneState {
     NVME_ZONE_FULL = 0xe,
     NVME_ZONE_OFFLINE = 0xf,
 } NvmeZoneState;
-
-/* How a step of a zone ended. */
-typedef enum NvmeZoneEnd {
-    NVME_ZONE_STEP_DONE,
-    NVME_ZONE_STEP_DROPPED, /* without effect: aborted, or no power */
-    NVME_ZONE_STEP_FAILED,  /* the medium takes no more data */
-} NvmeZoneEnd;
 
 /* What the controller says of a zone: bits of the Zone Attributes (ZNS 1.1,
  * Figure 37). */

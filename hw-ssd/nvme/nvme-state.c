@@ -124,6 +124,7 @@ static const StateRow ctrl_rows[] = {
     VALUE(life.power_cycles),
     VALUE(life.unsafe_shutdowns),
     VALUE(life.media_errors),
+    KEPT(erase_client),
     VALUE(erase),
     KEPT(erase_left), /* no purge runs, at rest */
     KEPT(erase_since_ns),
@@ -156,7 +157,7 @@ static const StateRow ctrl_rows[] = {
     KEPT(first.secondary), /* NULL */
     KEPT(first.machine),
     KEPT(first.opaque),
-    KEPT(first.cq_client),
+    KEPT(first.queue_client),
     KEPT(first.commands),
     KEPT(first.cfg), /* compared as text, with the three that follow */
     KEPT(first.serial),

@@ -7,7 +7,7 @@
 #include "about.h"
 #include "kv/kv.h"
 #include "kv/kv-index.h"
-#include "queue/command.h"
+#include "admin/commands.h"
 #include "admin/nvme-features.h"
 #include "admin/identify.h"
 #include "admin/log-pages.h"

@@ -6,7 +6,7 @@
  */
 #include "nvme-internal.h"
 #include "memory/cmb.h"
-#include "queue/command.h"
+#include "admin/commands.h"
 #include "placement/directives.h"
 #include "health/events.h"
 #include "admin/firmware.h"

@@ -21,6 +21,7 @@
 #include "health/persistent-events.h"
 #include "memory/prp.h"
 #include "queue/request.h"
+#include "queue/steps.h"
 #include "reservation/reservation.h"
 #include "ssd-report.h"
 #include "zone/zone-send.h"
@@ -34,24 +35,6 @@
 bool nvme_ns_managed(const NvmeCtrl *ctrl)
 {
     return ctrl->sub->namespaces.managed;
-}
-
-/* Controllers, as bits. */
-static void tell(NvmeSubsys *sub, uint32_t ctrls, uint32_t nsid)
-{
-    nvme_notify(&sub->first, NVME_TELL_NAMESPACE, nsid, 1);
-    NVME_FOR_EACH_CTRL(sub, c)
-    {
-        if (ctrls >> c->index & 1) {
-            c->changed_ns[(nsid - 1) / 64] |= 1ULL << (nsid - 1) % 64;
-            nvme_notice(c, NVME_NOTICE_NAMESPACES);
-        }
-    }
-}
-
-void nvme_ns_changed(NvmeCtrl *ctrl, uint32_t nsid)
-{
-    tell(ctrl->sub, ctrl->sub->namespaces.table[nsid - 1].attached, nsid);
 }
 
 void nvme_ns_clear_changed(NvmeCtrl *ctrl)
@@ -191,6 +174,33 @@ static uint16_t drained(NvmeCtrl *ctrl, NvmeRequest *req)
     return trim(ctrl, req);
 }
 
+/* Does the drive work on a command of a namespace that is gone? */
+static bool is_in_drive(const NvmeCtrl *ctrl)
+{
+    if (nvme_has_both(ctrl) && !ctrl->sub->namespaces.zoned &&
+        nvme_zones_are_busy(ctrl)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < ctrl->sub->slots.n; i++) {
+        const NvmeRequest *req = ctrl->sub->slots.slot[i].req;
+
+        if (req && req->ns && !req->ns->exists) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void nvme_ns_drained(NvmeCtrl *ctrl)
+{
+    NvmeRequest *job = ctrl->sub->namespaces.job;
+
+    if (!is_in_drive(ctrl)) {
+        ctrl->sub->namespaces.draining = false;
+        nvme_request_part_done(job->ctrl, job);
+    }
+}
+
 static void free_dirty(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     ctrl->sub->namespaces.job = req;
@@ -198,9 +208,9 @@ static void free_dirty(NvmeCtrl *ctrl, NvmeRequest *req)
     req->ns = NULL;
     req->then = drained;
     cancel(ctrl->sub);
-    if (nvme_ns_in_drive(ctrl)) {
+    if (is_in_drive(ctrl)) {
         ctrl->sub->namespaces.draining = true;
-        req->pending++; /* until steps.c finds that it is not */
+        req->pending++; /* until nvme_ns_drained() finds that it is not */
     }
 }
 
@@ -219,7 +229,7 @@ static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
     ns = nvme_ns_create(ctrl, nsid, all->wanted_zoned ? 0 : all->wanted_blocks,
                         all->wanted_format);
     if (all->wanted_zoned) {
-        nvme_ns_set_zones(ctrl, ns);
+        nvme_zones_give(ctrl, ns);
     }
     ns->shared = all->wanted_shared;
     ns->kv = all->wanted_kv;
@@ -387,6 +397,18 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     return 0;
 }
 
+static void drop(NvmeCtrl *ctrl, NvmeNamespace *ns)
+{
+    bool zoned = ns->zone_size > 0;
+
+    nvme_reservation_forget(ctrl, ns);
+    nvme_kv_detach(ns);
+    nvme_ns_delete(ctrl, ns);
+    if (zoned) {
+        nvme_zones_drop(ctrl);
+    }
+}
+
 /* FFFFFFFFh: all. */
 static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
@@ -416,11 +438,9 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
         uint32_t seen = ns ? ns->attached : 0;
 
         if (ns) {
-            nvme_reservation_forget(ctrl, ns);
-            nvme_kv_detach(ns);
-            nvme_ns_delete(ctrl, ns);
+            drop(ctrl, ns);
         }
-        tell(ctrl->sub, seen, nsid);
+        nvme_notice_ns(ctrl->sub, seen, nsid);
     }
     all->wanted_blocks = 0;
     free_dirty(ctrl, req);
@@ -504,7 +524,7 @@ uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
     status = check_attach(ns, ctrls, sel == SEL_ATTACH);
     if (!status) {
         ns->attached ^= ctrls;
-        tell(ctrl->sub, ctrls, req->nsid);
+        nvme_notice_ns(ctrl->sub, ctrls, req->nsid);
     }
     return status;
 }

@@ -201,7 +201,7 @@ static bool add_zoned(NvmeCtrl *ctrl, uint32_t nsid, GError **error)
         return refuse(ctrl, error, "there is one set of zones");
     }
     ns = nvme_ns_create(ctrl, nsid, 0, (unsigned)nvme_ns_zoned_format(ctrl));
-    nvme_ns_set_zones(ctrl, ns);
+    nvme_zones_give(ctrl, ns);
     ns->attached = 1; /* to the first controller */
     ns->shared = nvme_is_multi(ctrl);
     return true;
@@ -284,7 +284,7 @@ static void make_the_only_one(NvmeCtrl *ctrl, Form form)
     nvme_ns_set_format(ctrl, ns, form.format);
     nvme_ns_set_protection(ns, form.extended, form.dps);
     if (ctrl->sub->zones.n > 0) {
-        nvme_ns_set_zones(ctrl, ns);
+        nvme_zones_give(ctrl, ns);
     }
 }
 

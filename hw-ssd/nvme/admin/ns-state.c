@@ -164,7 +164,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         ns->run = UINT64_MAX;
     }
     if (zoned || (ctrl->sub->zones.n && !ctrl->sub->namespaces.managed)) {
-        nvme_ns_set_zones(ctrl, ns);
+        nvme_zones_give(ctrl, ns);
     }
     return load_protection(s, ctrl, ns, r.protection);
 }

@@ -20,7 +20,6 @@
  */
 #include "nvme-internal.h"
 #include "erase/erase-job.h"
-#include "kv/kv-index.h"
 #include "namespace/namespace.h"
 #include "queue/request.h"
 #include "simtime.h"
@@ -312,7 +311,7 @@ static bool is_drained(const NvmeCtrl *ctrl)
             return false;
         }
     }
-    return !ctrl->sub->namespaces.job && !nvme_kv_works(ctrl->sub, NULL);
+    return !ctrl->sub->namespaces.job && !ctrl->sub->erase_client->works(ctrl->sub);
 }
 
 /* A purge that has no room to move data stands still.  It may have to wait for
@@ -361,16 +360,14 @@ static bool rests(const NvmeCtrl *ctrl)
     return ctrl->sub->held && !ctrl->sub->format_req;
 }
 
-/* What the index of a namespace has in memory goes with its data. */
-static void forget_indexes(NvmeCtrl *ctrl)
+/* What other rooms have in memory goes with the data. */
+static void forget_all(NvmeCtrl *ctrl)
 {
-    for (uint32_t i = 0; ctrl->sub->kv_all && i < ctrl->sub->namespaces.n;
-         i++) {
+    for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
         const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
-        if (ns->index &&
-            (ctrl->sub->erase.sanitize || nvme_is_formatting(ctrl, ns->nsid))) {
-            nvme_kv_forget(ctrl->sub, ns, NVME_SC_ABORT_REQUESTED);
+        if (ctrl->sub->erase.sanitize || nvme_is_formatting(ctrl, ns->nsid)) {
+            ctrl->sub->erase_client->forget(ctrl->sub, ns);
         }
     }
 }
@@ -382,7 +379,7 @@ static bool go_on(NvmeCtrl *ctrl)
         if (!is_drained(ctrl)) {
             return false;
         }
-        forget_indexes(ctrl);
+        forget_all(ctrl);
         ctrl->sub->erase.phase = NVME_ERASE_TRIM;
         return true;
     case NVME_ERASE_TRIM:

@@ -18,7 +18,6 @@
 #include "health/events.h"
 #include "erase/format.h"
 #include "namespace/namespace.h"
-#include "admin/ns-admin.h"
 #include "health/persistent-events.h"
 #include "health/self-test.h"
 #include "ssd-purge.h"
@@ -182,7 +181,7 @@ static void apply(NvmeCtrl *ctrl, NvmeNamespace *ns, const NvmeEraseJob *job)
     if (ns->format != old || ns->nblocks != nblocks ||
         ns->protection.type != was.type || ns->protection.first != was.first ||
         ns->protection.extended != was.extended) {
-        nvme_ns_changed(ctrl, ns->nsid);
+        nvme_notice_ns(ctrl->sub, ns->attached, ns->nsid);
     }
 }
 

@@ -101,6 +101,18 @@ void nvme_notice(NvmeCtrl *ctrl, unsigned notice)
     }
 }
 
+void nvme_notice_ns(NvmeSubsys *sub, uint32_t ctrls, uint32_t nsid)
+{
+    nvme_notify(&sub->first, NVME_TELL_NAMESPACE, nsid, 1);
+    NVME_FOR_EACH_CTRL(sub, c)
+    {
+        if (ctrls >> c->index & 1) {
+            c->changed_ns[(nsid - 1) / 64] |= 1ULL << (nsid - 1) % 64;
+            nvme_notice(c, NVME_NOTICE_NAMESPACES);
+        }
+    }
+}
+
 void nvme_notice_all(NvmeSubsys *sub, unsigned notice)
 {
     NVME_FOR_EACH_CTRL(sub, c)

@@ -18,6 +18,9 @@ bool nvme_event_raw(NvmeCtrl *ctrl, uint32_t dw0);
 
 /* The same of a notice, NVME_NOTICE_..., that the host has enabled. */
 void nvme_notice(NvmeCtrl *ctrl, unsigned notice);
+/* To these controllers, as bits: a namespace that the host sees has changed, by
+ * its attachment, its size or its format. */
+void nvme_notice_ns(NvmeSubsys *sub, uint32_t ctrls, uint32_t nsid);
 /* To all controllers. */
 void nvme_notice_all(NvmeSubsys *sub, unsigned notice);
 /* A log page has been read that notices go with. */

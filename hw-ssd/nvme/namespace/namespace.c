@@ -11,7 +11,6 @@
  */
 #include "nvme-internal.h"
 #include "namespace/namespace.h"
-#include "zone/zones.h"
 
 /* A drive has at most twice as many. */
 #define GRANULES       4096
@@ -32,6 +31,7 @@ uint64_t nvme_store_bytes(uint64_t nblocks, uint32_t block_bytes,
 
 void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
 {
+    const SsdZones *zones = &ssd_info(ctrl->ssd)->zones;
     NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint64_t nblocks;
 
@@ -42,7 +42,7 @@ void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
     }
     all->n = n;
     all->managed = ctrl->cfg.namespaces != NULL;
-    all->base = ctrl->sub->zones.end;
+    all->base = zones->conventional ? zones->n * zones->capacity : 0;
     all->table = g_new0(NvmeNamespace, n);
     for (uint32_t i = 0; i < n; i++) {
         all->table[i].nsid = i + 1;
@@ -126,7 +126,9 @@ bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
 /* Size i of a logical block; 0: there is none. */
 static uint32_t block_size(const NvmeCtrl *ctrl, unsigned i)
 {
-    if (ctrl->sub->zones.n > 0 && !nvme_has_both(ctrl)) {
+    const SsdZones *zones = &ssd_info(ctrl->ssd)->zones;
+
+    if (zones->n > 0 && !zones->conventional) {
         return i == 0 ? ssd_info(ctrl->ssd)->unit_bytes : 0;
     }
     if (i == 0) {
@@ -271,13 +273,12 @@ void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
     ns->drive_shift = ns->block_shift - ctrl->block_shift;
 }
 
-void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns)
+void nvme_ns_set_zones(NvmeCtrl *ctrl, NvmeNamespace *ns, uint64_t n,
+                       uint64_t size, uint64_t capacity)
 {
-    const NvmeZones *z = &ctrl->sub->zones;
-
-    ns->zone_size = z->size << z->drive_shift;
-    ns->zone_capacity = z->capacity << z->drive_shift;
-    ns->nblocks = z->n * z->size;
+    ns->zone_size = size << ns->drive_shift;
+    ns->zone_capacity = capacity << ns->drive_shift;
+    ns->nblocks = n * size;
     ns->run = 0;
     ctrl->sub->namespaces.zoned = ns->nsid;
 }
@@ -402,7 +403,6 @@ void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
     }
     if (ns->zone_size) {
         ctrl->sub->namespaces.zoned = 0;
-        nvme_zones_drop(ctrl);
     }
     g_free(ns->granule);
     *ns = (NvmeNamespace){.nsid = ns->nsid};
@@ -420,22 +420,6 @@ void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
             all->owner[i] = NVME_GRANULE_DIRTY;
         }
     }
-}
-
-bool nvme_ns_in_drive(const NvmeCtrl *ctrl)
-{
-    if (nvme_has_both(ctrl) && !ctrl->sub->namespaces.zoned &&
-        nvme_zones_are_busy(ctrl)) {
-        return true;
-    }
-    for (uint32_t i = 0; i < ctrl->sub->slots.n; i++) {
-        const NvmeRequest *req = ctrl->sub->slots.slot[i].req;
-
-        if (req && req->ns && !req->ns->exists) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* ---- addresses ----------------------------------------------------------- */

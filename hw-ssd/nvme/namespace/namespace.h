@@ -76,14 +76,13 @@ void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
 void nvme_ns_expect_writes(NvmeCtrl *ctrl, const NvmeNamespace *ns,
                            uint64_t first, uint64_t nblocks, SsdWriteRate rate);
 
-/* Its blocks are those of the drive's zones.  It has granules no more. */
-void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns);
+/* Its blocks are those of the drive's n zones, in its blocks; it has granules no
+ * more (nvme_zones_give()). */
+void nvme_ns_set_zones(NvmeCtrl *ctrl, NvmeNamespace *ns, uint64_t n,
+                       uint64_t size, uint64_t capacity);
 
 /* The format of a zoned namespace: blocks are mapping units. */
 int nvme_ns_zoned_format(const NvmeCtrl *ctrl);
-
-/* Does the drive work on a command of a namespace that is gone? */
-bool nvme_ns_in_drive(const NvmeCtrl *ctrl);
 
 /* Is the range in the namespace? */
 static inline bool nvme_ns_has(const NvmeNamespace *ns, uint64_t lba,

@@ -30,7 +30,8 @@ void nvme_cq_set_head(NvmeCtrl *ctrl, NvmeCq *cq, uint32_t head)
     uint32_t posted = (cq->tail + cq->size - cq->head) % cq->size;
 
     if (head >= cq->size || (head + cq->size - cq->head) % cq->size > posted) {
-        ctrl->cq_client->bad_head(ctrl);
+        ctrl->queue_client->bad_doorbell(ctrl,
+                                         NVME_EVENT_BAD_DOORBELL_VALUE);
         return;
     }
     cq->head = head;
@@ -295,7 +296,7 @@ void nvme_raise_interrupts(NvmeCtrl *ctrl)
         if (msix && !bitmap_test(sent, v)) {
             bitmap_set(sent, v);
             if (G_UNLIKELY(ctrl->sub->faults) &&
-                !ctrl->cq_client->message(ctrl, v)) {
+                !ctrl->queue_client->message(ctrl, v)) {
                 continue;
             }
             ctrl->sub->count.interrupts++;

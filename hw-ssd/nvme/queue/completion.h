@@ -12,7 +12,7 @@ void nvme_post(NvmeCtrl *ctrl, NvmeRequest *req);
 void nvme_wait_for_room(NvmeCq *cq, NvmeRequest *req);
 
 /* The guest has consumed entries up to head, as it says, or as its shadow says.
- * A head out of range goes to NvmeCqClient.bad_head(). */
+ * A head out of range goes to NvmeQueueClient.bad_doorbell(). */
 void nvme_cq_set_head(NvmeCtrl *ctrl, NvmeCq *cq, uint32_t head);
 void nvme_cq_read_shadow(NvmeCtrl *ctrl, NvmeCq *cq);
 

@@ -13,20 +13,15 @@
 #include "nvme-internal.h"
 #include "queue/completion.h"
 #include "queue/doorbell.h"
-#include "health/events.h"
 #include "queue/shadow.h"
-
-void nvme_bad_doorbell_value(NvmeCtrl *ctrl)
-{
-    nvme_event(ctrl, NVME_EVENT_ERROR, NVME_EVENT_BAD_DOORBELL_VALUE);
-}
 
 /* ---- tails --------------------------------------------------------------- */
 
 static void set_tail(NvmeCtrl *ctrl, NvmeSq *sq, uint32_t tail)
 {
     if (tail >= sq->size) {
-        nvme_bad_doorbell_value(ctrl);
+        ctrl->queue_client->bad_doorbell(ctrl,
+                                         NVME_EVENT_BAD_DOORBELL_VALUE);
         return;
     }
     sq->tail = tail;
@@ -168,6 +163,6 @@ void nvme_doorbell(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
                ctrl->queues.cq[id].live) {
         cq_doorbell(ctrl, &ctrl->queues.cq[id], value);
     } else {
-        nvme_event(ctrl, NVME_EVENT_ERROR, NVME_EVENT_BAD_DOORBELL);
+        ctrl->queue_client->bad_doorbell(ctrl, NVME_EVENT_BAD_DOORBELL);
     }
 }

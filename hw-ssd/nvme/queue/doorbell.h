@@ -15,7 +15,4 @@ void nvme_read_shadows(NvmeCtrl *ctrl);
  * already. */
 bool nvme_arm_doorbells(NvmeCtrl *ctrl);
 
-/* Report the event. */
-void nvme_bad_doorbell_value(NvmeCtrl *ctrl);
-
 #endif

@@ -9,7 +9,6 @@
 #include "nvme-internal.h"
 #include "memory/sg.h"
 #include "queue/request.h"
-#include "zone/zones.h"
 
 #define REQUEST_SLAB 64
 
@@ -199,7 +198,8 @@ void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req)
     for (unsigned i = req->next_step; i < req->nsteps; i++) {
         payload_write_drop(ctrl->payload, req->steps[i].entries);
         if (G_UNLIKELY(req->steps[i].zone)) {
-            nvme_zone_step_end(ctrl, &req->steps[i], NVME_ZONE_STEP_DROPPED);
+            ctrl->queue_client->zone_step_end(ctrl, &req->steps[i],
+                                              NVME_STEP_DROPPED);
         }
     }
     req->nsteps = req->next_step;

@@ -17,7 +17,6 @@
 #include "pool.h"
 #include "queue/request.h"
 #include "queue/steps.h"
-#include "zone/zones.h"
 
 #include <errno.h>
 
@@ -57,12 +56,12 @@ static void step_begin(NvmeCtrl *ctrl, NvmeStep *step)
 }
 
 /* A failure that the medium has not caused leaves the zone as it was. */
-static NvmeZoneEnd zone_end(SsdStatus status)
+static NvmeStepEnd zone_end(SsdStatus status)
 {
-    return status == SSD_STATUS_OK ? NVME_ZONE_STEP_DONE
+    return status == SSD_STATUS_OK ? NVME_STEP_DONE
            : status == SSD_STATUS_WRITE_FAULT || status == SSD_STATUS_READ_ONLY
-               ? NVME_ZONE_STEP_FAILED
-               : NVME_ZONE_STEP_DROPPED;
+               ? NVME_STEP_FAILED
+               : NVME_STEP_DROPPED;
 }
 
 static void step_end(NvmeCtrl *ctrl, NvmeStep *step, SsdStatus status,
@@ -86,7 +85,7 @@ static void step_end(NvmeCtrl *ctrl, NvmeStep *step, SsdStatus status,
         payload_trim_end(ctrl->payload, end_ns, step->id, ok, step->zeroes);
     }
     if (G_UNLIKELY(step->zone)) {
-        nvme_zone_step_end(ctrl, step, zone_end(status));
+        ctrl->queue_client->zone_step_end(ctrl, step, zone_end(status));
     }
 }
 
@@ -163,7 +162,8 @@ static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
         return true;
     }
     if (G_UNLIKELY(req->steps[req->next_step].zone) &&
-        !nvme_zone_step_may_go(ctrl, &req->steps[req->next_step])) {
+        !ctrl->queue_client->zone_step_may_go(ctrl,
+                                              &req->steps[req->next_step])) {
         return false;
     }
     return ctrl->sub->slots.free != ILIST_NONE &&
@@ -399,18 +399,6 @@ static uint16_t status_of(SsdStatus status)
     return status < G_N_ELEMENTS(code) ? code[status] : NVME_SC_INTERNAL;
 }
 
-/* The job waits until the drive has ended the commands of namespaces that are
- * gone. */
-static void look_drained(NvmeCtrl *ctrl)
-{
-    NvmeRequest *job = ctrl->sub->namespaces.job;
-
-    if (!nvme_ns_in_drive(ctrl)) {
-        ctrl->sub->namespaces.draining = false;
-        nvme_request_part_done(job->ctrl, job);
-    }
-}
-
 uint32_t nvme_queue_of(void *ctrl, uint64_t tag)
 {
     const NvmeSubsys *sub = ((const NvmeCtrl *)ctrl)->sub;
@@ -431,7 +419,7 @@ void nvme_step_completed(NvmeSubsys *sub, const SsdCompletion *c)
     slot_put(ctrl, c->tag);
     step_end(ctrl, step, c->status, c->complete_ns);
     if (ctrl->sub->namespaces.draining) {
-        look_drained(ctrl);
+        ctrl->queue_client->drained(ctrl);
     }
     if (req->deletion && !req->in_drive) {
         nvme_request_part_done(req->deletion->ctrl, req->deletion);

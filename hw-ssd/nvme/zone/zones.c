@@ -18,6 +18,7 @@
  * (a finish), takes no writes until that is done.
  */
 #include "nvme-internal.h"
+#include "namespace/namespace.h"
 #include "zone/zones.h"
 
 #include "options.h"
@@ -626,14 +627,14 @@ static void fail_zone(NvmeCtrl *ctrl, uint32_t i)
     }
 }
 
-static void write_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
+static void write_end(NvmeCtrl *ctrl, uint32_t i, NvmeStepEnd how)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
     g_assert(zone->writes > 0);
     zone->writes--;
-    zone->torn |= how != NVME_ZONE_STEP_DONE;
-    if (how == NVME_ZONE_STEP_FAILED) {
+    zone->torn |= how != NVME_STEP_DONE;
+    if (how == NVME_STEP_FAILED) {
         fail_zone(ctrl, i);
     }
     if (zone->writes == 0 && zone->torn && ctrl->sub->powered &&
@@ -644,19 +645,19 @@ static void write_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
 }
 
 /* Of a reset or a finish. */
-static void job_end(NvmeCtrl *ctrl, uint32_t i, bool reset, NvmeZoneEnd how)
+static void job_end(NvmeCtrl *ctrl, uint32_t i, bool reset, NvmeStepEnd how)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
     zone->job = false;
-    zone->finishing &= how == NVME_ZONE_STEP_DROPPED;
-    if (how == NVME_ZONE_STEP_DROPPED || (zone->resetting && !reset)) {
+    zone->finishing &= how == NVME_STEP_DROPPED;
+    if (how == NVME_STEP_DROPPED || (zone->resetting && !reset)) {
         ctrl->sub->zones.work = true; /* it is still to be done */
         return;
     }
     zone->holds &= !zone->resetting;
     zone->resetting = false;
-    if (how == NVME_ZONE_STEP_FAILED) {
+    if (how == NVME_STEP_FAILED) {
         fail_zone(ctrl, i);
         if (!ctrl->sub->namespaces.zoned) { /* nobody may see what is left */
             set_state(ctrl, i, NVME_ZONE_OFFLINE);
@@ -673,7 +674,7 @@ bool nvme_zone_step_may_go(const NvmeCtrl *ctrl, const NvmeStep *step)
            ctrl->sub->zones.zone[step->zone - 1].writes == 0;
 }
 
-void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeZoneEnd how)
+void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeStepEnd how)
 {
     if (step->op == SSD_OP_WRITE) {
         write_end(ctrl, step->zone - 1, how);
@@ -687,6 +688,13 @@ static bool is_blank(const NvmeZone *zone)
 {
     return zone->state == NVME_ZONE_EMPTY && !zone->holds && !zone->job &&
            zone->stream == NVME_ZONE_NO_STREAM && !zone->writes;
+}
+
+void nvme_zones_give(NvmeCtrl *ctrl, NvmeNamespace *ns)
+{
+    const NvmeZones *z = &ctrl->sub->zones;
+
+    nvme_ns_set_zones(ctrl, ns, z->n, z->size, z->capacity);
 }
 
 void nvme_zones_drop(NvmeCtrl *ctrl)

@@ -94,7 +94,7 @@ void nvme_zone_overdue(NvmeCtrl *ctrl, uint32_t i);
 bool nvme_zone_step_may_go(const NvmeCtrl *ctrl, const NvmeStep *step);
 
 /* A step of a zone (NvmeStep.zone) has ended, or never began. */
-void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeZoneEnd how);
+void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeStepEnd how);
 
 /* The power is back, and the drive knows its map: write pointers follow what
  * the drive has. */
@@ -107,6 +107,9 @@ void nvme_zones_look_again(NvmeSubsys *sub);
 /* All zones that are open become closed, or empty without data: a power cycle,
  * an NVM Subsystem Reset. */
 void nvme_zones_close_all(NvmeCtrl *ctrl);
+
+/* The namespace has the zones. */
+void nvme_zones_give(NvmeCtrl *ctrl, NvmeNamespace *ns);
 
 /* The namespace is gone: its zones become empty, but for those that are read
  * only or offline, and the data of all leaves the drive.  It has until
