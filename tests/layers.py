@@ -12,6 +12,7 @@ import unittest
 
 BUILD = pathlib.Path(os.environ["VSSD_BUILD"])
 FTL = pathlib.Path(__file__).parents[1] / "ftl"
+NVME = pathlib.Path(__file__).parents[1] / "hw-ssd/nvme"
 
 # Folder: (what it may include, what it must not).
 LAYERS = {
@@ -58,6 +59,20 @@ GUARDS = (
 #error "private to ftl/{c}: docs/architecture.md"
 #endif
 """)
+
+# Of hw-ssd/nvme/, from bottom to top (rooms.h); core: files beside the rooms.
+ROOMS = ["payload", "memory", "namespace", "queue", "health", "reservation",
+         "zone", "placement", "erase", "metadata", "data", "kv", "admin",
+         "core"]
+# What a front door includes, and what all rooms share.
+NVME_PUBLIC = {"nvme.h", "nvme-defs.h", "nvme-wire.h", "nvme-firmware.h",
+               "nvme-stats.h", "kv-wire.h", "zone-wire.h", "vendor-log.h"}
+NVME_SHARED = {"rooms.h", "nvme-internal.h", "kept-parts.h"}
+ROOM_GUARD = """#include "rooms.h"
+#if NVME_ROOM < ROOM_{R}
+#error "{r} is above this room: docs/architecture.md"
+#endif
+"""
 
 # Of each component, a member, and one of a table that it leads to.
 MEMBERS = {
@@ -113,6 +128,21 @@ def errors(command: list[str], *headers: str, body: str = "") -> list[str]:
 
 def compiles(command: list[str], *headers: str) -> bool:
     return not errors(command, *headers)
+
+
+def room_folder(room: str) -> str:
+    return "hw-ssd/nvme" if room == "core" else f"hw-ssd/nvme/{room}"
+
+
+def room_headers(room: str) -> list[str]:
+    """The headers by which others call a room, as they are included."""
+    if room == "payload":
+        return ["payload/payload.h"]
+    if room == "core":
+        return sorted({p.name for p in NVME.glob("*.h")}
+                      - NVME_PUBLIC - NVME_SHARED)
+    return sorted(f"{room}/{p.name}" for p in (NVME / room).glob("*.h")
+                  if p.name != "parts.h")
 
 
 class Layers(unittest.TestCase):
@@ -191,14 +221,42 @@ class Layers(unittest.TestCase):
                     any(x.startswith(f"write:{n}:") for x in refused), c != user,
                     f"{user}: {text}")
 
+    def test_rooms(self) -> None:
+        """A file includes headers of its own room and of those below it."""
+        for i, room in enumerate(ROOMS):
+            command = command_of(room_folder(room))
+            assert command, room
+            self.assertTrue(compiles(command, *(
+                h for below in ROOMS[:i + 1] for h in room_headers(below))),
+                f"{room} cannot include a header of its own, or from below")
+            above = [h for r in ROOMS[i + 1:] for h in room_headers(r)]
+            refused = errors(command, *above)
+            for header in above:
+                self.assertTrue(
+                    any(f"nvme/{header}:" in x and "is above this room" in x
+                        for x in refused), f"{room} can include {header}")
+
+    def test_room_guards(self) -> None:
+        """Every header of a room has the guard tried here."""
+        for room in ROOMS[1:]:
+            name = f"hw-ssd/nvme/{room}"
+            guard = ROOM_GUARD.format(
+                R=room.upper(),
+                r="the core of hw-ssd/nvme" if room == "core" else name)
+            headers = room_headers(room)
+            self.assertGreaterEqual(len(headers), 1, room)
+            for header in headers:
+                self.assertEqual((NVME / header).read_text().count(guard), 1,
+                                 header)
+
     def test_payload(self) -> None:
         """Only its own files see the structures of the payload."""
         internal = "payload/payload-internal.h"
-        own, other = command_of("hw-ssd/nvme/payload"), command_of("hw-ssd/nvme")
-        if own and other:
-            self.assertTrue(compiles(own, internal))
-            self.assertFalse(compiles(other, internal))
-            self.assertTrue(compiles(other, "payload/payload.h"))
+        for room in ROOMS:
+            command = command_of(room_folder(room))
+            assert command, room
+            self.assertEqual(compiles(command, internal), room == "payload",
+                             room)
 
     def test_front_doors(self) -> None:
         """What uses the drive sees ssd.h, and nothing of its components."""
@@ -206,6 +264,12 @@ class Layers(unittest.TestCase):
             command = command_of(folder)
             if command:
                 self.assertFalse(compiles(command, "media/media.h"), folder)
+        command = command_of("hw-ssd/vfio-user")
+        if command:
+            self.assertTrue(compiles(command, *sorted(NVME_PUBLIC
+                                                      - {"nvme-stats.h"})))
+            for header in ("nvme-internal.h", "queue/steps.h"):
+                self.assertFalse(compiles(command, header), header)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
  * what they do at the moment are not saved.
  */
 #include "nvme-internal.h"
+#include "namespace/namespace.h"
 #include "queue/bad-entry.h"
 #include "cmd-faults.h"
 #include "cmd-rules.h"

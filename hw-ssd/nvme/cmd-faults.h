@@ -7,6 +7,11 @@
 #ifndef VSSD_NVME_CMD_FAULTS_H
 #define VSSD_NVME_CMD_FAULTS_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_CORE
+#error "the core of hw-ssd/nvme is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* The rules of a new drive's file.  false: *error is "path:line: reason". */

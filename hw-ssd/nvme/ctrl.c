@@ -90,9 +90,10 @@ static const PayloadClient payload_client = {
 
 /* ---- rooms call those above them ----------------------------------------- */
 
-static void bad_doorbell(NvmeCtrl *ctrl, unsigned info)
+static void bad_doorbell(NvmeCtrl *ctrl, bool value)
 {
-    nvme_event(ctrl, NVME_EVENT_ERROR, info);
+    nvme_event(ctrl, NVME_EVENT_ERROR,
+               value ? NVME_EVENT_BAD_DOORBELL_VALUE : NVME_EVENT_BAD_DOORBELL);
 }
 
 static const NvmeQueueClient queue_client = {

@@ -6,6 +6,7 @@
  * Knows the tables of commands; admin.c and io.c execute the commands.
  */
 #include "nvme-internal.h"
+#include "namespace/namespace.h"
 #include "admin/commands.h"
 #include "data/data.h"
 #include "dispatch.h"

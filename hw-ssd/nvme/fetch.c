@@ -7,6 +7,7 @@
  * the machine cannot reach by DMA is fatal (CSTS.CFS).
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "cmd-faults.h"
 #include "dispatch.h"
 #include "fetch.h"

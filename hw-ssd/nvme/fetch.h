@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_FETCH_H
 #define VSSD_NVME_FETCH_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_CORE
+#error "the core of hw-ssd/nvme is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* At most *budget entries, which shrinks.  true: something was fetched. */

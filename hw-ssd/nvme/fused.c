@@ -11,6 +11,7 @@
  * any other write of a unit.
  */
 #include "nvme-internal.h"
+#include "namespace/namespace.h"
 #include "dispatch.h"
 #include "fused.h"
 #include "queue/request.h"

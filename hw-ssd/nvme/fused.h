@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_FUSED_H
 #define VSSD_NVME_FUSED_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_CORE
+#error "the core of hw-ssd/nvme is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Is a command of an I/O queue, that may change this data, to wait for a pair

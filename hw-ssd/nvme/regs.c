@@ -8,6 +8,7 @@
  * A controller without power reads as all ones.
  */
 #include "nvme-internal.h"
+#include "admin/secondary.h"
 #include "memory/cmb.h"
 #include "queue/completion.h"
 #include "queue/doorbell.h"

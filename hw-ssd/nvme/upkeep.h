@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_UPKEEP_H
 #define VSSD_NVME_UPKEEP_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_CORE
+#error "the core of hw-ssd/nvme is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* If it is time for it; true: the drive has got work, or a command has ended.

@@ -5,6 +5,7 @@
  * Identify, features, logs, events and directives have files of their own.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "memory/cmb.h"
 #include "admin/commands.h"
 #include "placement/directives.h"

@@ -3,6 +3,13 @@
 #ifndef VSSD_NVME_COMMANDS_H
 #define VSSD_NVME_COMMANDS_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ADMIN
+#error "hw-ssd/nvme/admin is above this room: docs/architecture.md"
+#endif
+
+#include "admin/secondary.h"
+#include "placement/directives.h"
 #include "queue/command.h"
 
 extern const NvmeCommandTable nvme_admin_commands; /* admin.c */

@@ -5,6 +5,7 @@
  * One function fills each structure, which is zeroed; one table names them.
  */
 #include "nvme-internal.h"
+#include "placement/directives.h"
 #include "data/copy.h"
 #include "admin/firmware.h"
 #include "erase/format.h"

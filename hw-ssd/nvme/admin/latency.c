@@ -18,6 +18,7 @@
 #include "memory/prp.h"
 
 #include "simtime.h"
+#include "ssd-window.h"
 
 #define LIMITS 3 /* bits 0 to 2 of events warn of these */
 enum { READS, WRITES, TIME };

@@ -6,6 +6,7 @@
  * transfer are handled once, for all of them.
  */
 #include "nvme-internal.h"
+#include "placement/directives.h"
 #include "admin/commands.h"
 #include "queue/error-log.h"
 #include "health/events.h"

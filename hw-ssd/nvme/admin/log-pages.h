@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_LOG_PAGES_H
 #define VSSD_NVME_LOG_PAGES_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ADMIN
+#error "hw-ssd/nvme/admin is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,

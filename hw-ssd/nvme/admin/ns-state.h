@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_NS_STATE_H
 #define VSSD_NVME_NS_STATE_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ADMIN
+#error "hw-ssd/nvme/admin is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 #include "state.h"
 

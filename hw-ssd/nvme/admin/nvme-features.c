@@ -7,6 +7,7 @@
  * reset brings the saved value back, or the default.
  */
 #include "nvme-internal.h"
+#include "placement/directives.h"
 #include "queue/command.h"
 #include "health/events.h"
 #include "placement/fdp.h"

@@ -6,6 +6,11 @@
 #ifndef VSSD_NVME_POWER_STATES_H
 #define VSSD_NVME_POWER_STATES_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ADMIN
+#error "hw-ssd/nvme/admin is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Has the drive power states of its own; does it go to them by itself (feature

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_RESET_H
 #define VSSD_NVME_RESET_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ADMIN
+#error "hw-ssd/nvme/admin is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* As CC.EN 1 to 0.  Of a primary controller: its secondaries go Offline. */

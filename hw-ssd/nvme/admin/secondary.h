@@ -6,7 +6,23 @@
 #ifndef VSSD_NVME_SECONDARY_H
 #define VSSD_NVME_SECONDARY_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ADMIN
+#error "hw-ssd/nvme/admin is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
+
+/* Has it secondary controllers?  Is it one, and Offline? */
+static inline bool nvme_is_primary(const NvmeCtrl *ctrl)
+{
+    return ctrl == &ctrl->sub->first && ctrl->sub->virtualization.n;
+}
+
+static inline bool nvme_is_offline(const NvmeCtrl *ctrl)
+{
+    return G_UNLIKELY(ctrl->secondary) && !ctrl->secondary->online;
+}
 
 /* Are the numbers of secondary controllers and resources possible?  false:
  * *error names the option and its range. */

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_COPY_H
 #define VSSD_NVME_COPY_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_DATA
+#error "hw-ssd/nvme/data is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 #define NVME_COPY_RANGES 128

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_DATA_H
 #define VSSD_NVME_DATA_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_DATA
+#error "hw-ssd/nvme/data is above this room: docs/architecture.md"
+#endif
+
 #include "namespace/namespace.h"
 #include "nvme-internal.h"
 #include "metadata/metadata.h"

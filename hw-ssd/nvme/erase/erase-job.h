@@ -6,6 +6,11 @@
 #ifndef VSSD_NVME_ERASE_JOB_H
 #define VSSD_NVME_ERASE_JOB_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ERASE
+#error "hw-ssd/nvme/erase is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 static inline bool nvme_erase_is_on(const NvmeCtrl *ctrl)

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_FORMAT_H
 #define VSSD_NVME_FORMAT_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ERASE
+#error "hw-ssd/nvme/erase is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Format NVM command. */

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_SANITIZE_H
 #define VSSD_NVME_SANITIZE_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ERASE
+#error "hw-ssd/nvme/erase is above this room: docs/architecture.md"
+#endif
+
 #include "erase/erase-job.h"
 #include "nvme-internal.h"
 

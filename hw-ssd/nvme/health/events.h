@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_EVENTS_H
 #define VSSD_NVME_EVENTS_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_HEALTH
+#error "hw-ssd/nvme/health is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Asynchronous Event Request: req->waiting. */

@@ -6,6 +6,7 @@
  * Knows the state of the drive.  events.c reports changes of it to the host.
  */
 #include "nvme-internal.h"
+#include "namespace/namespace.h"
 #include "health/health.h"
 #include "queue/request.h"
 

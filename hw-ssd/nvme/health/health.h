@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_HEALTH_H
 #define VSSD_NVME_HEALTH_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_HEALTH
+#error "hw-ssd/nvme/health is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 uint8_t nvme_critical_warning(const NvmeCtrl *ctrl); /* NVME_WARN_... */

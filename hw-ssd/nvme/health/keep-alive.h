@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_KEEP_ALIVE_H
 #define VSSD_NVME_KEEP_ALIVE_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_HEALTH
+#error "hw-ssd/nvme/health is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 #define NVME_KAS 10 /* granularity of the timer, in 100 ms */

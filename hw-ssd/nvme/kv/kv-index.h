@@ -17,6 +17,11 @@
 #ifndef VSSD_NVME_KV_INDEX_H
 #define VSSD_NVME_KV_INDEX_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_KV
+#error "hw-ssd/nvme/kv is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 #include "kv/kv-wait.h"
 

@@ -6,6 +6,11 @@
 #ifndef VSSD_NVME_KV_WAIT_H
 #define VSSD_NVME_KV_WAIT_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_KV
+#error "hw-ssd/nvme/kv is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 #include "kv/tree.h"
 

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_KV_H
 #define VSSD_NVME_KV_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_KV
+#error "hw-ssd/nvme/kv is above this room: docs/architecture.md"
+#endif
+
 #include "queue/command.h"
 #include "nvme-internal.h"
 

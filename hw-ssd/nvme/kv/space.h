@@ -9,6 +9,11 @@
 #ifndef VSSD_NVME_KV_SPACE_H
 #define VSSD_NVME_KV_SPACE_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_KV
+#error "hw-ssd/nvme/kv is above this room: docs/architecture.md"
+#endif
+
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -8,6 +8,7 @@
  * the entries.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "memory/host-memory.h"
 #include "memory/prp.h"
 

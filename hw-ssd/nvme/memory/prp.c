@@ -8,6 +8,7 @@
  * transfer needs.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "memory/cmb.h"
 #include "memory/prp.h"
 #include "memory/sgl.h"

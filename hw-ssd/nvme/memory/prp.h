@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_PRP_H
 #define VSSD_NVME_PRP_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_MEMORY
+#error "hw-ssd/nvme/memory is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 #include "memory/sg.h"
 

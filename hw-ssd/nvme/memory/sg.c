@@ -6,6 +6,7 @@
  * Knows addresses; where they come from is the business of prp.c and sgl.c.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "memory/sg.h"
 
 void nvme_sg_init(NvmeSg *sg)

@@ -8,6 +8,7 @@
  * itself ends soon.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "memory/cmb.h"
 #include "memory/sg.h"
 #include "memory/sgl.h"

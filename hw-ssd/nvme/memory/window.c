@@ -9,6 +9,7 @@
  * Knows addresses; cmb.c and pmr.c know the registers and the rules.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "memory/window.h"
 
 #include <errno.h>

@@ -6,6 +6,11 @@
 #ifndef VSSD_NVME_WINDOW_H
 #define VSSD_NVME_WINDOW_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_MEMORY
+#error "hw-ssd/nvme/memory is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Where a range of host addresses is: all in one window, or in none; else, for

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_METADATA_H
 #define VSSD_NVME_METADATA_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_METADATA
+#error "hw-ssd/nvme/metadata is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* One range that a Copy reads. */

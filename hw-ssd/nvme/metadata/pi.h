@@ -6,6 +6,11 @@
 #ifndef VSSD_NVME_PI_H
 #define VSSD_NVME_PI_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_METADATA
+#error "hw-ssd/nvme/metadata is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Bytes of it, 0 without; and where it is in the metadata. */

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_LBA_TRACK_H
 #define VSSD_NVME_LBA_TRACK_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_NAMESPACE
+#error "hw-ssd/nvme/namespace is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* A read has failed, or the host has made them so; the drive's blocks. */

@@ -3,7 +3,34 @@
 #ifndef VSSD_NVME_NAMESPACE_H
 #define VSSD_NVME_NAMESPACE_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_NAMESPACE
+#error "hw-ssd/nvme/namespace is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
+
+static inline bool nvme_is_attached(const NvmeCtrl *ctrl,
+                                    const NvmeNamespace *ns)
+{
+    return ns->attached >> ctrl->index & 1;
+}
+
+/* The namespace, if it is attached to the controller. */
+static inline NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl, uint32_t nsid)
+{
+    uint32_t i = nsid - 1;
+
+    NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
+
+    /* A host that enables only the NVM Command Set finds none of key-value
+     * pairs. */
+    return i < ctrl->sub->namespaces.n && nvme_is_attached(ctrl, ns) &&
+                   !((ns->kv || ns->zone_size) &&
+                     NVME_CC_CSS(ctrl->regs.cc) == 0)
+               ? ns
+               : NULL;
+}
 
 /* Once the controller knows its drive and its configuration; n: NN. */
 void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n);

@@ -11,8 +11,9 @@
 #ifndef VSSD_NVME_PAYLOAD_INTERNAL_H
 #define VSSD_NVME_PAYLOAD_INTERNAL_H
 
-#ifndef NVME_PAYLOAD
-#error "internals of payload/: other files include payload/payload.h"
+#include "rooms.h"
+#if NVME_ROOM != ROOM_PAYLOAD
+#error "private to hw-ssd/nvme/payload: docs/architecture.md"
 #endif
 
 #include "bitmap.h"

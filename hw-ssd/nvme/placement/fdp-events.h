@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_FDP_EVENTS_H
 #define VSSD_NVME_FDP_EVENTS_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_PLACEMENT
+#error "hw-ssd/nvme/placement is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Base 2.1, section 5.1.12.1.31.  From 80h on the controller's, the others the

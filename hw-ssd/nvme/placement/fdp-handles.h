@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_FDP_HANDLES_H
 #define VSSD_NVME_FDP_HANDLES_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_PLACEMENT
+#error "hw-ssd/nvme/placement is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* With FDP: the lists of fdp.handles; configuration 0 is enabled. */

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_FDP_LOGS_H
 #define VSSD_NVME_FDP_LOGS_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_PLACEMENT
+#error "hw-ssd/nvme/placement is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* As LogPage.begin of 21h to 23h: they need FDP to be enabled. */

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_FDP_H
 #define VSSD_NVME_FDP_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_PLACEMENT
+#error "hw-ssd/nvme/placement is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* The drive's stream for a command that writes, by its placement identifier, or

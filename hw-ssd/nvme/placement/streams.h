@@ -6,6 +6,11 @@
 #ifndef VSSD_NVME_STREAMS_H
 #define VSSD_NVME_STREAMS_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_PLACEMENT
+#error "hw-ssd/nvme/placement is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Once the controller knows its drive. */

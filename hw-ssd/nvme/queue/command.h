@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_COMMAND_H
 #define VSSD_NVME_COMMAND_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_QUEUE
+#error "hw-ssd/nvme/queue is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Of log page 05h; the scope (Base 2.0) is that of the namespace for I/O

@@ -13,6 +13,7 @@
  * turn, so only the phase bit of the first must come last.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "queue/bad-entry.h"
 #include "bitmap.h"
 #include "queue/completion.h"
@@ -30,8 +31,7 @@ void nvme_cq_set_head(NvmeCtrl *ctrl, NvmeCq *cq, uint32_t head)
     uint32_t posted = (cq->tail + cq->size - cq->head) % cq->size;
 
     if (head >= cq->size || (head + cq->size - cq->head) % cq->size > posted) {
-        ctrl->queue_client->bad_doorbell(ctrl,
-                                         NVME_EVENT_BAD_DOORBELL_VALUE);
+        ctrl->queue_client->bad_doorbell(ctrl, true);
         return;
     }
     cq->head = head;

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_COMPLETION_H
 #define VSSD_NVME_COMPLETION_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_QUEUE
+#error "hw-ssd/nvme/queue is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* Post the completion of the request and free it, now or when there is room. */

@@ -11,6 +11,7 @@
  * A value out of range is an error event, and is ignored.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "queue/completion.h"
 #include "queue/doorbell.h"
 #include "queue/shadow.h"
@@ -20,8 +21,7 @@
 static void set_tail(NvmeCtrl *ctrl, NvmeSq *sq, uint32_t tail)
 {
     if (tail >= sq->size) {
-        ctrl->queue_client->bad_doorbell(ctrl,
-                                         NVME_EVENT_BAD_DOORBELL_VALUE);
+        ctrl->queue_client->bad_doorbell(ctrl, true);
         return;
     }
     sq->tail = tail;
@@ -163,6 +163,6 @@ void nvme_doorbell(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
                ctrl->queues.cq[id].live) {
         cq_doorbell(ctrl, &ctrl->queues.cq[id], value);
     } else {
-        ctrl->queue_client->bad_doorbell(ctrl, NVME_EVENT_BAD_DOORBELL);
+        ctrl->queue_client->bad_doorbell(ctrl, false);
     }
 }

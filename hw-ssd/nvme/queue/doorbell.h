@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_DOORBELL_H
 #define VSSD_NVME_DOORBELL_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_QUEUE
+#error "hw-ssd/nvme/queue is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* A register write, from NVME_REG_DOORBELLS on. */

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_ERROR_LOG_H
 #define VSSD_NVME_ERROR_LOG_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_QUEUE
+#error "hw-ssd/nvme/queue is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* req: NULL, or the command that has failed with status. */

@@ -7,6 +7,7 @@
  * doorbell.c and fetch.c know their entries.
  */
 #include "nvme-internal.h"
+#include "memory/dma.h"
 #include "queue/completion.h"
 #include "queue/queue.h"
 #include "queue/request.h"

@@ -5,6 +5,12 @@
 #ifndef VSSD_NVME_SHADOW_H
 #define VSSD_NVME_SHADOW_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_QUEUE
+#error "hw-ssd/nvme/queue is above this room: docs/architecture.md"
+#endif
+
+#include "memory/dma.h"
 #include "nvme-internal.h"
 
 /* Have the guest ring when it passes value. */

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_STEPS_H
 #define VSSD_NVME_STEPS_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_QUEUE
+#error "hw-ssd/nvme/queue is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* There are n places in the drive's queue.  Once. */

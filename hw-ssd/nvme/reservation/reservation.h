@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_RESERVATION_H
 #define VSSD_NVME_RESERVATION_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_RESERVATION
+#error "hw-ssd/nvme/reservation is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 /* A subsystem that may have several controllers has reservations. */

@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_ZONE_REPORT_H
 #define VSSD_NVME_ZONE_REPORT_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ZONE
+#error "hw-ssd/nvme/zone is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 uint16_t nvme_zone_receive(NvmeCtrl *ctrl, NvmeRequest *req,

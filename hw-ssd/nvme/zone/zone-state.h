@@ -3,6 +3,11 @@
 #ifndef VSSD_NVME_ZONE_STATE_H
 #define VSSD_NVME_ZONE_STATE_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ZONE
+#error "hw-ssd/nvme/zone is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 #include "state.h"
 

@@ -6,6 +6,11 @@
 #ifndef VSSD_NVME_ZONES_H
 #define VSSD_NVME_ZONES_H
 
+#include "rooms.h"
+#if NVME_ROOM < ROOM_ZONE
+#error "hw-ssd/nvme/zone is above this room: docs/architecture.md"
+#endif
+
 #include "nvme-internal.h"
 
 #define NVME_ZONE_NO_STREAM UINT16_MAX
