@@ -155,6 +155,13 @@ class Components(unittest.TestCase):
         self.assertFalse(calls, "calls that run up: " + str(
             {k: sorted(v) for k, v in calls.items()}))
 
+    def test_metadata(self) -> None:
+        """A command of a namespace without metadata goes past metadata/."""
+        users = {f for f, callees in graph("hw-ssd/nvme").items()
+                 for g in callees if g.startswith("metadata/")
+                 and not f.startswith("metadata/")}
+        self.assertEqual(users, {"data/protected", "data/copy"})
+
     def test_settle(self) -> None:
         """Handlers mark work for other components; they do not call it."""
         arrows = graph("ftl")

@@ -107,6 +107,10 @@ static inline uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req,
     if (req->ns && req->ns->protect && command->work == NVME_WORK_WRITE) {
         return NVME_SC_NS_PROTECTED;
     }
+    if (G_UNLIKELY(req->ns && req->ns->protection.meta_bytes) &&
+        command->with_metadata) {
+        return command->with_metadata(ctrl, req, sqe);
+    }
     return command->run(ctrl, req, sqe);
 }
 

@@ -8,11 +8,11 @@
 #include "admin/commands.h"
 #include "data/copy.h"
 #include "data/data.h"
+#include "data/protected.h"
 #include "placement/directives.h"
 #include "placement/fdp.h"
 #include "kv/kv.h"
 #include "namespace/namespace.h"
-#include "metadata/metadata.h"
 #include "memory/prp.h"
 #include "queue/request.h"
 #include "reservation/reservation.h"
@@ -46,25 +46,17 @@ static uint16_t write_range(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe, bool append)
 {
     uint16_t status = 0;
-    NvmeDataFrom from = NVME_FROM_HOST;
 
     if (nvme_is_zoned(req->ns)) {
         status = nvme_zone_check_write(ctrl, req, append);
     }
     if (!status) {
-        status = nvme_map(ctrl, &req->sg, sqe, nvme_link_bytes(req), false);
-    }
-    if (!status && G_UNLIKELY(req->metadata)) {
-        status = nvme_metadata_receive(ctrl, req);
-        from = NVME_FROM_HOST_BUFFER;
+        status = nvme_map(ctrl, &req->sg, sqe, req->bytes, false);
     }
     if (!status) {
         nvme_set_durability(ctrl, req, nvme_wants_fua(sqe));
         status = nvme_add_write(ctrl, req, nvme_drive_first(req),
-                                nvme_drive_blocks(req), from);
-    }
-    if (G_UNLIKELY(req->metadata)) {
-        nvme_request_put_bufs(ctrl, req);
+                                nvme_drive_blocks(req), NVME_FROM_HOST);
     }
     /* Last: a stream, or a zone, is opened by a Write that has its data. */
     if (!status) {
@@ -100,7 +92,7 @@ static uint16_t io_read(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     uint16_t status = nvme_take_read_range(ctrl, req, sqe);
 
     if (!status) {
-        status = nvme_map(ctrl, &req->sg, sqe, nvme_link_bytes(req), true);
+        status = nvme_map(ctrl, &req->sg, sqe, req->bytes, true);
     }
     if (!status) {
         req->buf_bytes = req->bytes;
@@ -115,15 +107,13 @@ static uint16_t io_compare(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     uint16_t status = nvme_take_read_range(ctrl, req, sqe);
 
     if (!status) {
-        status = nvme_map(ctrl, &req->sg, sqe, nvme_link_bytes(req), false);
+        status = nvme_map(ctrl, &req->sg, sqe, req->bytes, false);
     }
     if (!status) {
         req->buf_bytes = req->bytes;
         req->buf = payload_buf_get(ctrl->payload, req->buf_bytes);
         req->compare = payload_buf_get(ctrl->payload, req->buf_bytes);
-        status = req->metadata ? nvme_metadata_receive(ctrl, req)
-                               : nvme_sg_read(ctrl, &req->sg, req->compare,
-                                              req->buf_bytes);
+        status = nvme_sg_read(ctrl, &req->sg, req->compare, req->buf_bytes);
     }
     if (!status) {
         nvme_start_read(ctrl, req, nvme_wants_fua(sqe));
@@ -147,18 +137,6 @@ static void add_trims(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
     }
 }
 
-/* Zeroes with protection information are data. */
-static uint16_t write_zeroes_with_pi(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    uint16_t status;
-
-    nvme_metadata_zeroes(ctrl, req);
-    status = nvme_add_write(ctrl, req, nvme_drive_first(req),
-                            nvme_drive_blocks(req), NVME_FROM_ZEROES);
-    nvme_request_put_bufs(ctrl, req);
-    return status;
-}
-
 /* Whole units are deallocated, and so read as zeroes; the rest at either end
  * is written, to the stream of the directive. */
 static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -178,9 +156,6 @@ static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
     end = start + nvme_drive_blocks(req);
     first = nvme_whole_units(ctrl, start, end - start, &whole);
     nvme_set_durability(ctrl, req, nvme_wants_fua(sqe));
-    if (G_UNLIKELY(req->metadata)) {
-        return write_zeroes_with_pi(ctrl, req);
-    }
     if (!whole) {
         return nvme_add_write(ctrl, req, start, end - start, NVME_FROM_ZEROES);
     }
@@ -194,6 +169,14 @@ static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
                                 NVME_FROM_ZEROES);
     }
     return status;
+}
+
+static uint16_t io_protected_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
+                                          const NvmeSqe *sqe)
+{
+    return nvme_protected_has_zeroes(req, sqe)
+               ? nvme_protected_write_zeroes(ctrl, req, sqe)
+               : io_write_zeroes(ctrl, req, sqe);
 }
 
 typedef struct DsmRange {
@@ -321,6 +304,7 @@ static const NvmeCommand io_commands[] = {
     {.opcode = NVME_IO_READ,
      .name = "Read",
      .run = io_read,
+     .with_metadata = nvme_protected_read,
      .effects = NVME_EFFECT_SUPPORTED,
      .work = NVME_WORK_READ,
      .help = "FUA; PRINFO and tags where the namespace has protection "
@@ -328,6 +312,7 @@ static const NvmeCommand io_commands[] = {
     {.opcode = NVME_IO_WRITE,
      .name = "Write",
      .run = io_write,
+     .with_metadata = nvme_protected_write,
      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
      .work = NVME_WORK_WRITE,
      .help =
@@ -349,6 +334,7 @@ static const NvmeCommand io_commands[] = {
     {.opcode = NVME_IO_COMPARE,
      .name = "Compare",
      .run = io_compare,
+     .with_metadata = nvme_protected_compare,
      .effects = NVME_EFFECT_SUPPORTED,
      .work = NVME_WORK_READ,
      .help = "alone, or fused with the Write behind it, within one mapping "
@@ -356,6 +342,7 @@ static const NvmeCommand io_commands[] = {
     {.opcode = NVME_IO_WRITE_ZEROES,
      .name = "Write Zeroes",
      .run = io_write_zeroes,
+     .with_metadata = io_protected_write_zeroes,
      .effects =
          NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_NOT_ZONED,
      .work = NVME_WORK_WRITE,
@@ -373,6 +360,7 @@ static const NvmeCommand io_commands[] = {
     {.opcode = NVME_IO_VERIFY,
      .name = "Verify",
      .run = nvme_verify,
+     .with_metadata = nvme_protected_verify,
      .effects = NVME_EFFECT_SUPPORTED,
      .work = NVME_WORK_READ,
      .help = "at most MDTS (VSL); reads the medium, without the host link"},

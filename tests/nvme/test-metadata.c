@@ -252,6 +252,35 @@ static void test_namespaces(void)
     host_free(h);
 }
 
+/* Sanitize writes a pattern: no block gets the metadata of data before it. */
+static void test_overwritten(void)
+{
+    Dev d = start(&(HostOptions){.metadata = 16});
+    NvmeSqe sqe = host_sqe(NVME_ADM_SANITIZE, 0, 0);
+    uint16_t status;
+
+    for (uint64_t lba = 0; lba < 512; lba += 64) {
+        write_seed(&d, lba, 64, 1);
+    }
+    g_assert_cmphex(host_flush(d.h, 1), ==, 0);
+    sqe.dw[10] = 3 | 1 << 4 | 1 << 9; /* Overwrite, one pass, not deallocated */
+    sqe.dw[11] = 0x01234567;
+    g_assert_cmphex(host_do(d.h, 0, &sqe).status, ==, 0);
+    do {
+        host_sleep(d.h, 1000000);
+        clear_buffer(&d, 64);
+        status = io(&d, NVME_IO_READ, 0, 64, 0);
+    } while (status == NVME_SC_SANITIZE_IN_PROGRESS);
+    g_assert_cmphex(status, ==, 0);
+    for (uint32_t i = 0; i < 64; i++) {
+        g_assert_cmphex(get_le32(data_of(&d, i)), ==, 0x01234567);
+        for (uint32_t k = 0; k < d.meta; k++) {
+            g_assert_cmphex(meta_of(&d, i)[k], ==, 0);
+        }
+    }
+    host_free(d.h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -266,5 +295,6 @@ int main(int argc, char **argv)
                          "buffer.size=64KiB;buffer.plp=on", test_power_cut);
     g_test_add_func("/nvme/metadata/kept", test_kept);
     g_test_add_func("/nvme/metadata/namespaces", test_namespaces);
+    g_test_add_func("/nvme/metadata/overwritten", test_overwritten);
     return g_test_run();
 }

@@ -148,7 +148,9 @@ static uint16_t write_copy(NvmeCtrl *ctrl, NvmeRequest *req)
         status = nvme_add_write(ctrl, req, nvme_drive_first(req),
                                 nvme_drive_blocks(req), NVME_FROM_BUFFER);
     }
-
+    if (!status && req->metadata) {
+        nvme_metadata_fill(ctrl, req);
+    }
     nvme_request_put_bufs(ctrl, req);
     return status;
 }
@@ -167,7 +169,11 @@ static void read_sources(NvmeCtrl *ctrl, NvmeRequest *req, NvmeRange *range,
     req->read_for = NVME_READ_TO_COPY;
     payload_keep_bytes(ctrl->payload, req->buf_bytes);
     req->then = write_copy;
-    nvme_start_reads(ctrl, req, range, n);
+    nvme_prepare_reads(ctrl, req, range, n);
+    if (req->metadata) {
+        nvme_metadata_attach(ctrl, req);
+    }
+    nvme_start_prepared(ctrl, req);
 }
 
 uint16_t nvme_copy(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

@@ -11,7 +11,6 @@
 #include "data/data.h"
 #include "namespace/lba-track.h"
 #include "namespace/namespace.h"
-#include "metadata/metadata.h"
 #include "memory/sg.h"
 #include "queue/request.h"
 #include "zone/zones.h"
@@ -52,24 +51,6 @@ static uint16_t fill(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list,
     return status;
 }
 
-/* The metadata of a WRITE.  What the command has none for is not written. */
-static void fill_metadata(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list)
-{
-    NvmeMetadata *p = req->metadata;
-    PayloadEntry *cursor = list;
-    uint8_t *piece;
-    size_t bytes;
-
-    while ((piece = payload_write_meta(ctrl->payload, &cursor, &bytes))) {
-        if (p) {
-            memcpy(piece, p->meta + p->meta_done, bytes);
-            p->meta_done += bytes;
-        } else {
-            memset(piece, 0, bytes);
-        }
-    }
-}
-
 static bool is_of_host(NvmeDataFrom from)
 {
     return from == NVME_FROM_HOST || from == NVME_FROM_HOST_BUFFER;
@@ -93,20 +74,10 @@ uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
         step->inside = !is_of_host(from);
         step->marks = from == NVME_FROM_MARKS;
         status = fill(ctrl, req, step->entries, from);
-        if (G_UNLIKELY(ctrl->cfg.metadata) && from != NVME_FROM_MARKS) {
-            step->metadata_bytes =
-                step->inside ? 0 : (uint8_t)nvme_link_metadata(req);
-            fill_metadata(ctrl, req, step->entries);
-        }
         first += n;
         nblocks -= n;
     }
     return status;
-}
-
-static PayloadRead *reads_of(NvmeRequest *req)
-{
-    return G_UNLIKELY(req->reads) ? req->reads : &req->rd;
 }
 
 /* Of several blocks, the first in the namespace is reported. */
@@ -116,6 +87,25 @@ static void note_mark(NvmeRequest *req, const PayloadRead *rd)
 
     req->lba = req->marked ? MIN(req->lba, lba) : lba;
     req->marked = true;
+}
+
+static uint16_t deliver(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    switch (req->read_for) {
+    case NVME_READ_FOR_HOST:
+        if (req->compare) {
+            return memcmp(req->buf, req->compare, req->buf_bytes)
+                       ? NVME_SC_COMPARE_FAILURE
+                       : 0;
+        }
+        return nvme_sg_write(ctrl, &req->sg, req->buf, req->buf_bytes);
+    case NVME_READ_VALUE:
+        return nvme_sg_write(ctrl, &req->sg, req->buf, req->bytes);
+    case NVME_READ_PROTECTED:
+        return req->received(ctrl, req);
+    default:
+        return 0;
+    }
 }
 
 void nvme_read_done(NvmeCtrl *ctrl, PayloadRead *rd)
@@ -128,27 +118,18 @@ void nvme_read_done(NvmeCtrl *ctrl, PayloadRead *rd)
         nvme_lba_note(ctrl, rd->bad_lba, 1);
     }
     if (rd->ret) { /* for the piece that ends last */
-        reads_of(req)->ret = rd->ret;
+        nvme_request_reads(req)->ret = rd->ret;
     }
     if (--req->reads_left || !req->sq) {
         return;
     }
-    if (reads_of(req)->ret) {
+    if (nvme_request_reads(req)->ret) {
         ctrl->sub->life.media_errors += !req->marked; /* by the host: no loss */
         status = NVME_SC_UNRECOVERED_READ;
-    } else if (G_UNLIKELY(req->metadata) &&
-               req->read_for != NVME_READ_TO_COPY) {
-        status = nvme_metadata_read(ctrl, req);
-    } else if (req->compare) {
-        status = memcmp(req->buf, req->compare, req->buf_bytes)
-                     ? NVME_SC_COMPARE_FAILURE
-                     : 0;
     } else if (req->read_for == NVME_READ_TO_COPY) {
         return;
-    } else if (req->read_for == NVME_READ_FOR_HOST) {
-        status = nvme_sg_write(ctrl, &req->sg, req->buf, req->buf_bytes);
-    } else if (req->read_for == NVME_READ_VALUE) {
-        status = nvme_sg_write(ctrl, &req->sg, req->buf, req->bytes);
+    } else {
+        status = deliver(ctrl, req);
     }
     nvme_request_put_bufs(ctrl, req);
     if (!req->status) {
@@ -161,22 +142,14 @@ static inline void add_read(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
                             uint64_t nblocks, uint8_t *buf)
 {
     NvmeStep *step = nvme_add_step(req, SSD_OP_READ, lba, (uint32_t)nblocks);
-    size_t before = (size_t)(buf - req->buf) >> ctrl->block_shift;
-    NvmeMetadata *p = req->metadata;
 
-    step->inside =
-        req->read_for != NVME_READ_FOR_HOST && req->read_for != NVME_READ_VALUE;
-    if (G_UNLIKELY(p)) {
-        step->metadata_bytes =
-            step->inside ? 0 : (uint8_t)nvme_link_metadata(req);
-    }
-    reads_of(req)[req->reads_left++] = (PayloadRead){
+    step->inside = req->read_for == NVME_READ_TO_VERIFY ||
+                   req->read_for == NVME_READ_TO_COPY;
+    nvme_request_reads(req)[req->reads_left++] = (PayloadRead){
         .lba = lba,
         .nblocks = (uint32_t)nblocks,
         .buf = buf,
-        .meta = p ? p->meta + before * ctrl->cfg.metadata : NULL,
-        .held_bytes = (req->compare ? 2 : 1) * (nblocks << ctrl->block_shift) +
-                      (p ? nblocks * ctrl->cfg.metadata : 0),
+        .held_bytes = (req->compare ? 2 : 1) * (nblocks << ctrl->block_shift),
         .owner = req,
     };
 }
@@ -207,8 +180,8 @@ static inline void start_payload_read(NvmeCtrl *ctrl, NvmeRequest *req,
     }
 }
 
-void nvme_start_reads(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeRange *range,
-                      unsigned n)
+void nvme_prepare_reads(NvmeCtrl *ctrl, NvmeRequest *req,
+                        const NvmeRange *range, unsigned n)
 {
     uint8_t *buf = req->buf;
     unsigned pieces = 0;
@@ -222,9 +195,28 @@ void nvme_start_reads(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeRange *range,
     for (unsigned i = 0; i < n; i++) {
         buf = add_reads(ctrl, req, range[i], buf);
     }
-    for (unsigned i = 0; i < pieces; i++) {
-        start_payload_read(ctrl, req, &reads_of(req)[i]);
+}
+
+void nvme_start_prepared(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    unsigned n = req->reads_left;
+
+    for (unsigned i = 0; i < n; i++) {
+        start_payload_read(ctrl, req, &nvme_request_reads(req)[i]);
     }
+}
+
+void nvme_start_reads(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeRange *range,
+                      unsigned n)
+{
+    nvme_prepare_reads(ctrl, req, range, n);
+    nvme_start_prepared(ctrl, req);
+}
+
+void nvme_read_durable(NvmeRequest *req)
+{
+    nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
+    req->barrier = true;
 }
 
 uint16_t nvme_take_read_range(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -256,9 +248,8 @@ void nvme_start_read(NvmeCtrl *ctrl, NvmeRequest *req, bool fua)
     };
     uint64_t lba;
 
-    if (fua) { /* the data read must be durable */
-        nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
-        req->barrier = true;
+    if (fua) {
+        nvme_read_durable(req);
     }
     if (nvme_is_zoned(req->ns)) {
         range.nblocks = clip_to_zone(ctrl, req);

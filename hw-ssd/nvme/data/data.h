@@ -10,7 +10,6 @@
 
 #include "namespace/namespace.h"
 #include "nvme-internal.h"
-#include "metadata/metadata.h"
 
 /* What a write puts into its blocks. */
 typedef enum NvmeDataFrom {
@@ -49,12 +48,7 @@ static inline uint16_t nvme_take_range(NvmeCtrl *ctrl, NvmeRequest *req,
     if (limited && req->bytes > ctrl->max_bytes) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (!nvme_ns_has(req->ns, req->lba, req->nblocks)) {
-        return NVME_SC_LBA_RANGE;
-    }
-    return G_UNLIKELY(req->ns->protection.meta_bytes)
-               ? nvme_metadata_take(ctrl, req, sqe)
-               : 0;
+    return nvme_ns_has(req->ns, req->lba, req->nblocks) ? 0 : NVME_SC_LBA_RANGE;
 }
 
 /* The same of a command that reads, which MDTS limits: within one zone. */
@@ -87,6 +81,13 @@ typedef struct NvmeRange {
 
 void nvme_start_reads(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeRange *range,
                       unsigned n);
+/* The same in two steps: between them the reads of the request are known. */
+void nvme_prepare_reads(NvmeCtrl *ctrl, NvmeRequest *req,
+                        const NvmeRange *range, unsigned n);
+void nvme_start_prepared(NvmeCtrl *ctrl, NvmeRequest *req);
+
+/* The data that will be read must be durable. */
+void nvme_read_durable(NvmeRequest *req);
 
 /* Read the range of the request into req->buf.  fua: the data read must be
  * durable. */

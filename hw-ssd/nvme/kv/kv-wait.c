@@ -58,7 +58,7 @@ static bool goes_on(const NvmeKvOp *op)
     return op->if_gone && !op->kv->ns;
 }
 
-/* NvmeRequest.kv_end: the request completes, or goes without. */
+/* NvmeRequest.ends: the request completes, or goes without. */
 static void end(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     NvmeKvOp *op = req->kv;
@@ -95,7 +95,7 @@ NvmeKvOp *nvme_kv_op_new(NvmeKv *kv, NvmeRequest *req, const NvmeKvStage *stage)
     op->seq = ++kv->seq;
     op->life = kv->lives;
     req->kv = op;
-    req->kv_end = end;
+    req->ends = end;
     req->then = nvme_kv_go;
     kv->ctrl->sub->kv_ops++;
     kv->n_ops++;

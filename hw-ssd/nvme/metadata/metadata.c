@@ -8,13 +8,14 @@
  * metadata each block has the room that the payload keeps for it, of which the
  * format may use less; protection information is inverted there (pi.h).
  *
- * Knows the fields of the commands; knows nothing of steps.
+ * Knows the fields of the commands, and which of their steps carry metadata.
  */
 #include "nvme-internal.h"
 #include "metadata/pi.h"
 #include "metadata/metadata.h"
 #include "memory/sg.h"
 #include "memory/sgl.h"
+#include "queue/request.h"
 
 #define STC (1U << 24) /* dword 12: Storage Tag Check; Copy: of the write */
 #define STC_SOURCE (1U << 25)
@@ -103,6 +104,23 @@ static uint16_t take_buffers(NvmeCtrl *ctrl, NvmeRequest *req,
     return p->of_host && !f->extended ? map_metadata(ctrl, req, sqe, bytes) : 0;
 }
 
+void nvme_metadata_put(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    NvmeMetadata *p = req->metadata;
+
+    req->metadata = NULL;
+    req->ends = NULL;
+    if (p->meta) {
+        payload_buf_put(ctrl->payload, p->meta, p->meta_bytes);
+    }
+    if (p->compare) {
+        payload_buf_put(ctrl->payload, p->compare, p->compare_bytes);
+    }
+    nvme_sg_free(ctrl, &p->sg);
+    g_free(p->source);
+    g_free(p);
+}
+
 static NvmeMetadata *metadata_new(const NvmeCtrl *ctrl, NvmeRequest *req)
 {
     NvmeMetadata *p = g_new0(NvmeMetadata, 1);
@@ -113,6 +131,7 @@ static NvmeMetadata *metadata_new(const NvmeCtrl *ctrl, NvmeRequest *req)
     nvme_sg_init(&p->sg);
     p->link_bytes = req->bytes;
     req->metadata = p;
+    req->ends = nvme_metadata_put;
     return p;
 }
 
@@ -124,18 +143,10 @@ static void get_meta(NvmeCtrl *ctrl, NvmeRequest *req)
     p->meta = payload_buf_get(ctrl->payload, p->meta_bytes);
 }
 
-/* Write Zeroes deallocates, or writes zeroes of its own; else it is a write
- * with protection information. */
-static bool makes_zeroes(const NvmeRequest *req, const NvmeSqe *sqe)
+bool nvme_metadata_makes_zeroes(const NvmeRequest *req, const NvmeSqe *sqe)
 {
     return req->ns->protection.type && sqe->dw[12] >> 26 & NVME_PRACT &&
            !(sqe->dw[12] & DEAC);
-}
-
-static bool is_about_metadata(const NvmeRequest *req, const NvmeSqe *sqe)
-{
-    return has_buffer(req) || req->opcode == NVME_IO_VERIFY ||
-           (req->opcode == NVME_IO_WRITE_ZEROES && makes_zeroes(req, sqe));
 }
 
 /* PRACT is for transfers. */
@@ -152,13 +163,9 @@ uint16_t nvme_metadata_take(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     const NvmeProtection *f = &req->ns->protection;
     unsigned prinfo = sqe->dw[12] >> 26 & 0xf;
-    NvmeMetadata *p;
+    NvmeMetadata *p = metadata_new(ctrl, req);
     uint16_t status = 0;
 
-    if (!is_about_metadata(req, sqe)) {
-        return 0;
-    }
-    p = metadata_new(ctrl, req);
     if (f->type) {
         p->act = prinfo & NVME_PRACT;
         p->tags = take_tags(f, sqe, prinfo, sqe->dw[12] & STC);
@@ -176,11 +183,51 @@ uint16_t nvme_metadata_take(NvmeCtrl *ctrl, NvmeRequest *req,
     return status;
 }
 
-uint16_t nvme_link_metadata(const NvmeRequest *req)
+/* Bytes of the host with each block of the drive, beside its data. */
+static uint8_t link_metadata(const NvmeRequest *req)
 {
-    return req->metadata && req->metadata->of_host
-               ? format_of(req)->meta_bytes >> req->ns->drive_shift
+    return req->metadata->of_host
+               ? (uint8_t)(format_of(req)->meta_bytes >> req->ns->drive_shift)
                : 0;
+}
+
+void nvme_metadata_fill(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    NvmeMetadata *p = req->metadata;
+    uint8_t *piece;
+    size_t bytes;
+
+    for (unsigned i = req->next_step; i < req->nsteps; i++) {
+        NvmeStep *step = &req->steps[i];
+        PayloadEntry *cursor = step->entries;
+
+        step->metadata_bytes = step->inside ? 0 : link_metadata(req);
+        while ((piece = payload_write_meta(ctrl->payload, &cursor, &bytes))) {
+            memcpy(piece, p->meta + p->meta_done, bytes);
+            p->meta_done += bytes;
+        }
+    }
+}
+
+void nvme_metadata_attach(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    PayloadRead *read = nvme_request_reads(req);
+
+    for (unsigned i = req->next_step; i < req->nsteps; i++) {
+        NvmeStep *step = &req->steps[i];
+
+        if (step->op == SSD_OP_READ) {
+            step->inside |= req->opcode == NVME_IO_VERIFY;
+            step->metadata_bytes = step->inside ? 0 : link_metadata(req);
+        }
+    }
+    for (unsigned i = 0; i < req->reads_left; i++) {
+        size_t before = (size_t)(read[i].buf - req->buf) >> ctrl->block_shift;
+
+        read[i].meta = req->metadata->meta + before * ctrl->cfg.metadata;
+        read[i].held_bytes +=
+            (uint64_t)read[i].nblocks * ctrl->cfg.metadata;
+    }
 }
 
 /* ---- rows ---------------------------------------------------------------- */
@@ -391,7 +438,7 @@ static uint16_t compare(const NvmeRequest *req, Rows rows)
     return same ? 0 : NVME_SC_COMPARE_FAILURE;
 }
 
-uint16_t nvme_metadata_read(NvmeCtrl *ctrl, NvmeRequest *req)
+uint16_t nvme_metadata_received(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     Rows rows = rows_of(req);
     uint16_t status;
@@ -399,10 +446,11 @@ uint16_t nvme_metadata_read(NvmeCtrl *ctrl, NvmeRequest *req)
     invert(format_of(req), rows);
     status = check_all(req, rows);
     ctrl->sub->life.media_errors += status != 0;
-    if (status || req->read_for == NVME_READ_TO_VERIFY) {
-        return status;
+    if (!status && req->opcode != NVME_IO_VERIFY) {
+        status = req->compare ? compare(req, rows) : to_host(ctrl, req, rows);
     }
-    return req->compare ? compare(req, rows) : to_host(ctrl, req, rows);
+    nvme_metadata_put(ctrl, req);
+    return status;
 }
 
 /* ---- Copy ---------------------------------------------------------------- */

@@ -18,23 +18,20 @@ typedef struct NvmePiSource {
 } NvmePiSource;
 
 /*
- * The fields of a command with one range, in a namespace with metadata, after
- * req->lba, nblocks and bytes.  Sets req->metadata if the command is about the
- * metadata.  Status code.
+ * The fields of a command with one range, after req->lba, nblocks and bytes:
+ * makes req->metadata.  Status code.
  */
 uint16_t nvme_metadata_take(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe);
 
-/* What the data pointer of a command with one range describes. */
-static inline uint64_t nvme_link_bytes(const NvmeRequest *req)
-{
-    return G_UNLIKELY(req->metadata) ? req->metadata->link_bytes : req->bytes;
-}
-
-/* Bytes of the host with each block of the drive, beside its data. */
-uint16_t nvme_link_metadata(const NvmeRequest *req);
+/* Write Zeroes deallocates, or writes zeroes of its own; else it is a write
+ * with protection information. */
+bool nvme_metadata_makes_zeroes(const NvmeRequest *req, const NvmeSqe *sqe);
 
 /* With req->metadata: */
+
+/* It goes; NvmeRequest.ends, too. */
+void nvme_metadata_put(NvmeCtrl *ctrl, NvmeRequest *req);
 
 /* Write: data to req->buf, and metadata, checked or made.  Compare: to
  * req->compare.  Status code. */
@@ -43,9 +40,14 @@ uint16_t nvme_metadata_receive(NvmeCtrl *ctrl, NvmeRequest *req);
 /* Write Zeroes: make the metadata. */
 void nvme_metadata_zeroes(NvmeCtrl *ctrl, NvmeRequest *req);
 
-/* The data has been read: check it, and compare it or give it to the host.
- * Status code. */
-uint16_t nvme_metadata_read(NvmeCtrl *ctrl, NvmeRequest *req);
+/* The metadata of the WRITE steps, which have their data; and of reads that are
+ * prepared. */
+void nvme_metadata_fill(NvmeCtrl *ctrl, NvmeRequest *req);
+void nvme_metadata_attach(NvmeCtrl *ctrl, NvmeRequest *req);
+
+/* NvmeRequest.received: check the data, and compare it or give it to the host.
+ * The metadata goes. */
+uint16_t nvme_metadata_received(NvmeCtrl *ctrl, NvmeRequest *req);
 
 /*
  * Copy.  begin: before the n ranges, which follow one by one, each with its

@@ -80,10 +80,6 @@ void payload_write_mark(Payload *p, PayloadEntry *list)
     for (PayloadEntry *e = list; e; e = e->next) {
         memset(e->data + (size_t)e->first * p->block_bytes, 0,
                (size_t)e->count * p->block_bytes);
-        if (p->meta_bytes) {
-            memset(e->meta + meta_of(p, e->first), 0,
-                   (size_t)meta_of(p, e->count));
-        }
         memcpy(e->marked, e->valid, sizeof(e->marked));
         e->has_marks = true;
     }

@@ -90,6 +90,10 @@ PayloadEntry *payload_write_new(Payload *p, uint64_t lba, uint32_t nblocks)
         e->first = lba % p->unit_blocks;
         e->count = MIN(nblocks, p->unit_blocks - e->first);
         entry_add(e, e->first, e->count);
+        if (p->meta_bytes) {
+            memset(e->meta + meta_of(p, e->first), 0,
+                   (size_t)meta_of(p, e->count));
+        }
         lba += e->count;
         nblocks -= e->count;
         p->command_units++;

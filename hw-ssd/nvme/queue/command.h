@@ -55,6 +55,9 @@ typedef struct NvmeCommand {
     uint8_t opcode;
     const char *name;
     uint16_t (*run)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
+    /* The same of a namespace with metadata; NULL: run() knows none. */
+    uint16_t (*with_metadata)(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe);
     uint32_t effects; /* NVME_EFFECT_... and NVME_ONLY_... */
     NvmeWork work;
     const char *help; /* for docs/nvme-support.md */

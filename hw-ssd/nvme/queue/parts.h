@@ -48,6 +48,7 @@ typedef enum NvmeReadFor {
     NVME_READ_TO_VERIFY, /* nowhere */
     NVME_READ_TO_COPY,   /* it stays in NvmeRequest.buf */
     NVME_READ_VALUE,     /* NvmeRequest.bytes of it for the host */
+    NVME_READ_PROTECTED, /* where NvmeRequest.received() puts it */
 } NvmeReadFor;
 
 struct NvmeRequest {
@@ -95,11 +96,10 @@ struct NvmeRequest {
      * NULL. */
     void (*done)(NvmeCtrl *ctrl, NvmeRequest *req);
     void *job; /* done()'s, until then; g_new */
-    /* Of a namespace of key-value pairs (kv-wait.c), or NULL; kv_end() is
-     * called before it completes, or goes. */
-    struct NvmeKvOp *kv;
-    void (*kv_end)(NvmeCtrl *ctrl, NvmeRequest *req);
-    bool modelled;        /* complete_ns is set */
+    /* Called once before it completes, or goes; or NULL. */
+    void (*ends)(NvmeCtrl *ctrl, NvmeRequest *req);
+    struct NvmeKvOp *kv; /* of a namespace of key-value pairs, or NULL */
+    bool modelled;       /* complete_ns is set */
 
     /* Once all parts have ended, before the barrier; may add steps, and set it
      * again.  Not after a failure, nor of a request without a queue. */
@@ -122,7 +122,9 @@ struct NvmeRequest {
     size_t buf_bytes;
     size_t buf_done;  /* NVME_READ_TO_COPY: of these, written */
     uint8_t *compare; /* the host's side; payload_buf_get() */
-    NvmeMetadata *metadata; /* g_new: of a namespace with metadata, or NULL */
+    NvmeMetadata *metadata; /* of a namespace with metadata, or NULL */
+    /* With NVME_READ_PROTECTED: all is in buf.  Status code. */
+    uint16_t (*received)(NvmeCtrl *ctrl, NvmeRequest *req);
     PayloadRead rd;
     PayloadBarrier bar;
 };

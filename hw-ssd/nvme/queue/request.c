@@ -79,27 +79,8 @@ static void request_unlock(NvmeCtrl *ctrl, NvmeRequest *req)
     *at = req->lock_next;
 }
 
-static void put_metadata(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    NvmeMetadata *p = req->metadata;
-
-    req->metadata = NULL;
-    if (p->meta) {
-        payload_buf_put(ctrl->payload, p->meta, p->meta_bytes);
-    }
-    if (p->compare) {
-        payload_buf_put(ctrl->payload, p->compare, p->compare_bytes);
-    }
-    nvme_sg_free(ctrl, &p->sg);
-    g_free(p->source);
-    g_free(p);
-}
-
 void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    if (G_UNLIKELY(req->metadata)) {
-        put_metadata(ctrl, req);
-    }
     if (req->buf) {
         if (req->read_for == NVME_READ_TO_COPY) {
             payload_free_bytes(ctrl->payload, req->buf_bytes);
@@ -117,9 +98,7 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     bool io = !req->admin && !req->shutdown;
 
-    if (G_UNLIKELY(req->kv)) {
-        req->kv_end(ctrl, req);
-    }
+    nvme_request_tell_end(ctrl, req);
     nvme_request_cancel_steps(ctrl, req);
     request_unlink(req);
     nvme_request_put_bufs(ctrl, req);

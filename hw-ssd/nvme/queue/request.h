@@ -21,6 +21,23 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req);
 /* The command came through this queue. */
 void nvme_request_link(NvmeSq *sq, NvmeRequest *req);
 
+/* The room that asked for it (NvmeRequest.ends) hears of the end. */
+static inline void nvme_request_tell_end(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    void (*ends)(NvmeCtrl *ctrl, NvmeRequest *req) = req->ends;
+
+    if (G_UNLIKELY(ends)) {
+        req->ends = NULL;
+        ends(ctrl, req);
+    }
+}
+
+/* Its reads of the payload: one for each piece. */
+static inline PayloadRead *nvme_request_reads(NvmeRequest *req)
+{
+    return G_UNLIKELY(req->reads) ? req->reads : &req->rd;
+}
+
 /* Its queue goes away: it ends without a completion. */
 void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req);
 

@@ -350,9 +350,7 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
         complete_first(ctrl, req);
         return;
     }
-    if (G_UNLIKELY(req->kv)) {
-        req->kv_end(ctrl, req);
-    }
+    nvme_request_tell_end(ctrl, req);
     if (req->shutdown) {
         shutdown_done(ctrl, req);
     }
