@@ -49,6 +49,20 @@ PRIVATE = {
     "host": "host/host-private.h",
 }
 
+# Of each room that has some, a member.
+ROOM_MEMBERS = {
+    "memory": "ctrl->windows_on",
+    "namespace": "ctrl->sub->lba_track.n",
+    "queue": "ctrl->queues.n_io",
+    "health": "ctrl->events.naer",
+    "reservation": "ctrl->reservation_log.n",
+    "zone": "ctrl->sub->zones.n_open",
+    "placement": "ctrl->sub->streams.clock",
+    "erase": "ctrl->sub->erase.pass",
+    "kv": "ctrl->sub->kv_ops",
+    "admin": "ctrl->sub->latency.on",
+}
+
 # How a header refuses components: those below its own, or all others.
 GUARDS = (
     """#if FTL_LAYER < FTL_{C}
@@ -94,6 +108,7 @@ void probe(Ssd *ssd)
     %s
 }
 """
+ROOM_PROBE = PROBE.replace("Ssd *ssd", "NvmeCtrl *ctrl")
 
 
 def command_of(folder: str) -> list[str] | None:
@@ -248,6 +263,19 @@ class Layers(unittest.TestCase):
             for header in headers:
                 self.assertEqual((NVME / header).read_text().count(guard), 1,
                                  header)
+
+    def test_room_members(self) -> None:
+        """Only its own files, and the core, write a room's members."""
+        for user in ROOMS[1:]:
+            command = command_of(room_folder(user))
+            assert command, user
+            refused = errors(command, "nvme-internal.h", body=ROOM_PROBE % "".join(
+                f'\n#line {n} "write"\n{member} = 1;'
+                for n, member in enumerate(ROOM_MEMBERS.values(), 1)))
+            for n, room in enumerate(ROOM_MEMBERS, 1):
+                self.assertEqual(
+                    any(x.startswith(f"write:{n}:") for x in refused),
+                    user not in (room, "core"), f"{user}: {room}")
 
     def test_payload(self) -> None:
         """Only its own files see the structures of the payload."""

@@ -32,15 +32,15 @@
 #include "zone/parts.h"
 
 #define NVME_MAX_CTRLS     32 /* of a subsystem */
-#define NVME_ACL 4
-#define NVME_FETCH_BATCH 16
-#define NVME_RUN_BUDGET 256 /* commands that one nvme_run() takes */
+#define NVME_ACL           4
+#define NVME_FETCH_BATCH   16
+#define NVME_RUN_BUDGET    256 /* commands that one nvme_run() takes */
 /* After so many bytes of data it takes no further command. */
-#define NVME_RUN_BYTES (4U << 20)
+#define NVME_RUN_BYTES     (4U << 20)
 /* Without a model of the temperature: 40 degrees Celsius, always. */
 #define NVME_TEMPERATURE_K 313
-#define NVME_WCTEMP_K 343
-#define NVME_CCTEMP_K 353
+#define NVME_WCTEMP_K      343
+#define NVME_CCTEMP_K      353
 
 /* Registers. */
 typedef struct NvmeRegs {
@@ -69,8 +69,8 @@ typedef struct NvmeUpkeep {
 typedef struct NvmeLife {
     uint64_t busy_since_ns;
     uint64_t busy_ns;
-    uint64_t n_io;         /* in flight */
-    uint64_t power_on_ns;  /* of the present period */
+    uint64_t n_io;        /* in flight */
+    uint64_t power_on_ns; /* of the present period */
     uint64_t power_cycles;
     uint64_t unsafe_shutdowns;
     uint64_t media_errors;
@@ -105,10 +105,11 @@ struct NvmeCtrl {
     uint32_t unit_blocks;
     uint64_t max_bytes; /* of one transfer */
 
-    bool windows_on; /* an address may lead to the drive's memory */
-    NvmeWindow window[NVME_AT_EDGE];
-    NvmeCmb cmb;
-    NvmePmr pmr;
+    OF_ROOM_MEMORY bool
+        windows_on; /* an address may lead to the drive's memory */
+    OF_ROOM_MEMORY NvmeWindow window[NVME_AT_EDGE];
+    OF_ROOM_MEMORY NvmeCmb cmb;
+    OF_ROOM_MEMORY NvmePmr pmr;
     uint32_t stuck_mask; /* scripted faults: bits of CSTS that do not change, */
     uint32_t stuck_csts; /* and what they read as */
     NvmeRegs regs;
@@ -118,18 +119,18 @@ struct NvmeCtrl {
     bool shutdown_clean; /* it is not enabled, or has been shut down */
     bool shutdown_waits; /* for commits of key-value namespaces */
 
-    NvmeQueues queues;
+    OF_ROOM_QUEUE NvmeQueues queues;
     NvmeFeatures features;
-    NvmeEvents events;
-    NvmeNotices notices;
-    NvmeReservationLog reservation_log;
+    OF_ROOM_HEALTH NvmeEvents events;
+    OF_ROOM_HEALTH NvmeNotices notices;
+    OF_ROOM_RESERVATION NvmeReservationLog reservation_log;
     uint64_t changed_ns[NVME_MAX_NAMESPACES / 64]; /* log page 04h */
-    NvmeErrorLog error_log;
-    uint64_t keep_alive_ns; /* the end of the Keep Alive Timer */
-    NvmeSelfTest self_test;
+    OF_ROOM_QUEUE NvmeErrorLog error_log;
+    OF_ROOM_HEALTH uint64_t keep_alive_ns; /* the end of the Keep Alive Timer */
+    OF_ROOM_HEALTH NvmeSelfTest self_test;
     NvmeRequest *self_test_req; /* its read, or NULL */
-    NvmeLbaScan lba_scan;
-    NvmeHostMemory host_memory;
+    OF_ROOM_ADMIN NvmeLbaScan lba_scan;
+    OF_ROOM_MEMORY NvmeHostMemory host_memory;
 };
 
 /*
@@ -149,40 +150,42 @@ struct NvmeSubsys {
     uint64_t run_bytes; /* of data, moved since the run began */
 
     NvmeNamespaces namespaces;
-    NvmeRequests requests; /* of all controllers, as slots */
-    NvmeSlots slots;
-    uint64_t next_version; /* of written data */
-    NvmeStreams streams;
-    NvmeFdp fdp;
-    NvmeFdpUnits *fdp_units; /* NULL: the drive has no FDP */
-    NvmeZones zones;
-    NvmeReservation *reservations; /* by NSID - 1; NULL: the drive has none */
-    uint32_t n_reserved;           /* namespaces with a reservation */
-    NvmeVirtualization virtualization;
+    OF_ROOM_QUEUE NvmeRequests requests; /* of all controllers, as slots */
+    OF_ROOM_QUEUE NvmeSlots slots;
+    OF_ROOM_QUEUE uint64_t next_version; /* of written data */
+    OF_ROOM_PLACEMENT NvmeStreams streams;
+    OF_ROOM_PLACEMENT NvmeFdp fdp;
+    OF_ROOM_PLACEMENT NvmeFdpUnits *fdp_units; /* NULL: the drive has no FDP */
+    OF_ROOM_ZONE NvmeZones zones;
+    OF_ROOM_RESERVATION NvmeReservation
+        *reservations; /* by NSID - 1; NULL: the drive has none */
+    OF_ROOM_RESERVATION uint32_t n_reserved; /* namespaces with a reservation */
+    OF_ROOM_ADMIN NvmeVirtualization virtualization;
     GPtrArray *kv_all; /* NvmeKv of namespaces of key-value pairs; NULL: none */
     struct NvmeKvOp *kv_ready;          /* the oldest first */
-    uint32_t kv_ops;                    /* commands for them */
+    OF_ROOM_KV uint32_t kv_ops;         /* commands for them */
     void (*kv_after)(NvmeSubsys *sub);  /* once they are committed; or NULL */
     struct NvmeDurableLog *durable_log; /* NULL: there is none */
     bool told_read_only;
     NvmeUpkeep upkeep;
     NvmeLife life;
     const NvmeEraseClient *erase_client;
-    NvmeEraseJob erase;
-    uint32_t erase_left;     /* blocks of a purge, at the last look at it */
-    uint64_t erase_since_ns; /* it has stood still since */
-    NvmeRequest *erase_req;  /* its step, or NULL */
+    OF_ROOM_ERASE NvmeEraseJob erase;
+    OF_ROOM_ERASE uint32_t
+        erase_left; /* blocks of a purge, at the last look at it */
+    OF_ROOM_ERASE uint64_t erase_since_ns; /* it has stood still since */
+    NvmeRequest *erase_req;                /* its step, or NULL */
     NvmeRequest *format_req; /* Format NVM that waits for it, or NULL */
-    NvmeSanitize sanitize;
-    NvmeLbaTrack lba_track;
-    NvmeLatency latency;
-    NvmePersistentEvents pel;
+    OF_ROOM_ERASE NvmeSanitize sanitize;
+    OF_ROOM_NAMESPACE NvmeLbaTrack lba_track;
+    OF_ROOM_ADMIN NvmeLatency latency;
+    OF_ROOM_HEALTH NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */
     uint8_t *pel_context; /* header and events */
     unsigned pel_owner;   /* index of the controller that established it */
-    NvmeTelemetry telemetry;
+    OF_ROOM_ADMIN NvmeTelemetry telemetry;
     uint8_t *telemetry_data; /* of both logs, after their headers */
-    NvmeFirmware firmware_store;
+    OF_ROOM_ADMIN NvmeFirmware firmware_store;
     uint8_t *firmware_image; /* downloaded; NVME_FW_BYTES */
     NvmeRequest *activation; /* Firmware Commit that activates, or NULL */
     uint64_t activation_ns;  /* its end */

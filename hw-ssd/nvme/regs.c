@@ -173,11 +173,9 @@ static void enable(NvmeCtrl *ctrl)
                        NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL);
     }
     nvme_cq_open(ctrl, 0, ctrl->regs.acq, (ctrl->regs.aqa >> 16 & 0xfff) + 1, 0,
-                 true);
-    nvme_sq_open(ctrl, 0, &ctrl->queues.cq[0], ctrl->regs.asq,
-                 (ctrl->regs.aqa & 0xfff) + 1, NVME_PRIORITY_URGENT);
-    ctrl->queues.cq[0].in_cmb = cq_in_cmb;
-    ctrl->queues.sq[0].in_cmb = sq_in_cmb;
+                 true, cq_in_cmb);
+    nvme_sq_open(ctrl, 0, 0, ctrl->regs.asq, (ctrl->regs.aqa & 0xfff) + 1,
+                 NVME_PRIORITY_URGENT, sq_in_cmb);
     ctrl->enabling = true;
     ctrl->shutdown_clean = false;
     nvme_look_ready(ctrl);

@@ -28,6 +28,63 @@
 #error "internals of hw-ssd/nvme/: a front door includes nvme.h only"
 #endif
 
+/*
+ * A room's members of NvmeCtrl and NvmeSubsys are written by its own files, and
+ * by the core, which loads them; to other rooms they are const.  OF_ROOM_X
+ * stands before members of room X.  Members of all: the table of namespaces,
+ * values of features, registers.
+ */
+#if NVME_ROOM == ROOM_MEMORY || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_MEMORY
+#else
+#define OF_ROOM_MEMORY const
+#endif
+#if NVME_ROOM == ROOM_NAMESPACE || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_NAMESPACE
+#else
+#define OF_ROOM_NAMESPACE const
+#endif
+#if NVME_ROOM == ROOM_QUEUE || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_QUEUE
+#else
+#define OF_ROOM_QUEUE const
+#endif
+#if NVME_ROOM == ROOM_HEALTH || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_HEALTH
+#else
+#define OF_ROOM_HEALTH const
+#endif
+#if NVME_ROOM == ROOM_RESERVATION || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_RESERVATION
+#else
+#define OF_ROOM_RESERVATION const
+#endif
+#if NVME_ROOM == ROOM_ZONE || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_ZONE
+#else
+#define OF_ROOM_ZONE const
+#endif
+#if NVME_ROOM == ROOM_PLACEMENT || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_PLACEMENT
+#else
+#define OF_ROOM_PLACEMENT const
+#endif
+#if NVME_ROOM == ROOM_ERASE || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_ERASE
+#else
+#define OF_ROOM_ERASE const
+#endif
+#if NVME_ROOM == ROOM_KV || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_KV
+#else
+#define OF_ROOM_KV const
+#endif
+#if NVME_ROOM == ROOM_ADMIN || NVME_ROOM == ROOM_CORE
+#define OF_ROOM_ADMIN
+#else
+#define OF_ROOM_ADMIN const
+#endif
+
 typedef struct NvmeSubsys NvmeSubsys;
 typedef struct NvmeNamespace NvmeNamespace;
 typedef struct NvmeRequest NvmeRequest;

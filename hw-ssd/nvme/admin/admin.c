@@ -61,14 +61,13 @@ static uint16_t open_cq(NvmeCtrl *ctrl, uint16_t qid, const NvmeSqe *sqe,
 
     if (!status) {
         nvme_cq_open(ctrl, qid, nvme_sqe_prp1(sqe), size, vector,
-                     sqe->dw[11] & 2);
-        ctrl->queues.cq[qid].in_cmb = in_cmb;
+                     sqe->dw[11] & 2, in_cmb);
     }
     return status;
 }
 
 static uint16_t open_sq(NvmeCtrl *ctrl, uint16_t qid, const NvmeSqe *sqe,
-                        NvmeCq *cq)
+                        uint16_t cqid)
 {
     uint32_t size = (sqe->dw[10] >> 16) + 1;
     bool in_cmb;
@@ -77,9 +76,8 @@ static uint16_t open_sq(NvmeCtrl *ctrl, uint16_t qid, const NvmeSqe *sqe,
                              (uint64_t)size * NVME_SQE_BYTES, false, &in_cmb);
 
     if (!status) {
-        nvme_sq_open(ctrl, qid, cq, nvme_sqe_prp1(sqe), size,
-                     sqe->dw[11] >> 1 & 3);
-        ctrl->queues.sq[qid].in_cmb = in_cmb;
+        nvme_sq_open(ctrl, qid, cqid, nvme_sqe_prp1(sqe), size,
+                     sqe->dw[11] >> 1 & 3, in_cmb);
     }
     return status;
 }
@@ -121,48 +119,7 @@ static uint16_t admin_create_sq(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!ctrl->queues.cq[cqid].live) {
         return NVME_SC_CQ_INVALID;
     }
-    return open_sq(ctrl, qid, sqe, &ctrl->queues.cq[cqid]);
-}
-
-/*
- * Commands of the queue end as aborted, before the Delete does.  Their parts
- * in the drive may still take effect: the Delete waits for that, so that it
- * cannot happen behind the back of a later command (Base 1.4, 5.6).  It does
- * not wait for the store.
- */
-static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq, NvmeRequest *deletion)
-{
-    NvmeRequest *next;
-
-    for (NvmeRequest *r = sq->list.sq_next; r != &sq->list; r = next) {
-        next = r->sq_next;
-        if (r->posted) {
-            continue;
-        }
-        if (r->pending || r->starved) {
-            NvmeRequest *stand_in = nvme_request_new(ctrl);
-
-            /* The drive still works on it: answer in its place. */
-            nvme_request_link(sq, stand_in);
-            stand_in->cid = r->cid;
-            stand_in->opcode = r->opcode;
-            stand_in->work = r->work;
-            stand_in->nsid = r->nsid;
-            stand_in->posted = true;
-            stand_in->status = NVME_SC_ABORT_SQ_DELETED;
-            ctrl->sub->life.n_io++;
-            nvme_request_abort(ctrl, r);
-            if (r->in_drive) {
-                if (r->deletion) { /* a Preempt and Abort waits no longer */
-                    nvme_request_part_done(r->deletion->ctrl, r->deletion);
-                }
-                r->deletion = deletion;
-                deletion->pending++;
-            }
-            nvme_request_orphan(ctrl, r);
-            nvme_request_complete(ctrl, stand_in);
-        }
-    }
+    return open_sq(ctrl, qid, sqe, cqid);
 }
 
 static uint16_t admin_delete_sq(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -173,8 +130,7 @@ static uint16_t admin_delete_sq(NvmeCtrl *ctrl, NvmeRequest *req,
     if (qid == 0 || qid >= NVME_MAX_QUEUES || !ctrl->queues.sq[qid].live) {
         return NVME_SC_QID_INVALID;
     }
-    abort_queue(ctrl, &ctrl->queues.sq[qid], req);
-    nvme_sq_close(ctrl, &ctrl->queues.sq[qid]);
+    nvme_sq_delete(ctrl, qid, req);
     return 0;
 }
 
@@ -189,7 +145,7 @@ static uint16_t admin_delete_cq(NvmeCtrl *ctrl, NvmeRequest *req,
     if (ctrl->queues.cq[qid].nsqs) {
         return NVME_SC_QUEUE_DELETION;
     }
-    nvme_cq_close(ctrl, &ctrl->queues.cq[qid]);
+    nvme_cq_close(ctrl, qid);
     return 0;
 }
 
@@ -201,7 +157,7 @@ static uint16_t admin_abort(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint16_t sqid = sqe->dw[10] & 0xffff;
     uint16_t cid = sqe->dw[10] >> 16;
-    NvmeSq *sq = sqid < NVME_MAX_QUEUES ? &ctrl->queues.sq[sqid] : NULL;
+    const NvmeSq *sq = sqid < NVME_MAX_QUEUES ? &ctrl->queues.sq[sqid] : NULL;
 
     req->dw0 = 1;
     if (!sq || !sq->live) {
@@ -380,6 +336,5 @@ static const NvmeCommand admin_commands[] = {
              "ranges; a scan reads the range inside the drive; one at a time"},
 };
 
-const NvmeCommandTable nvme_admin_commands = {
-    admin_commands, G_N_ELEMENTS(admin_commands)
-};
+const NvmeCommandTable nvme_admin_commands = {admin_commands,
+                                              G_N_ELEMENTS(admin_commands)};

@@ -191,8 +191,8 @@ static void put_formats(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
     id->mc = ctrl->cfg.metadata ? 3 : 0;     /* extended, separate */
     id->dpc = ctrl->cfg.metadata ? 0x1f : 0; /* types 1 to 3, first, last */
     id->dps = ns->protection.type | ns->protection.first << 3;
-    id->dlfeat = 1 << 3 | 1;      /* deallocated blocks read as zeroes, Write
-                                     Zeroes takes the deallocate bit */
+    id->dlfeat = 1 << 3 | 1; /* deallocated blocks read as zeroes, Write
+                                Zeroes takes the deallocate bit */
     id->nawun = nvme_le16(unit);
     id->nawupf = nvme_le16(unit); /* within the boundaries below */
     id->nacwu = nvme_le16(unit);
@@ -622,7 +622,7 @@ static bool is_set_of(const NvmeCtrl *ctrl, unsigned csi, unsigned of)
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    uint8_t data[IDENTIFY_BYTES] = { 0 };
+    uint8_t data[IDENTIFY_BYTES] = {0};
     uint8_t cns = sqe->dw[10] & 0xff;
 
     for (unsigned i = 0; i < G_N_ELEMENTS(identify_table); i++) {

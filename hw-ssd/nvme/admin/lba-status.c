@@ -242,9 +242,7 @@ bool nvme_lba_status_look(NvmeCtrl *ctrl)
     bool any = go_on(ctrl);
 
     if (may_tell(ctrl) && ctrl->sub->now_ns >= event_ns(ctrl)) {
-        ctrl->sub->lba_track.fresh = false;
-        ctrl->sub->lba_track.told_ns = ctrl->sub->now_ns;
-        ctrl->sub->lba_track.generation++;
+        nvme_lba_told(ctrl);
         nvme_notice_all(ctrl->sub, NVME_NOTICE_LBA_STATUS);
     }
     return any;

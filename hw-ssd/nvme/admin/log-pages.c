@@ -356,11 +356,11 @@ static uint16_t check_log_nsid(const NvmeCtrl *ctrl, const NvmeRequest *req,
                : nvme_ns_missing(ctrl, req->nsid);
 }
 
-uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe)
+uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     const LogPage *log = find_page(ctrl, sqe->dw[10] & 0xff);
-    uint64_t numd = (sqe->dw[10] >> 16) | (uint64_t)(sqe->dw[11] & 0xffff) << 16;
+    uint64_t numd = (sqe->dw[10] >> 16) | (uint64_t)(sqe->dw[11] & 0xffff)
+                                              << 16;
     uint64_t bytes = (numd + 1) * 4;
     uint64_t offset = nvme_sqe_u64(sqe, 12);
     bool retain = sqe->dw[10] >> 15 & 1;

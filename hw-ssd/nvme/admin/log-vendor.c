@@ -50,8 +50,8 @@ void nvme_vendor_fill_drive(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     d->page_bytes = GUINT32_TO_LE(info->page_bytes);
     d->erase_bytes = GUINT64_TO_LE(info->erase_bytes);
     d->raw_bytes = GUINT64_TO_LE(info->raw_bytes);
-    d->units = GUINT64_TO_LE(info->nblocks * info->block_bytes /
-                             info->unit_bytes);
+    d->units =
+        GUINT64_TO_LE(info->nblocks * info->block_bytes / info->unit_bytes);
     ssd_get_counters(ctrl->ssd, &c);
     fill_counters(&c, d);
 }

@@ -129,7 +129,7 @@ static uint16_t freed(NvmeCtrl *ctrl, NvmeRequest *req)
 static void cancel_of(NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i <= ctrl->queues.max_sqid; i++) {
-        NvmeSq *sq = &ctrl->queues.sq[i];
+        const NvmeSq *sq = &ctrl->queues.sq[i];
 
         for (NvmeRequest *r = sq->list.sq_next; sq->live && r != &sq->list;
              r = r->sq_next) {
@@ -154,7 +154,7 @@ static void cancel(NvmeSubsys *sub)
 static void forget(NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i <= ctrl->queues.max_sqid; i++) {
-        NvmeSq *sq = &ctrl->queues.sq[i];
+        const NvmeSq *sq = &ctrl->queues.sq[i];
 
         for (NvmeRequest *r = sq->list.sq_next; sq->live && r != &sq->list;
              r = r->sq_next) {

@@ -33,8 +33,8 @@ uint16_t nvme_ns_set_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
 void nvme_ns_reset(NvmeCtrl *ctrl);
 void nvme_ns_power_on(NvmeCtrl *ctrl);
 
-/* The drive has ended a step, with NvmeNamespaces.draining: the job goes on once
- * it has none of a namespace that is gone. */
+/* The drive has ended a step, with NvmeNamespaces.draining: the job goes on
+ * once it has none of a namespace that is gone. */
 void nvme_ns_drained(NvmeCtrl *ctrl);
 
 /* Log page 04h; it was read. */

@@ -29,7 +29,7 @@
 
 #include "simtime.h"
 
-#define SEL_CURRENT 0
+#define SEL_CURRENT      0
 #define SEL_SAVED        2
 #define SEL_CAPABILITIES 3
 
@@ -56,7 +56,8 @@ typedef struct Feature {
 
 /* ---- temperature -------------------------------------------------------- */
 
-/* TMPSEL 0 is the composite temperature, the only sensor; TMPSEL Fh sets all. */
+/* TMPSEL 0 is the composite temperature, the only sensor; TMPSEL Fh sets all.
+ */
 static uint16_t temperature_slot(uint32_t dw11, bool set, unsigned *slot)
 {
     uint32_t sensor = dw11 >> 16 & 0xf;
@@ -196,7 +197,7 @@ static uint16_t set_events(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 static uint16_t get_timestamp(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe, bool current)
 {
-    NvmeTimestamp data = { 0 };
+    NvmeTimestamp data = {0};
 
     if (current) {
         nvme_timestamp(ctrl, &data);
@@ -260,7 +261,7 @@ static bool other_size_in_use(const NvmeCtrl *ctrl, bool extended)
 static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe)
 {
-    uint8_t data[16] = { 0 };
+    uint8_t data[16] = {0};
     bool extended = sqe->dw[11] & 1; /* EXHID */
     uint16_t status = nvme_from_host(ctrl, sqe, data, extended ? 16 : 8);
 
@@ -600,10 +601,7 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     for (unsigned v = 0; v < NVME_MAX_VECTORS; v++) {
         ctrl->features.vector_config[v] = v | (v == 0 ? 0x10000 : 0);
     }
-    ctrl->events.warned = 0;
-    memset(ctrl->events.pending, 0, sizeof(ctrl->events.pending));
-    memset(ctrl->events.masked, 0, sizeof(ctrl->events.masked));
-    nvme_notices_reset(ctrl);
+    nvme_events_reset(ctrl);
     nvme_host_memory_reset(ctrl);
     nvme_latency_reset(ctrl);
 }
@@ -636,8 +634,7 @@ static uint16_t get_value(NvmeCtrl *ctrl, NvmeRequest *req, const Feature *f,
     return status;
 }
 
-uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe)
+uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     const Feature *f = find_feature(ctrl, sqe->dw[10] & 0xff);
     unsigned sel = sqe->dw[10] >> 8 & 7;
@@ -681,8 +678,7 @@ static uint16_t set_value(NvmeCtrl *ctrl, NvmeRequest *req, const Feature *f,
     return 0;
 }
 
-uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe)
+uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     const Feature *f = find_feature(ctrl, sqe->dw[10] & 0xff);
     uint16_t status;

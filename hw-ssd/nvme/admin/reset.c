@@ -8,6 +8,7 @@
  * defaults, and not why a reset comes.
  */
 #include "nvme-internal.h"
+#include "health/events.h"
 #include "memory/cmb.h"
 #include "admin/firmware.h"
 #include "admin/nvme-features.h"
@@ -30,7 +31,7 @@ static void disable(NvmeCtrl *ctrl)
     nvme_self_test_reset(ctrl);
     nvme_pel_reset(ctrl);
     nvme_reservations_reset(ctrl);
-    ctrl->events.naer = 0; /* closing the queues frees the requests */
+    nvme_events_forget(ctrl); /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
     ctrl->shutdown_req = ended ? ctrl->shutdown_req : NULL;
     ctrl->shutdown_waits &= ended;

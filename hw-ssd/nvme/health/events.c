@@ -131,9 +131,17 @@ void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid)
     }
 }
 
-void nvme_notices_reset(NvmeCtrl *ctrl)
+void nvme_events_reset(NvmeCtrl *ctrl)
 {
+    ctrl->events.warned = 0;
+    memset(ctrl->events.pending, 0, sizeof(ctrl->events.pending));
+    memset(ctrl->events.masked, 0, sizeof(ctrl->events.masked));
     memset(&ctrl->notices, 0, sizeof(ctrl->notices));
+}
+
+void nvme_events_forget(NvmeCtrl *ctrl)
+{
+    ctrl->events.naer = 0;
 }
 
 uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

@@ -11,8 +11,7 @@
 #include "nvme-internal.h"
 
 /* Asynchronous Event Request: req->waiting. */
-uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req,
-                          const NvmeSqe *sqe);
+uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
 bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req);
 
 /* Something has happened: NVME_EVENT_... of both kinds. */
@@ -30,7 +29,11 @@ void nvme_notice_ns(NvmeSubsys *sub, uint32_t ctrls, uint32_t nsid);
 void nvme_notice_all(NvmeSubsys *sub, unsigned notice);
 /* A log page has been read that notices go with. */
 void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid);
-void nvme_notices_reset(NvmeCtrl *ctrl);
+
+/* A reset: nothing is pending or masked. */
+void nvme_events_reset(NvmeCtrl *ctrl);
+/* The requests for events go with their queue. */
+void nvme_events_forget(NvmeCtrl *ctrl);
 
 /* Its log page has been read: the event is cleared, and the next one counts. */
 void nvme_event_clear(NvmeCtrl *ctrl, unsigned type);

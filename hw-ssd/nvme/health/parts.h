@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* parts.h - structures of health/: events, the Persistent Event log, Device Self-test. */
+/* parts.h - structures of health/: events, the Persistent Event log, Device
+ * Self-test. */
 #ifndef VSSD_NVME_HEALTH_PARTS_H
 #define VSSD_NVME_HEALTH_PARTS_H
 
@@ -54,7 +55,7 @@ typedef struct NvmeEvents {
     bool pending[NVME_EVENT_TYPES];
     bool masked[NVME_EVENT_TYPES];
     uint8_t info[NVME_EVENT_TYPES];
-    uint8_t warned; /* critical warnings that events were sent for */
+    uint8_t warned;  /* critical warnings that events were sent for */
     uint64_t health; /* state at the last nvme_look_at_health() */
 } NvmeEvents;
 

@@ -25,8 +25,8 @@ static inline int nvme_dma_read(NvmeCtrl *ctrl, uint64_t addr, void *buf,
     return ctrl->machine->dma_read(ctrl->opaque, addr, buf, len);
 }
 
-static inline int nvme_dma_write(NvmeCtrl *ctrl, uint64_t addr,
-                                 const void *buf, size_t len)
+static inline int nvme_dma_write(NvmeCtrl *ctrl, uint64_t addr, const void *buf,
+                                 size_t len)
 {
     if (G_UNLIKELY(ctrl->windows_on)) {
         return nvme_window_write(ctrl, addr, buf, len);

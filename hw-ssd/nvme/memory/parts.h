@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* parts.h - structures of memory/: guest memory of a command, and memory of the drive. */
+/* parts.h - structures of memory/: guest memory of a command, and memory of the
+ * drive. */
 #ifndef VSSD_NVME_MEMORY_PARTS_H
 #define VSSD_NVME_MEMORY_PARTS_H
 
@@ -19,10 +20,10 @@ typedef struct NvmeSeg {
 typedef struct NvmeSg {
     NvmeSeg *seg; /* small, or one of the controller's pool */
     unsigned n;
-    unsigned idx;  /* cursor: the next byte to move */
-    uint32_t done; /* within seg[idx] */
-    bool in_drive; /* all of it is in memory of the drive: CMB or PMR */
-    bool has_list; /* described by a list */
+    unsigned idx;     /* cursor: the next byte to move */
+    uint32_t done;    /* within seg[idx] */
+    bool in_drive;    /* all of it is in memory of the drive: CMB or PMR */
+    bool has_list;    /* described by a list */
     bool list_in_cmb; /* which is there */
     NvmeSeg small[NVME_SG_SMALL];
 } NvmeSg;

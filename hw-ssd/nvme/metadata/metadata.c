@@ -225,8 +225,7 @@ void nvme_metadata_attach(NvmeCtrl *ctrl, NvmeRequest *req)
         size_t before = (size_t)(read[i].buf - req->buf) >> ctrl->block_shift;
 
         read[i].meta = req->metadata->meta + before * ctrl->cfg.metadata;
-        read[i].held_bytes +=
-            (uint64_t)read[i].nblocks * ctrl->cfg.metadata;
+        read[i].held_bytes += (uint64_t)read[i].nblocks * ctrl->cfg.metadata;
     }
 }
 

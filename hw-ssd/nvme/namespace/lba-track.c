@@ -83,6 +83,13 @@ void nvme_lba_forget_range(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
     }
 }
 
+void nvme_lba_told(NvmeCtrl *ctrl)
+{
+    ctrl->sub->lba_track.fresh = false;
+    ctrl->sub->lba_track.told_ns = ctrl->sub->now_ns;
+    ctrl->sub->lba_track.generation++;
+}
+
 bool nvme_lba_track_ok(const NvmeCtrl *ctrl)
 {
     const NvmeLbaTrack *t = &ctrl->sub->lba_track;

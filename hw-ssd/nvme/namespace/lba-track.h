@@ -24,6 +24,9 @@ static inline void nvme_lba_forget(NvmeCtrl *ctrl, uint64_t lba,
     }
 }
 
+/* The host will be told of all. */
+void nvme_lba_told(NvmeCtrl *ctrl);
+
 /* Of a stream that was loaded. */
 bool nvme_lba_track_ok(const NvmeCtrl *ctrl);
 

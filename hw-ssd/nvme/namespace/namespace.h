@@ -103,8 +103,8 @@ void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
 void nvme_ns_expect_writes(NvmeCtrl *ctrl, const NvmeNamespace *ns,
                            uint64_t first, uint64_t nblocks, SsdWriteRate rate);
 
-/* Its blocks are those of the drive's n zones, in its blocks; it has granules no
- * more (nvme_zones_give()). */
+/* Its blocks are those of the drive's n zones, in its blocks; it has granules
+ * no more (nvme_zones_give()). */
 void nvme_ns_set_zones(NvmeCtrl *ctrl, NvmeNamespace *ns, uint64_t n,
                        uint64_t size, uint64_t capacity);
 

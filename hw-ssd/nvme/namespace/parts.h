@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* parts.h - structures of namespace/: namespaces, and blocks that may be unreadable. */
+/* parts.h - structures of namespace/: namespaces, and blocks that may be
+ * unreadable. */
 #ifndef VSSD_NVME_NAMESPACE_PARTS_H
 #define VSSD_NVME_NAMESPACE_PARTS_H
 

@@ -61,7 +61,7 @@ static uint16_t give(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *d,
 static uint16_t identify_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
                                     const NvmeSqe *sqe)
 {
-    NvmeDirectives d = { 0 };
+    NvmeDirectives d = {0};
 
     d.supported[0] = 1 << NVME_DIR_IDENTIFY |
                      (ctrl->sub->streams.max ? 1 << NVME_DIR_STREAMS : 0) |
@@ -124,7 +124,7 @@ static uint16_t streams_status(NvmeCtrl *ctrl, NvmeRequest *req,
                                const NvmeSqe *sqe)
 {
     const NvmeStreamHost *host = nvme_streams_host(ctrl);
-    uint16_t d[1 + NVME_MAX_STREAMS] = { 0 }; /* how many, which */
+    uint16_t d[1 + NVME_MAX_STREAMS] = {0}; /* how many, which */
     bool none = req->nsid == NVME_NSID_ALL && host->allocated;
     unsigned n = 0;
 
@@ -175,20 +175,20 @@ typedef struct Operation {
 } Operation;
 
 static const Operation operations[] = {
-    { NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_IDENTIFY,
-      NVME_DIR_RECEIVE_PARAMETERS, false, identify_parameters },
-    { NVME_ADM_DIRECTIVE_SEND, NVME_DIR_IDENTIFY, NVME_DIR_SEND_ENABLE, true,
-      identify_enable },
-    { NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS,
-      NVME_DIR_RECEIVE_PARAMETERS, true, streams_parameters },
-    { NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS, NVME_DIR_RECEIVE_STATUS,
-      true, streams_status },
-    { NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS, NVME_DIR_RECEIVE_ALLOCATE,
-      false, streams_allocate },
-    { NVME_ADM_DIRECTIVE_SEND, NVME_DIR_STREAMS, NVME_DIR_SEND_RELEASE_ID,
-      false, streams_release_id },
-    { NVME_ADM_DIRECTIVE_SEND, NVME_DIR_STREAMS, NVME_DIR_SEND_RELEASE, false,
-      streams_release },
+    {NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_IDENTIFY, NVME_DIR_RECEIVE_PARAMETERS,
+     false, identify_parameters},
+    {NVME_ADM_DIRECTIVE_SEND, NVME_DIR_IDENTIFY, NVME_DIR_SEND_ENABLE, true,
+     identify_enable},
+    {NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS, NVME_DIR_RECEIVE_PARAMETERS,
+     true, streams_parameters},
+    {NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS, NVME_DIR_RECEIVE_STATUS,
+     true, streams_status},
+    {NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS, NVME_DIR_RECEIVE_ALLOCATE,
+     false, streams_allocate},
+    {NVME_ADM_DIRECTIVE_SEND, NVME_DIR_STREAMS, NVME_DIR_SEND_RELEASE_ID, false,
+     streams_release_id},
+    {NVME_ADM_DIRECTIVE_SEND, NVME_DIR_STREAMS, NVME_DIR_SEND_RELEASE, false,
+     streams_release},
 };
 
 static uint16_t directive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

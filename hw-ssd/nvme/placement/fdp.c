@@ -188,8 +188,7 @@ static void update_handle(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t stream)
     }
 }
 
-uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe)
+uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     uint16_t pids[NVME_MAX_RUHS];
     uint16_t stream[NVME_MAX_RUHS];
@@ -225,8 +224,8 @@ uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
 
 /* ---- feature 1Dh --------------------------------------------------------- */
 
-uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe, bool current)
+uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
+                           bool current)
 {
     if ((sqe->dw[11] & 0xffff) != NVME_ONLY_GROUP) {
         return NVME_SC_INVALID_FIELD;

@@ -31,8 +31,8 @@ uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe);
 
 /* Feature 1Dh. */
-uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe, bool current);
+uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
+                           bool current);
 uint16_t nvme_fdp_set_mode(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe);
 

@@ -60,7 +60,8 @@ static void watch_head(NvmeCtrl *ctrl, NvmeCq *cq)
 {
     if (cq->shadow.on) {
         nvme_shadow_event_idx(ctrl, &cq->shadow, cq->head);
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as in nvme_arm_doorbells() */
+        __atomic_thread_fence(
+            __ATOMIC_SEQ_CST); /* as in nvme_arm_doorbells() */
         nvme_cq_read_shadow(ctrl, cq);
     }
 }
@@ -101,7 +102,8 @@ void nvme_cq_write_out(NvmeCtrl *ctrl, NvmeCq *cq)
     }
     nvme_dma_wmb();
     first_cqe->status ^= hide;
-    if (nvme_dma_write(ctrl, addr + CQE_DW3, (uint8_t *)first_cqe + CQE_DW3, 4)) {
+    if (nvme_dma_write(ctrl, addr + CQE_DW3, (uint8_t *)first_cqe + CQE_DW3,
+                       4)) {
         nvme_set_fatal(ctrl);
     }
     cq->nbatch = 0;
@@ -274,7 +276,7 @@ uint64_t nvme_coalescing_deadline_ns(const NvmeCtrl *ctrl)
 void nvme_raise_interrupts(NvmeCtrl *ctrl)
 {
     bool msix = ctrl->machine->msix_enabled(ctrl->opaque);
-    uint64_t sent[2] = { 0, 0 };
+    uint64_t sent[2] = {0, 0};
     bool pin = ctrl->pin_level;
 
     for (unsigned i = 0; i <= ctrl->queues.max_cqid; i++) {

@@ -9,9 +9,9 @@
 #include "payload/payload.h"
 #include "rooms.h"
 
-#define NVME_MAX_QUEUES 65 /* the admin queue and 64 */
+#define NVME_MAX_QUEUES  65 /* the admin queue and 64 */
 #define NVME_MAX_VECTORS 65
-#define NVME_CQE_BATCH 16
+#define NVME_CQE_BATCH   16
 
 typedef struct NvmeSq NvmeSq;
 typedef struct NvmeCq NvmeCq;
@@ -19,11 +19,11 @@ typedef struct NvmeCq NvmeCq;
 /* One command for the drive. */
 typedef struct NvmeStep {
     SsdOp op;
-    bool zeroes;     /* TRIM: of Write Zeroes */
-    bool close;      /* FLUSH: of the stream, which ends */
-    bool inside;     /* READ, WRITE: no data of the host */
-    bool marks;      /* WRITE: of Write Uncorrectable */
-    uint16_t stream; /* only then; WRITE goes by the request's */
+    bool zeroes;            /* TRIM: of Write Zeroes */
+    bool close;             /* FLUSH: of the stream, which ends */
+    bool inside;            /* READ, WRITE: no data of the host */
+    bool marks;             /* WRITE: of Write Uncorrectable */
+    uint16_t stream;        /* only then; WRITE goes by the request's */
     uint8_t metadata_bytes; /* READ, WRITE: of the host, with each block */
     uint32_t nblocks;       /* of the drive, as lba */
     uint64_t lba;
@@ -52,27 +52,27 @@ typedef enum NvmeReadFor {
 } NvmeReadFor;
 
 struct NvmeRequest {
-    NvmeRequest *next; /* free list, starved list, completion queue's list */
+    NvmeRequest *next;    /* free list, starved list, completion queue's list */
     NvmeRequest *sq_next; /* of the queue's requests, circular */
     NvmeRequest *sq_prev;
     NvmeCtrl *ctrl; /* that got it */
-    NvmeSq *sq; /* NULL: an orphan, its queue is gone */
+    NvmeSq *sq;     /* NULL: an orphan, its queue is gone */
     uint16_t cid;
     uint8_t opcode;
     uint8_t work; /* NvmeWork; of a command that there is */
     bool admin;
-    bool fua;      /* WRITE steps: complete once durable */
-    bool barrier;  /* ends with a barrier of the payload */
+    bool fua;       /* WRITE steps: complete once durable */
+    bool barrier;   /* ends with a barrier of the payload */
     bool unflushed; /* which does not make the store flush */
-    bool waiting;  /* Async Event Request: for an event */
-    bool starved;  /* in the list that waits for places in the drive */
+    bool waiting;   /* Async Event Request: for an event */
+    bool starved;   /* in the list that waits for places in the drive */
     bool aborted;
-    bool posted;   /* done, and waits for room in the completion queue */
-    bool shutdown; /* the controller's own, for CC.SHN */
-    bool used;     /* not in the free list */
-    bool internal; /* READ steps: of the controller itself */
-    bool delayed;  /* by a scripted fault: it has not begun */
-    uint8_t fault; /* of its completion: bad-entry.h */
+    bool posted;     /* done, and waits for room in the completion queue */
+    bool shutdown;   /* the controller's own, for CC.SHN */
+    bool used;       /* not in the free list */
+    bool internal;   /* READ steps: of the controller itself */
+    bool delayed;    /* by a scripted fault: it has not begun */
+    uint8_t fault;   /* of its completion: bad-entry.h */
     uint16_t status; /* code; 0 so far */
     uint32_t pending;
     uint32_t in_drive;     /* steps that the drive has */
@@ -84,7 +84,7 @@ struct NvmeRequest {
     NvmeNamespace *ns; /* of nsid; NULL: none that is attached */
     uint64_t lba;      /* of the namespace, as nblocks */
     uint32_t nblocks;
-    uint16_t stream;      /* of the drive, for WRITE steps */
+    uint16_t stream; /* of the drive, for WRITE steps */
     uint64_t fetch_ns;
     uint64_t bytes;       /* of the namespace that it is about */
     uint64_t specific;    /* of its status, for the error log; or 0 */
@@ -120,8 +120,8 @@ struct NvmeRequest {
     NvmeSg sg;
     uint8_t *buf; /* payload_buf_get() */
     size_t buf_bytes;
-    size_t buf_done;  /* NVME_READ_TO_COPY: of these, written */
-    uint8_t *compare; /* the host's side; payload_buf_get() */
+    size_t buf_done;        /* NVME_READ_TO_COPY: of these, written */
+    uint8_t *compare;       /* the host's side; payload_buf_get() */
     NvmeMetadata *metadata; /* of a namespace with metadata, or NULL */
     /* With NVME_READ_PROTECTED: all is in buf.  Status code. */
     uint16_t (*received)(NvmeCtrl *ctrl, NvmeRequest *req);
@@ -151,7 +151,7 @@ struct NvmeCq {
     bool ien;
     bool asserted; /* pin: signalled, and not empty */
     bool in_cmb;
-    bool dirty;    /* has something for the end of the run */
+    bool dirty; /* has something for the end of the run */
     uint8_t phase;
     uint16_t id;
     uint16_t vector;
@@ -218,8 +218,8 @@ typedef struct NvmeQueues {
     NvmeCq cq[NVME_MAX_QUEUES];
     unsigned max_sqid; /* the greatest live one, or 0 */
     unsigned max_cqid;
-    unsigned n_io;     /* live I/O queues of both kinds */
-    unsigned next_sq;  /* where the next round of arbitration begins */
+    unsigned n_io;    /* live I/O queues of both kinds */
+    unsigned next_sq; /* where the next round of arbitration begins */
     /* Weighted round robin, by class: where it goes on, and credits left. */
     uint16_t class_next[NVME_PRIORITIES];
     uint16_t credit[NVME_PRIORITIES];

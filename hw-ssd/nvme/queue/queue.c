@@ -11,6 +11,7 @@
 #include "queue/completion.h"
 #include "queue/queue.h"
 #include "queue/request.h"
+#include "queue/steps.h"
 #include "queue/shadow.h"
 
 void nvme_queue_init(NvmeCtrl *ctrl)
@@ -79,13 +80,14 @@ void nvme_shadow_config(NvmeCtrl *ctrl, uint64_t db, uint64_t ei)
 /* ---- opening and closing ------------------------------------------------- */
 
 void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
-                  unsigned vector, bool ien)
+                  unsigned vector, bool ien, bool in_cmb)
 {
     NvmeCq *cq = &ctrl->queues.cq[id];
 
     *cq = (NvmeCq){
         .live = true,
         .ien = ien,
+        .in_cmb = in_cmb,
         .phase = 1,
         .id = id,
         .vector = vector,
@@ -97,13 +99,15 @@ void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
     shadow_open(ctrl, &cq->shadow, 2 * id + 1, 0);
 }
 
-void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, NvmeCq *cq, uint64_t addr,
-                  uint32_t size, uint8_t priority)
+void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, unsigned cqid, uint64_t addr,
+                  uint32_t size, uint8_t priority, bool in_cmb)
 {
     NvmeSq *sq = &ctrl->queues.sq[id];
+    NvmeCq *cq = &ctrl->queues.cq[cqid];
 
     *sq = (NvmeSq){
         .live = true,
+        .in_cmb = in_cmb,
         .priority = priority,
         .id = id,
         .cq = cq,
@@ -141,7 +145,7 @@ static void drop_waiting(NvmeCtrl *ctrl, NvmeSq *sq)
     cq->wait_first = keep;
 }
 
-void nvme_sq_close(NvmeCtrl *ctrl, NvmeSq *sq)
+static void sq_close(NvmeCtrl *ctrl, NvmeSq *sq)
 {
     drop_waiting(ctrl, sq);
     while (sq->list.sq_next != &sq->list) {
@@ -157,8 +161,57 @@ void nvme_sq_close(NvmeCtrl *ctrl, NvmeSq *sq)
     }
 }
 
-void nvme_cq_close(NvmeCtrl *ctrl, NvmeCq *cq)
+/*
+ * Commands of the queue end as aborted, before the Delete does.  Their parts
+ * in the drive may still take effect: the Delete waits for that, so that it
+ * cannot happen behind the back of a later command (Base 1.4, 5.6).  It does
+ * not wait for the store.
+ */
+static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq, NvmeRequest *deletion)
 {
+    NvmeRequest *next;
+
+    for (NvmeRequest *r = sq->list.sq_next; r != &sq->list; r = next) {
+        next = r->sq_next;
+        if (r->posted) {
+            continue;
+        }
+        if (r->pending || r->starved) {
+            NvmeRequest *stand_in = nvme_request_new(ctrl);
+
+            /* The drive still works on it: answer in its place. */
+            nvme_request_link(sq, stand_in);
+            stand_in->cid = r->cid;
+            stand_in->opcode = r->opcode;
+            stand_in->work = r->work;
+            stand_in->nsid = r->nsid;
+            stand_in->posted = true;
+            stand_in->status = NVME_SC_ABORT_SQ_DELETED;
+            ctrl->sub->life.n_io++;
+            nvme_request_abort(ctrl, r);
+            if (r->in_drive) {
+                if (r->deletion) { /* a Preempt and Abort waits no longer */
+                    nvme_request_part_done(r->deletion->ctrl, r->deletion);
+                }
+                r->deletion = deletion;
+                deletion->pending++;
+            }
+            nvme_request_orphan(ctrl, r);
+            nvme_request_complete(ctrl, stand_in);
+        }
+    }
+}
+
+void nvme_sq_delete(NvmeCtrl *ctrl, unsigned id, NvmeRequest *deletion)
+{
+    abort_queue(ctrl, &ctrl->queues.sq[id], deletion);
+    sq_close(ctrl, &ctrl->queues.sq[id]);
+}
+
+void nvme_cq_close(NvmeCtrl *ctrl, unsigned id)
+{
+    NvmeCq *cq = &ctrl->queues.cq[id];
+
     g_assert(cq->nsqs == 0 && !cq->wait_first);
     nvme_cq_write_out(ctrl, cq);
     cq->live = false;
@@ -177,13 +230,13 @@ void nvme_queues_close(NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
         if (ctrl->queues.sq[i].live) {
-            nvme_sq_close(ctrl, &ctrl->queues.sq[i]);
+            sq_close(ctrl, &ctrl->queues.sq[i]);
         }
     }
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
         if (ctrl->queues.cq[i].live) {
             ctrl->queues.cq[i].nbatch = 0; /* a reset: nothing more is posted */
-            nvme_cq_close(ctrl, &ctrl->queues.cq[i]);
+            nvme_cq_close(ctrl, i);
         }
     }
     ctrl->queues.shadow_on = false;

@@ -11,12 +11,14 @@
 #include "nvme-internal.h"
 
 void nvme_queue_init(NvmeCtrl *ctrl);
-void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, NvmeCq *cq, uint64_t addr,
-                  uint32_t size, uint8_t priority);
+void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, unsigned cqid, uint64_t addr,
+                  uint32_t size, uint8_t priority, bool in_cmb);
 void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
-                  unsigned vector, bool ien);
-void nvme_sq_close(NvmeCtrl *ctrl, NvmeSq *sq);
-void nvme_cq_close(NvmeCtrl *ctrl, NvmeCq *cq);
+                  unsigned vector, bool ien, bool in_cmb);
+/* Its commands end as aborted, and the Delete waits for their parts in the
+ * drive. */
+void nvme_sq_delete(NvmeCtrl *ctrl, unsigned id, NvmeRequest *deletion);
+void nvme_cq_close(NvmeCtrl *ctrl, unsigned id);
 void nvme_queues_close(NvmeCtrl *ctrl);
 
 /* Doorbell Buffer Config: the addresses of both pages. */

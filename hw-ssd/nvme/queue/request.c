@@ -168,7 +168,7 @@ NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
         return add_with_room(req, op, lba, nblocks);
     }
     step = &req->steps[req->nsteps++];
-    *step = (NvmeStep){ .op = op, .lba = lba, .nblocks = nblocks };
+    *step = (NvmeStep){.op = op, .lba = lba, .nblocks = nblocks};
     return step;
 }
 

@@ -11,7 +11,8 @@
 #include "nvme-internal.h"
 
 void nvme_requests_init(NvmeCtrl *ctrl);
-/* Free those that are in use: the drive, or a barrier, would have ended them. */
+/* Free those that are in use: the drive, or a barrier, would have ended them.
+ */
 void nvme_requests_free_used(NvmeCtrl *ctrl);
 void nvme_requests_destroy(NvmeCtrl *ctrl); /* their memory, at the end */
 

@@ -318,7 +318,7 @@ uint16_t nvme_reservation_register(NvmeCtrl *ctrl, NvmeRequest *req,
 static void abort_of(NvmeCtrl *c, const NvmeNamespace *ns, NvmeRequest *req)
 {
     for (unsigned i = 1; i <= c->queues.max_sqid; i++) {
-        NvmeSq *sq = &c->queues.sq[i];
+        const NvmeSq *sq = &c->queues.sq[i];
 
         for (NvmeRequest *r = sq->list.sq_next; sq->live && r != &sq->list;
              r = r->sq_next) {
