@@ -72,7 +72,7 @@ typedef struct NvmeSanitize {
     uint8_t passes; /* completed, of an overwrite */
     uint8_t reserved;
     uint32_t dw10;          /* of the last command */
-    uint64_t clean_version; /* NvmeCtrl.next_version at the last success */
+    uint64_t clean_version; /* NvmeSubsys.next_version at the last success */
 } NvmeSanitize;
 
 #endif
