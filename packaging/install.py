@@ -19,7 +19,7 @@ from pathlib import Path
 import sbom
 
 # Of the sources; all of a folder, or one file.
-PARTS = ("vssd", "meson.build", "LICENSE", "profiles", "scripts/vssd",
+PARTS = ("vssd", "meson.build", "LICENSE", "profiles", "scripts/vssd", "lab/vssd_lab",
          "guest-tools", "hw-ssd/nvme/vendor-log.h", "lib/examples/policies")
 COMPLETIONS = {"bash": "bash-completion/completions/vssd",
                "zsh": "zsh/site-functions/_vssd",
@@ -62,9 +62,9 @@ def link(command: Path, name: Path) -> None:
 def vssd(to: Path, *args: object) -> str:
     """The installed command, by this Python, which has the libraries."""
     return subprocess.run(
-        [sys.executable, "-B", "-m", "vssd", *map(str, args)], check=True,
+        [sys.executable, "-B", "-m", "vssd_lab", *map(str, args)], check=True,
         text=True, stdout=subprocess.PIPE,
-        env=dict(os.environ, PYTHONPATH=str(to / "scripts"))).stdout
+        env=dict(os.environ, PYTHONPATH=f"{to}/scripts:{to}/lab")).stdout
 
 
 def missing() -> list[str]:

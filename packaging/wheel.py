@@ -11,10 +11,10 @@ SOURCES = Path(__file__).resolve().parent
 
 def main() -> int:
     """The command; PYTHONPATH is for the Python environment that it enters."""
-    scripts = str(SOURCES / "scripts")
+    paths = [str(SOURCES / "scripts"), str(SOURCES / "lab")]
     old = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = f"{scripts}:{old}" if old else scripts
-    sys.path.insert(0, scripts)
-    from vssd.cli.main import main as command
+    os.environ["PYTHONPATH"] = ":".join([*paths, *([old] if old else [])])
+    sys.path[:0] = paths
+    from vssd_lab.cli.main import main as command
 
     return command(sys.argv[1:])

@@ -50,7 +50,7 @@ ELSEWHERE = {
     "./vssd sim run --profile datacentre-tlc --fill random": HOURS,
     "./vssd sim run --profile tlc-generic --drives 5": HOURS,
     "./vssd powercut campaign": "takes minutes; test_campaign.py has it",
-    "cd scripts && python -m vssd.figures.fit_inputs": INPUT,
+    "PYTHONPATH=scripts:lab python -m vssd_lab.figures.fit_inputs": INPUT,
     "./vssd policy": "compiles a policy; test_policy.py has it",
     "cc -O2": "compiles a policy; test_policy.py has it",
     "./vssd sim run --profile tiny --set ftl.gc=so:mine.so":

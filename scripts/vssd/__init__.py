@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The vssd command: sets up, builds, boots, tests and measures.
+"""The vssd command: sets up, builds, boots, simulates.
 
-The packages, each of which imports only those behind it: cli; figures, bench;
+The packages, each of which imports only those behind it: cli; watch, campaign;
 guest, sim; build; the modules beside this file (tests/scripts/test_imports.py).
+The laboratory, vssd_lab, is above all of them.
 """

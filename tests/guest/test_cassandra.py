@@ -10,13 +10,13 @@ import os
 import pytest
 
 from vssd.build import venv
-from vssd.guest import cassandra
+from vssd_lab.figures import cassandra
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import streams_cassandra as fc  # noqa: E402
-from vssd.figures import streams_claims as fs  # noqa: E402
-from vssd.figures import streams_guest as sg  # noqa: E402
+from vssd_lab.figures import streams_cassandra as fc  # noqa: E402
+from vssd_lab.figures import streams_claims as fs  # noqa: E402
+from vssd_lab.figures import streams_guest as sg  # noqa: E402
 
 
 def test_streams_of_a_store() -> None:

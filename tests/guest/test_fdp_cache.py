@@ -22,7 +22,7 @@ from vssd.sim.run import Point, Runner
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import warp_input  # noqa: E402
+from vssd_lab.figures import warp_input  # noqa: E402
 
 RUS = 224
 PAGES = 8 * 8  # of a reclaim unit

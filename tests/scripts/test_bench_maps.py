@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from vssd.bench import maps as bench_maps
-from vssd.bench import sim as bench_sim
 from vssd.build import model
 from vssd.errors import UserError
+from vssd_lab.bench import maps as bench_maps
+from vssd_lab.bench import sim as bench_sim
 
 OPTIONS = """| option | default | allowed | meaning |
 |---|---|---|---|

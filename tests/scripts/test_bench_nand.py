@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from vssd.bench import nand as bench_nand
-from vssd.cli import bench, main
 from vssd.errors import UserError
+from vssd_lab.bench import nand as bench_nand
+from vssd_lab.cli import bench, main
 
 
 def point(channels: int, dies: int, iops: float, limit: str) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from vssd.bench import peer
-from vssd.bench.rows import row
-from vssd.cli import bench
 from vssd.errors import UserError
+from vssd_lab.bench import peer
+from vssd_lab.bench.rows import row
+from vssd_lab.cli import bench
 
 LIMIT_S = 30
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from vssd import origin
-from vssd.bench import report
-from vssd.bench.rows import row
-from vssd.cli import bench, main
 from vssd.errors import UserError
+from vssd_lab.bench import report
+from vssd_lab.bench.rows import row
+from vssd_lab.cli import bench, main
 
 
 def bench_of(name: str, one: str) -> Any:

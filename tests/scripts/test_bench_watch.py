@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from vssd.bench import watch
+from vssd_lab.bench import watch
 
 
 def burn(seconds: float) -> None:

@@ -14,22 +14,22 @@ from typing import Any
 import pytest
 
 from vssd.build import model, venv
-from vssd.figures import figure as figures
 from vssd.paths import find_profile
 from vssd.sim import run as simrun
+from vssd_lab.figures import figure as figures
 
 venv.extra("figures")
 venv.extra("blackbox")
 np = pytest.importorskip("numpy")
-from vssd.figures import blackbox as figure  # noqa: E402
-from vssd.figures import blackbox_disk as disk  # noqa: E402
-from vssd.figures import blackbox_features as bf  # noqa: E402
-from vssd.figures import blackbox_input as fi  # noqa: E402
-from vssd.figures import blackbox_model as bb  # noqa: E402
-from vssd.figures import blackbox_paper as paper  # noqa: E402
-from vssd.figures import blackbox_runs as br  # noqa: E402
-from vssd.figures import judge  # noqa: E402
-from vssd.figures import traces as ft  # noqa: E402
+from vssd_lab.figures import blackbox as figure  # noqa: E402
+from vssd_lab.figures import blackbox_disk as disk  # noqa: E402
+from vssd_lab.figures import blackbox_features as bf  # noqa: E402
+from vssd_lab.figures import blackbox_input as fi  # noqa: E402
+from vssd_lab.figures import blackbox_model as bb  # noqa: E402
+from vssd_lab.figures import blackbox_paper as paper  # noqa: E402
+from vssd_lab.figures import blackbox_runs as br  # noqa: E402
+from vssd_lab.figures import judge  # noqa: E402
+from vssd_lab.figures import traces as ft  # noqa: E402
 
 MIB = 1 << 20
 
@@ -96,8 +96,8 @@ def test_wrong_features_are_found(old: str, new: str) -> None:
     path = Path(str(bf.__file__))
     source = path.read_text("utf-8")
     assert source.count(old) == 1
-    mutant = ModuleType("vssd.figures.mutant")
-    mutant.__package__ = "vssd.figures"
+    mutant = ModuleType("vssd_lab.figures.mutant")
+    mutant.__package__ = "vssd_lab.figures"
     exec(compile(source.replace(old, new), str(path), "exec"),
          mutant.__dict__)
     failed = 0

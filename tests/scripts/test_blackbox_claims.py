@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from vssd.build import model, venv
-from vssd.figures import figure as figures
 from vssd.sim import run as simrun
+from vssd_lab.figures import figure as figures
 
 venv.extra("figures")
 venv.extra("blackbox")
 np = pytest.importorskip("numpy")
-from vssd.figures import blackbox as figure  # noqa: E402
-from vssd.figures import blackbox_model as bb  # noqa: E402
-from vssd.figures import blackbox_runs as br  # noqa: E402
-from vssd.figures import judge  # noqa: E402
+from vssd_lab.figures import blackbox as figure  # noqa: E402
+from vssd_lab.figures import blackbox_model as bb  # noqa: E402
+from vssd_lab.figures import blackbox_runs as br  # noqa: E402
+from vssd_lab.figures import judge  # noqa: E402
 
 SHORT = 1000  # runs
 HOLD = ("latency, MRE, extended better", "bandwidth, R2, extended better",

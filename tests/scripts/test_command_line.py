@@ -21,17 +21,18 @@ import pytest
 
 from vssd import ending, environment, nearest, origin, ui
 from vssd.build import model
-from vssd.cli import completion, man, parsing, sim, testnames
-from vssd.cli.main import GROUPS, parser
+from vssd.cli import completion, man, parsing, sim
 from vssd.errors import UserError
 from vssd.paths import PROJECT
+from vssd_lab.cli import testnames
+from vssd_lab.cli.main import GROUPS, parser
 
 PAGE = PROJECT / "docs/command-line.md"
 NAMES = [name for name, _, _ in parsing.children(parser())]
 # Another program prints the help of the rest.
 OWN_HELP = [name for name, p, _ in parsing.children(parser()) if p.add_help]
-PYTHON = [sys.executable, "-m", "vssd"]
-ENV = dict(os.environ, PYTHONPATH=str(PROJECT / "scripts"))
+PYTHON = [sys.executable, "-m", "vssd_lab"]
+ENV = dict(os.environ, PYTHONPATH=f"{PROJECT}/scripts:{PROJECT}/lab")
 
 
 def vssd(*args: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -329,6 +330,7 @@ def test_the_page_has_the_statuses() -> None:
 def test_no_other_status_is_in_the_sources() -> None:
     """Of the commands' own code."""
     for path in [*(PROJECT / "scripts/vssd/cli").glob("*.py"),
+                 *(PROJECT / "lab/vssd_lab/cli").glob("*.py"),
                  PROJECT / "scripts/vssd/ending.py"]:
         text = path.read_text()
         for found in re.findall(r"(?:sys\.exit|SystemExit)\((\d+)\)", text):
@@ -422,7 +424,7 @@ def test_a_signal_at_any_instant() -> None:
     """Of the start of a command: no traceback, whatever is being imported."""
     for i in range(12):
         with subprocess.Popen(
-                [sys.executable, "-m", "vssd", "help"], env=ENV,
+                [sys.executable, "-m", "vssd_lab", "help"], env=ENV,
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as proc:
             time.sleep(0.04 * i)
             proc.send_signal(signal.SIGTERM)

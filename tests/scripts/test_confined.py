@@ -25,7 +25,7 @@ import pytest
 from vssd.cli import main as cli
 from vssd.errors import UserError
 from vssd.guest import confined, hardware, links, machine
-from vssd.suites import target
+from vssd_lab.suites import target
 
 OTHER = 54321  # a user and a group that nobody is
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2

@@ -48,7 +48,7 @@ DATED = re.compile(
 DATED_SOURCES = ("third version of 16 June 2026", "Cloud Hypervisor, August 2026",
                  "`vfio_user.rs`, August 2026")
 FOLDERS = ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tests", "scripts",
-           "profiles", "docs", "guest-tools", "tools")
+           "profiles", "docs", "guest-tools", "tools", "lab")
 
 
 def text_of(page: Path) -> str:

@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from vssd.build import venv
-from vssd.cli import figures as cmd_figures
 from vssd.errors import UserError
-from vssd.figures import figure as figures
 from vssd.paths import PROJECT
+from vssd_lab.cli import figures as cmd_figures
+from vssd_lab.figures import figure as figures
 
 # The tests run in the project's environment; this is what figures add to it.
 venv.extra("figures")
 np = pytest.importorskip("numpy")
-from vssd.figures import buffer_input as fb  # noqa: E402
-from vssd.figures import lsm, readers, standin  # noqa: E402
-from vssd.figures import traces as ft  # noqa: E402
+from vssd_lab.figures import buffer_input as fb  # noqa: E402
+from vssd_lab.figures import lsm, readers, standin  # noqa: E402
+from vssd_lab.figures import traces as ft  # noqa: E402
 
 TABLE = standin.Table(0.3273, 14.74, 16.67, 0.15, 4096, 64 << 20)
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from vssd.cli import fuzz as cmd_fuzz
-from vssd.cli import main as cli
 from vssd.errors import UserError
 from vssd.paths import PROJECT
+from vssd_lab.cli import fuzz as cmd_fuzz
+from vssd_lab.cli import main as cli
 
 
 def campaign(folder: Path, script: str) -> cmd_fuzz.Campaign:
@@ -85,15 +85,15 @@ def test_ends_in_time(tmp_path: Path) -> None:
 def test_processes_end_with_it(tmp_path: Path) -> None:
     """SIGTERM to the command: none of its processes stays."""
     campaign(tmp_path, "echo $$ > \"$(dirname \"$0\")/pid\"; exec sleep 300\n")
-    code = ("import signal, sys; sys.path.insert(0, sys.argv[1]);"
+    code = ("import signal, sys; sys.path[:0] = sys.argv[1].split(':');"
             "from pathlib import Path;"
-            "from vssd.cli import fuzz as cmd_fuzz, main as cli;"
+            "from vssd_lab.cli import fuzz as cmd_fuzz, main as cli;"
             "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143));"
             "f = Path(sys.argv[2]);"
             "c = cmd_fuzz.Campaign(f / 'program', f, f / 'seeds', 104);"
             "cmd_fuzz.run(c, cli.parser().parse_args(['fuzz']))")
     with subprocess.Popen([sys.executable, "-c", code,
-                           str(PROJECT / "scripts"), str(tmp_path)]) as proc:
+                           f"{PROJECT}/scripts:{PROJECT}/lab", str(tmp_path)]) as proc:
         pid = tmp_path / "pid"
         deadline = time.monotonic() + 60
         while not (pid.exists() and pid.read_text().strip()):

@@ -12,8 +12,8 @@ import pytest
 
 from vssd import paths
 from vssd.build import model
-from vssd.cli import test as cmd_test
-from vssd.cli.test import Tally
+from vssd_lab.cli import test as cmd_test
+from vssd_lab.cli.test import Tally
 
 RESULTS = """
 import os, pytest
@@ -42,7 +42,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of tests; two workers, whatever the machine has."""
     folder = tmp_path / "tests/scripts"
     folder.mkdir(parents=True)
-    (tmp_path / "scripts").symlink_to(paths.PROJECT / "scripts")
+    for name in ("scripts", "lab"):
+        (tmp_path / name).symlink_to(paths.PROJECT / name)
     (tmp_path / "tests/vssd_lines.py").symlink_to(
         paths.PROJECT / "tests/vssd_lines.py")
     monkeypatch.setattr(cmd_test, "PROJECT", tmp_path)

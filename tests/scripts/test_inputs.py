@@ -32,8 +32,8 @@ from vssd.paths import PROJECT
 
 venv.extra("figures")
 np = pytest.importorskip("numpy")
-from vssd.figures import fit_inputs, measure, readers, shapes, standin  # noqa: E402
-from vssd.figures import traces as ft  # noqa: E402
+from vssd_lab.figures import fit_inputs, measure, readers, shapes, standin  # noqa: E402
+from vssd_lab.figures import traces as ft  # noqa: E402
 
 TRACES = PROJECT.parent / "shared/traces"
 HELD = json.loads(fit_inputs.HELD_OUT.read_text(encoding="ascii"))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from vssd.build import venv
-from vssd.figures import judge, report
-from vssd.figures.figure import Panel
+from vssd_lab.figures import judge, report
+from vssd_lab.figures.figure import Panel
 
 venv.extra("figures")
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from vssd.build import model, packages, venv
-from vssd.cli import lint
-from vssd.cli import test as cmd_test
 from vssd.paths import PROJECT
+from vssd_lab.cli import lint
+from vssd_lab.cli import test as cmd_test
 
 SPELT_WRONG = "rec" "ieve"
 MISTAKES = {
@@ -43,7 +43,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with the settings of this one, and a good file of each kind,
     in git's history."""
     monkeypatch.setattr(lint, "PROJECT", tmp_path)
-    for name, text in (("scripts/vssd/__init__.py", ""), ("core/a.c", "int a;\n"),
+    for name, text in (("scripts/vssd/__init__.py", ""),
+                       ("lab/vssd_lab/__init__.py", ""), ("core/a.c", "int a;\n"),
                        ("run", "#!/bin/sh\necho\n"), ("docs/a.md", "a\n"),
                        (lint.DOCUMENTS, "import vssd\n\n\ndef test_x():\n"
                         "    assert vssd\n")):

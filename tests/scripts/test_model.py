@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from vssd.build import venv
-from vssd.cli import model as cmd_model
-from vssd.cli.main import parser
 from vssd.errors import UserError
+from vssd_lab.cli import model as cmd_model
+from vssd_lab.cli.main import parser
 
 venv.extra("figures")
 venv.extra("blackbox")
 np = pytest.importorskip("numpy")
-from vssd.figures import blackbox_file as bf  # noqa: E402
-from vssd.figures import blackbox_runs as br  # noqa: E402
+from vssd_lab.figures import blackbox_file as bf  # noqa: E402
+from vssd_lab.figures import blackbox_runs as br  # noqa: E402
 
 READS = "wr_ratio=0,q_dep=1,rd_size=4k,rd_rand=1,rd_stride=4k"
 

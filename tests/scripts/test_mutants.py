@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from vssd import paths
-from vssd.cli import mutants
-from vssd.cli import test as cmd_test
-from vssd.cli.test import Tally
 from vssd.errors import UserError
+from vssd_lab.cli import mutants
+from vssd_lab.cli import test as cmd_test
+from vssd_lab.cli.test import Tally
 
 ENTRY = """[[mutant]]
 file = "{file}"

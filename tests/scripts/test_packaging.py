@@ -25,9 +25,9 @@ from bare_root import bare_root, container, describe, why_not
 from vssd import origin
 from vssd.build import guest_tools, model, packages, qemu_package, qemu_plugin, qemu_source, venv
 from vssd.cli import completion, parsing
-from vssd.cli.main import parser
 from vssd.guest import image
 from vssd.paths import PROJECT
+from vssd_lab.cli.main import parser
 
 DEBS = pytest.mark.xdist_group("debs")  # tests that share the packages
 LONG = os.environ.get("VSSD_LONG") == "1"

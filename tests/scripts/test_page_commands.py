@@ -25,10 +25,10 @@ from page_places import (
 )
 
 from vssd.build import model
-from vssd.cli.main import parser
 from vssd.cli.run import mebibytes
 from vssd.guest import drives
 from vssd.paths import cache_dir, find_profile
+from vssd_lab.cli.main import parser
 
 ALL = list(dict.fromkeys(c for line in LINES for c in line.commands))
 

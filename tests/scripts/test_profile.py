@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from vssd.bench import flame, profile, sampling
-from vssd.bench.sampling import Frame
-from vssd.cli import bench as cli_bench
-from vssd.cli import main as cli
 from vssd.errors import UserError
+from vssd_lab.bench import flame, profile, sampling
+from vssd_lab.bench.sampling import Frame
+from vssd_lab.cli import bench as cli_bench
+from vssd_lab.cli import main as cli
 
 RUN = Frame("player_run", "sim/player.c")
 POP = Frame("eventq_pop", "core/eventq.c")

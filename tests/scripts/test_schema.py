@@ -14,8 +14,8 @@ import pytest
 from schema import FOLDER, faults, load
 
 from vssd.build import model, venv
-from vssd.figures import judge
 from vssd.paths import PROJECT
+from vssd_lab.figures import judge
 
 RUN = ("sim", "run", "--profile", "tiny", "--workload",
        "rw=randrw number_ios=500", "--json")

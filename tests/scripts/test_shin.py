@@ -14,8 +14,8 @@ from vssd.paths import find_profile
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import buffer_runs, scatter_runs  # noqa: E402
-from vssd.figures.buffer_input import Input  # noqa: E402
+from vssd_lab.figures import buffer_runs, scatter_runs  # noqa: E402
+from vssd_lab.figures.buffer_input import Input  # noqa: E402
 
 
 def refused(profile: str, sets: tuple[str, ...]) -> str:

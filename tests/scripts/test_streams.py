@@ -11,8 +11,8 @@ from vssd.build import venv
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import lsm, streams  # noqa: E402
-from vssd.figures import streams_claims as claims  # noqa: E402
+from vssd_lab.figures import lsm, streams  # noqa: E402
+from vssd_lab.figures import streams_claims as claims  # noqa: E402
 
 CAPACITY = 3_751_059_456
 
@@ -27,8 +27,7 @@ def test_every_sweep_has_the_judged_setting() -> None:
 def test_the_papers_numbers() -> None:
     """A million records of 1 KB on 60 GB, by 16; one semantics of GC in the
     model and in guests."""
-    from vssd.figures import streams_guest
-    from vssd.guest import cassandra
+    from vssd_lab.figures import cassandra, streams_guest
 
     store = streams.Setting().store
     assert store.records == 62_500 and store.record_bytes == 1000

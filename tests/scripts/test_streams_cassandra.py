@@ -12,16 +12,17 @@ import pytest
 
 from vssd.build import packages, venv
 from vssd.errors import UserError
-from vssd.guest import cassandra_files, hardware, rocksdb
-from vssd.guest.cassandra import STREAMED, TIERED, Store
+from vssd.guest import hardware
 from vssd.guest.store import FADVISE, HINT, Conditions
+from vssd_lab.figures import cassandra_files, rocksdb
+from vssd_lab.figures.cassandra import STREAMED, TIERED, Store
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import streams_cassandra as fc  # noqa: E402
-from vssd.figures import streams_claims as fs  # noqa: E402
-from vssd.figures import streams_guest as sg  # noqa: E402
-from vssd.figures import streams_rocksdb as fg  # noqa: E402
+from vssd_lab.figures import streams_cassandra as fc  # noqa: E402
+from vssd_lab.figures import streams_claims as fs  # noqa: E402
+from vssd_lab.figures import streams_guest as sg  # noqa: E402
+from vssd_lab.figures import streams_rocksdb as fg  # noqa: E402
 
 HEAD = ("stream    id  open      host_bytes   host_units    padded     copied"
         "   erases  victims victim_valid     waf")

@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 
 from vssd.build import model, venv
-from vssd.cli import figures as cmd_figures
 from vssd.errors import UserError
 from vssd.guest import store as guest_store
-from vssd.guest.rocksdb import Store
 from vssd.guest.store import FADVISE, HINT, Conditions
 from vssd.paths import find_profile
 from vssd.sim.run import Runner
+from vssd_lab.cli import figures as cmd_figures
+from vssd_lab.figures.rocksdb import Store
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd.figures import judge  # noqa: E402
-from vssd.figures import streams_cassandra as fc  # noqa: E402
-from vssd.figures import streams_claims as fs  # noqa: E402
-from vssd.figures import streams_guest as sg  # noqa: E402
-from vssd.figures import streams_rocksdb as fg  # noqa: E402
-from vssd.figures.figure import Context  # noqa: E402
+from vssd_lab.figures import judge  # noqa: E402
+from vssd_lab.figures import streams_cassandra as fc  # noqa: E402
+from vssd_lab.figures import streams_claims as fs  # noqa: E402
+from vssd_lab.figures import streams_guest as sg  # noqa: E402
+from vssd_lab.figures import streams_rocksdb as fg  # noqa: E402
+from vssd_lab.figures.figure import Context  # noqa: E402
 
 HEAD = ("stream    id  open      host_bytes   host_units    padded     copied"
         "   erases  victims victim_valid     waf")

@@ -16,11 +16,11 @@ import pytest
 from suites import run
 
 from vssd import paths
-from vssd.bench import conformance
 from vssd.build import aptsrc
 from vssd.errors import UserError
-from vssd.suites import blktests, fio, nvme_cli, runner, sources, target
-from vssd.suites.suite import Form
+from vssd_lab.bench import conformance
+from vssd_lab.suites import blktests, fio, nvme_cli, runner, sources, target
+from vssd_lab.suites.suite import Form
 
 
 def test_blktests_says_pass_fail_and_skip() -> None:
@@ -386,7 +386,7 @@ import sys, time
 from pathlib import Path
 from suites import run
 from vssd import ending
-from vssd.suites import target
+from vssd_lab.suites import target
 
 class Stub:
     def __init__(self, setup, work):
@@ -434,8 +434,8 @@ def test_a_signal_leaves_no_image(number: int, status: int, tmp_path: Path) \
     found = tmp_path / "found.json"
     args = ["blktests", "--dir", str(checkout), "--images", str(images),
             "--json", str(found), "block/003", "block/004"]
-    path = os.pathsep.join((str(paths.PROJECT / "scripts"),
-                            str(paths.PROJECT / "tests")))
+    path = os.pathsep.join(str(paths.PROJECT / name)
+                           for name in ("scripts", "lab", "tests"))
 
     def begin() -> subprocess.Popen[str]:
         child = subprocess.Popen(

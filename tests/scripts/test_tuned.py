@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from vssd import installed, paths
-from vssd.bench import sim as bench_sim
 from vssd.build import inputs, model, tuned
+from vssd_lab.bench import sim as bench_sim
 
 
 @pytest.mark.parametrize(("is_installed", "made", "says"), [

@@ -98,7 +98,7 @@ def test_nothing_to_compare(tmp_path: Path,
                             monkeypatch: pytest.MonkeyPatch) -> None:
     """Drives without a modelled figure, and a file without drives, fail; a
     comparison tells how many figures it had."""
-    from vssd.cli import main, validate
+    from vssd_lab.cli import main, validate
 
     first = FILE.index("    {run")
     only = FILE[:first] + FILE[FILE.index("    {run", first + 1):]

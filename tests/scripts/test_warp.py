@@ -15,7 +15,7 @@ from vssd.paths import PROJECT
 
 venv.extra("figures")
 np = pytest.importorskip("numpy")
-from vssd.figures import figure, warp, warp_input, warp_runs  # noqa: E402
+from vssd_lab.figures import figure, warp, warp_input, warp_runs  # noqa: E402
 
 DRIVE = 896 * 64  # pages
 Rows = dict[str, dict[str, Any]]

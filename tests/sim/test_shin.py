@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(os.environ["VSSD_ROOT"])
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "lab")]
 
-from vssd.figures import ssdsim  # noqa: E402
+from vssd_lab.figures import ssdsim  # noqa: E402
 
 PAGE = {"shin2018": 4096, "shin2023": 8192}
 SSDSIM = ssdsim.used("host")

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(PROJECT / "scripts"), str(PROJECT / "tests")]
+sys.path[:0] = [str(PROJECT / name) for name in ("scripts", "lab", "tests")]
 
 from vssd import ending  # noqa: E402 pylint: disable=wrong-import-position
 from vssd.build import venv  # noqa: E402 pylint: disable=wrong-import-position
@@ -37,7 +37,7 @@ from vssd.errors import UserError  # noqa: E402 pylint: disable=wrong-import-pos
 
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
-    from vssd.suites import runner
+    from vssd_lab.suites import runner
 
     p = argparse.ArgumentParser(
         prog="tests/suites/run.py", description=__doc__,
@@ -86,7 +86,7 @@ def parser() -> argparse.ArgumentParser:
 def check(args: argparse.Namespace) -> None:
     """Errors that can be found before the run."""
     from vssd import paths
-    from vssd.suites import runner, sources
+    from vssd_lab.suites import runner, sources
 
     suite = runner.SUITES[args.suite]
     if args.dir:
@@ -141,7 +141,7 @@ def _cell(row: dict[str, Any]) -> str:
 
 def main(argv: list[str]) -> int:
     """See the head of this file."""
-    from vssd.suites import runner, sources
+    from vssd_lab.suites import runner, sources
 
     args = parser().parse_args(argv)
     if args.suite == "table":

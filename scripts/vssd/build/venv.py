@@ -24,6 +24,7 @@ from . import packages
 
 REQUIREMENTS = "scripts/requirements.txt"
 BUILD = "scripts/requirements-build.txt"  # of packages that have no wheel
+package = "vssd"  # that was started: python -m vssd
 
 
 def venv_dir() -> Path:
@@ -122,7 +123,7 @@ def enter_if_made(argv: list[str]) -> None:
 
 def _again(argv: list[str]) -> None:
     python = str(venv_dir() / "bin/python")
-    os.execv(python, [python, "-m", "vssd", *argv])
+    os.execv(python, [python, "-m", package, *argv])
 
 
 def tool(name: str) -> Path:

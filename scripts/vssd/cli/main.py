@@ -6,11 +6,12 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib.util
+from types import ModuleType
 
 from .. import ending, ui
+from ..errors import UserError
 from . import (
     age,
-    bench,
     cache,
     checklog,
     compare,
@@ -20,16 +21,13 @@ from . import (
     doctor,
     execute,
     fault,
-    figures,
     fit,
     fleet,
-    fuzz,
     help,
     kernel,
     libvirt,
     man,
     metrics,
-    model,
     plot,
     policy,
     powercut,
@@ -42,9 +40,7 @@ from . import (
     stat,
     stop,
     sweep,
-    test,
     top,
-    validate,
     vng,
 )
 from .parsing import Parser, add_quiet, show_group, wants_colours
@@ -54,17 +50,18 @@ vssd: a virtual SSD.  A guest boots inside QEMU from an NVMe drive whose
 controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
+Groups = dict[str, tuple[ModuleType, ...]]
 # Each module has add_parser() and main(); --help lists them in this order.
 # Help, completion and man pages read the same parsers.
-GROUPS = {
+GROUPS: Groups = {
     "guests": (run, vng, ps, console, execute, cp, ssh, stop, powercut, fault,
                stat, top, metrics, libvirt, kernel),
-    "simulation": (sim, age, sweep, fleet, fit, model, policy),
+    "simulation": (sim, age, sweep, fleet, fit, policy),
     "look at results": (compare, report, plot, checklog),
-    "the laboratory": (figures, validate, bench, test, fuzz),
     "this program": (setup, doctor, cache, help, completion, man),
 }
-
+# Commands of the laboratory, which is a package beside this one (lab/).
+LABORATORY = ("figures", "validate", "model", "bench", "test", "fuzz")
 
 
 class Version(argparse.Action):
@@ -77,7 +74,7 @@ class Version(argparse.Action):
         raise SystemExit(0)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(groups: Groups = GROUPS) -> argparse.ArgumentParser:
     """All options of all commands."""
     p = Parser(
         prog="vssd", description=DESCRIPTION,
@@ -85,28 +82,34 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--version", action=Version, nargs=0,
                    help="print version and commit")
     sub = p.add_subparsers(metavar="COMMAND", required=True)
-    for title, modules in GROUPS.items():
+    for title, modules in groups.items():
         for module in modules:
             module.add_parser(sub)
         show_group(p, sub, title)
     add_quiet(p)
     # A command may ask for the libraries that it needs, few or none, by itself.
     p.set_defaults(without_libraries=False)
-    p.set_defaults(command_parser=p, run_again=_command)
+    p.set_defaults(command_parser=p,
+                   run_again=functools.partial(_command, groups=groups))
     return p
 
 
-def main(argv: list[str]) -> int:
-    """Run one command; its exit status."""
-    return ending.run(lambda: _command(argv))
+def main(argv: list[str], groups: Groups = GROUPS,
+         package: str = "vssd") -> int:
+    """Run one command; its exit status.  package: the one that was started, whose
+    commands the groups are."""
+    from ..build import venv
+
+    venv.package = package
+    return ending.run(lambda: _command(argv, groups))
 
 
-def _command(argv: list[str]) -> int:
+def _command(argv: list[str], groups: Groups) -> int:
     from ..build import venv
 
     if wants_colours() and {"-h", "--help", "help"} & {*argv}:
         venv.enter_if_made(argv)
-    args = _parsed(argv)
+    args = _parsed(argv, groups)
     ui.quiet = args.quiet
     _check(args)
     args.need_library = functools.partial(_need, argv)
@@ -128,7 +131,7 @@ def _check(args: argparse.Namespace) -> None:
             raise
 
 
-def _parsed(argv: list[str]) -> argparse.Namespace:
+def _parsed(argv: list[str], groups: Groups) -> argparse.Namespace:
     words = [a for a in argv if a != "--quiet"]
     if words[:1] == ["sim"] and "sim" in argv[:2]:
         # vssd-sim reads its own options.
@@ -136,7 +139,10 @@ def _parsed(argv: list[str]) -> argparse.Namespace:
         return argparse.Namespace(call=sim.main, rest=argv[at + 1:],
                                   quiet=at > 0, check_arguments=sim.check,
                                   without_libraries=False)
-    p = parser()
+    if groups is GROUPS and words[:1] and words[0] in LABORATORY:
+        raise UserError(f"{words[0]} is a command of the laboratory, which is"
+                        " not beside this vssd: run ./vssd of a checkout")
+    p = parser(groups)
     args = p.parse_args(argv)
     if getattr(args, "qemu", None) and "--" not in argv:
         p.error(f"what is {args.qemu[0]!r}?  Arguments for QEMU come"
