@@ -3,5 +3,5 @@
 
 The packages, each of which imports only those behind it: cli; watch, campaign;
 guest, sim; build; the modules beside this file (tests/scripts/test_imports.py).
-The laboratory, vssd_lab, is above all of them.
+The laboratory (lab/) is above all of them.
 """

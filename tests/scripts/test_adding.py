@@ -23,8 +23,8 @@ from vssd.paths import PROJECT
 
 GUIDES = ("adding-policy", "adding-trace-format", "adding-option",
           "adding-nvme", "adding-command")
-COPIED = ("vssd", "meson.build", "meson_options.txt", "scripts", "core", "nand",
-          "ftl", "hw-ssd", "lib", "sim", "tests", "tools", "profiles", "docs", "packaging",
+COPIED = ("vssd", "meson.build", "meson_options.txt", "scripts", "lab", "core",
+          "nand", "ftl", "hw-ssd", "lib", "sim", "tests", "tools", "profiles", "docs", "packaging",
           "guest-tools")
 LIMIT_S = 1800
 # One worker, so that the copy is built once.

@@ -643,6 +643,7 @@ def test_numbers_name_the_bound(line: str, says: str) -> None:
 @pytest.mark.parametrize("group, names", [
     ("scripts", "test_names_of_tests test_command_line Names_Of mistake3 tidy"
      " riscv64"),
+    ("lab", "test_mutants test_judge"),
     ("qemu", "test_ zero-latency surprise-remove"), ("qemu-new", "test_"),
     ("server", "test_"), ("guest", "test_ bookworm"),
     ("lint", "tidy documents"), ("mutants", "ftl"),
@@ -669,8 +670,8 @@ def used_variables() -> set[str]:
     """Every VSSD_* that a source reads or sets for a program.  Events of QMP have
     names of that form, too."""
     found = set()
-    for folder in ("scripts", "tests", "sim", "core", "nand", "ftl", "hw-ssd",
-                   "tools", "guest-tools", ".ci"):
+    for folder in ("scripts", "lab", "tests", "sim", "core", "nand", "ftl",
+                   "hw-ssd", "tools", "guest-tools", ".ci"):
         for path in (PROJECT / folder).rglob("*"):
             if not path.is_file() or path.suffix not in (
                     ".py", ".c", ".h", ".sh", ".build", "", ".service"):

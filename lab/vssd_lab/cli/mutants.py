@@ -30,7 +30,7 @@ KILLED_MIN = 0.95
 # A mutant may leave a variable unused.
 SETUP = ("-Dbuildtype=debugoptimized", "-Db_lto=false", "-Dwerror=false")
 FOLDERS = ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tests", "tools", "profiles",
-           "docs", "scripts", "packaging", "guest-tools")
+           "docs", "scripts", "lab", "packaging", "guest-tools")
 COMPILED = (".c", ".h")
 LONGER = 10  # times as long as without a mutant a test may take
 RESULTS_MAX = 10000  # that are kept

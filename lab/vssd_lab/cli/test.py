@@ -12,6 +12,7 @@ Groups, in the order in which they run:
                data sheets and the operation log; drives of up to 256 TiB; a power
                cut at every instant
   scripts      the vssd command, the sources' rules
+  lab          the laboratory: figures, benches, suites, fuzzing, these groups
   qemu         the device, through QEMU's test interface
   server       vssd-server, by a client of vfio-user; with the address sanitizer
   guest        Linux guests, through firmware and directly, kernels of other
@@ -387,6 +388,7 @@ GROUPS = {
     "clang": run_meson,
     "release": run_release,
     "scripts": run_pytest,
+    "lab": run_pytest,
     "qemu": run_pytest,
     "server": run_pytest,
     "guest": run_pytest,

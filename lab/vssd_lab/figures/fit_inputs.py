@@ -5,7 +5,7 @@ that they are checked on:
     PYTHONPATH=scripts:lab python -m vssd_lab.figures.fit_inputs DIR [--list]
 
 DIR is a folder of traces as of --traces.  Writes shapes.json and, for the
-tests, tests/scripts/inputs_heldout.json; with --list, only describes each file
+tests, tests/lab/inputs_heldout.json; with --list, only describes each file
 of DIR.  Needs numpy.
 """
 
@@ -28,7 +28,7 @@ from .shapes import Arrivals, Kind, Pairs, Reuse, Runs, Shape, Sizes, save
 from .standin import Table, arrivals, counted, made, zones
 from .traces import PAGE, SECTOR, Trace, part
 
-HELD_OUT = PROJECT / "tests/scripts/inputs_heldout.json"
+HELD_OUT = PROJECT / "tests/lab/inputs_heldout.json"
 BLOCK = 10_000  # requests
 DEEPEST = 4096  # of the stack
 SEEDS = 6  # of the b-models that b is found by
