@@ -169,7 +169,7 @@ def of_guest(monkeypatch: pytest.MonkeyPatch, folder: Path, lines: int) -> str:
         return str(args[3])
 
     monkeypatch.setattr(guests, "_spec", spec)
-    monkeypatch.setattr(guests.machine, "Drive", lambda *_, **__: None)
+    monkeypatch.setattr(guests.hardware, "Drive", lambda *_, **__: None)
     said = [hashlib.sha256(b"%d" % i).hexdigest().encode() + b"\n"
             for i in range(lines)]
     cuts = [(folder / str(i), b"".join(said[:lines * i // 16]))

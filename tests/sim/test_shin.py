@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Short forms of statements of I. Shin's two papers that hold: on small inputs
 of a kind, one seed, without what the figures `scatter` and `buffer` fit
-(docs/figures.md).  An error in a mechanism of these papers fails one."""
+(docs/lab/figures.md).  An error in a mechanism of these papers fails one."""
 
 from __future__ import annotations
 

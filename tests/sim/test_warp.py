@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figure warp in short (docs/figure-warp.md): a flash cache and three
+"""The figure warp in short (docs/lab/figure-warp.md): a flash cache and three
 streams on a drive with handles.  Its statements that hold, at 1/16 of its
 size."""
 

@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
         s = sub.add_parser(suite.name, help=suite.help)
         s.add_argument("tests", nargs="*", metavar="TEST",
                        help="tests of the suite (default: all that"
-                       " docs/suites.md has)")
+                       " docs/lab/suites.md has)")
         s.add_argument("--dir", type=Path, required=not suite.source,
                        metavar="CHECKOUT",
                        help="the suite's files, its programs built"

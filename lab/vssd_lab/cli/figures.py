@@ -58,7 +58,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         "figures", help="reproduce published figures",
         description="Figures: " + "; ".join(
             f"{k} ({v[1]})" for k, v in FIGURES.items()) + "; all.  Pictures"
-        " and a report page go to a folder (docs/figures.md).")
+        " and a report page go to a folder (docs/lab/figures.md).")
     p.add_argument("names", nargs="+", metavar="NAME",
                    help="all, or some of " + ", ".join(FIGURES))
     p.add_argument("--traces", default="", metavar="DIR",

@@ -56,7 +56,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         "fuzz", help="look for inputs that break the device or a parser",
         description="Runs a fuzz target under libFuzzer with the address and"
         " the undefined behaviour sanitizer, and says how many executions"
-        " there were (docs/fuzzing.md).  Exit status 1: an input failed; it is"
+        " there were (docs/lab/fuzzing.md).  Exit status 1: an input failed; it is"
         " kept in the folder.")
     p.add_argument("target", nargs="?", default="nvme", choices=list(TARGETS),
                    help="nvme: guests in front of any drive; trace: trace"

@@ -38,7 +38,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         description="Learns regression trees from benchmark runs of a profile"
         " (Huang 2011), and predicts latency, bandwidth and requests per"
         " second of a workload or a trace, with the expected error"
-        " (docs/model.md).")
+        " (docs/lab/model.md).")
     commands = p.add_subparsers(title="commands", metavar="COMMAND",
                                 required=True)
     _train_parser(commands)

@@ -8,7 +8,7 @@ response less the access time of a page (section IV.B: response is mainly
 waiting and access time).
 
 The text has no numbers but "up to x10", and its figures are not to be had, so
-the ranges are those of the words (docs/figure-layout.md).
+the ranges are those of the words (docs/lab/figure-layout.md).
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Setting:
 
 
 # What the paper leaves open, and the values that are played.  FILL of the
-# judged runs was chosen by the outcome (docs/figures.md).  More records take the
+# judged runs was chosen by the outcome (docs/lab/figures.md).  More records take the
 # place of files of the system, so that the drive is as full.
 FILL = "files of the system, of the capacity"
 SHARE = "writes to them, of the store's bytes"

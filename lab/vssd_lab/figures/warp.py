@@ -4,7 +4,7 @@ FAST 2026): what its emulator WARP shows, on this model.
 
 Numbers of the paper are in Table 2 and the text of sections 5.2 and 5.3.  Which
 volume they belong to, the share of each writer and points of the curves come
-from the scripts and logs of its public artifact (docs/figure-warp.md).
+from the scripts and logs of its public artifact (docs/lab/figure-warp.md).
 """
 
 from __future__ import annotations
