@@ -78,7 +78,7 @@ GUARDS = (
 ROOMS = ["payload", "memory", "namespace", "queue", "health", "reservation",
          "zone", "placement", "erase", "metadata", "data", "kv", "admin",
          "core"]
-# What a front door includes, and what all rooms share.
+# Headers for those who use the controller, and those that all rooms share.
 NVME_PUBLIC = {"nvme.h", "nvme-defs.h", "nvme-wire.h", "nvme-firmware.h",
                "nvme-stats.h", "kv-wire.h", "zone-wire.h", "vendor-log.h"}
 NVME_SHARED = {"rooms.h", "nvme-internal.h", "kept-parts.h"}

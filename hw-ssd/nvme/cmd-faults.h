@@ -21,7 +21,7 @@ void nvme_faults_free(NvmeSubsys *sub);
 /* Begin the command, or what a rule makes of it. */
 void nvme_faults_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe);
 
-/* NvmeCqClient.message */
+/* NvmeQueueClient.message */
 bool nvme_faults_message(NvmeCtrl *ctrl, unsigned vector);
 
 /* Do what is due; true: there may be more.  When something is due next. */
