@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """./vssd test counts what its groups do: each result, a worker that dies, a
 file that cannot be read, a group that runs nothing, a build whose tests do not
-all report."""
+all report.  It says what took longest."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from vssd import paths
 from vssd.build import model
 from vssd_lab.cli import test as cmd_test
 from vssd_lab.cli.test import Tally
+from vssd_lab.cli.testtimes import Times
 
 RESULTS = """
 import os, pytest
@@ -116,3 +117,32 @@ def test_builds_of_the_model(
     tally = Tally()
     cmd_test.run_meson("gcc", [], tally, False)
     assert (tally.passed, tally.failed) == (passed, failed)
+
+
+def test_what_took_longest(capsys: pytest.CaptureFixture[str]) -> None:
+    """Twenty tests, the slowest first, and the time of each group."""
+    tally = Tally()
+    for number in range(30):
+        tally.note(f"gcc: t{number}", "OK", seconds=number % 25)
+    times = tally.times
+    times.groups = {"gcc": (90.2, 170.8), "qemu": (10.0, 5.0)}
+    lines = list(times.lines())
+    assert lines[:3] == ["slowest tests:", "    24.0 s  gcc: t24",
+                         "    23.0 s  gcc: t23"]
+    assert lines[21:] == ["groups:",
+                          "       gcc  90 s, with 171 s of CPU time",
+                          "      qemu  10 s, with 5 s of CPU time",
+                          "       all  100 s, with 176 s of CPU time"]
+    capsys.readouterr()
+    with times.group("lint"):
+        pass
+    assert capsys.readouterr().out == \
+        "     | lint took 0 s, with 0 s of CPU time\n"
+    assert list(times.groups) == ["gcc", "qemu", "lint"]
+
+
+def test_no_time_of_any_test() -> None:
+    """Only the groups."""
+    assert list(Times([], {"lint": (1.0, 2.0)}).lines()) == [
+        "groups:", "      lint  1 s, with 2 s of CPU time",
+        "       all  1 s, with 2 s of CPU time"]

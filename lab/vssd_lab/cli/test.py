@@ -29,10 +29,8 @@ import argparse
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -57,6 +55,7 @@ from vssd.paths import PROJECT, cache_dir
 from vssd.proc import log_file
 
 from . import lint, mutants, testnames
+from .testtimes import Times
 
 MESON_LINE = re.compile(
     r"^\s*\d+/\d+\s+(?P<name>.+?)\s+(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
@@ -81,8 +80,10 @@ class Tally:
     passed: int = 0
     failed: list[str] = field(default_factory=list)
     skipped: int = 0
+    times: Times = field(default_factory=Times)
 
-    def note(self, name: str, result: str, detail: str = "") -> None:
+    def note(self, name: str, result: str, detail: str = "",
+             seconds: float = 0.0) -> None:
         """Count one test and show its line."""
         if result in GOOD:
             self.passed += 1
@@ -95,6 +96,8 @@ class Tally:
             mark = "FAIL"
         if len(name) > NAME_MAX:
             name = name[:NAME_MAX] + "..."
+        if seconds:
+            self.times.tests.append((seconds, name))
         print(f"{mark:<5}{name}{detail}", flush=True)
 
 
@@ -208,7 +211,8 @@ def _run_meson(kind: str, targets: list[str], which: list[str],
             seen.add(m["name"])
             name = m["name"].removeprefix("vssd:").replace(" / ", "/")
             name = re.sub(r"\+(release|slow)/", "/", name)
-            tally.note(f"{kind}: {name}", m["result"], f" ({m['time']} s)")
+            tally.note(f"{kind}: {name}", m["result"], f" ({m['time']} s)",
+                       float(m["time"]))
         elif end is None and seen and line.strip():
             print(f"     | {line}")
         status = end or 0
@@ -316,7 +320,7 @@ def _note_pytest(group: str, text: str, tally: Tally) -> None:
     detail = f" ({said['why']})" if said["why"] else ""
     if said["seconds"] >= 1:
         detail += f" ({said['seconds']:.0f} s)"
-    tally.note(f"{group}: {name}", said["result"], detail)
+    tally.note(f"{group}: {name}", said["result"], detail, said["seconds"])
 
 
 def _make_guests(tally: Tally, long: bool) -> None:
@@ -398,12 +402,6 @@ GROUPS = {
 LONG_GROUPS = {"mutants", NEW}  # of --long, or when they are named
 
 
-def _cpu_s() -> float:
-    """CPU time of the programs that have been run and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def main(args: argparse.Namespace) -> int:
     """./vssd test"""
     if args.list:
@@ -413,11 +411,9 @@ def main(args: argparse.Namespace) -> int:
     packages.ensure(*packages.TEST)
     tally = Tally()
     for name in groups:
-        begin, used = time.monotonic(), _cpu_s()
-        GROUPS[name](name, parts, tally, args.long)
-        print(f"     | {name} took {time.monotonic() - begin:.0f} s, with"
-              f" {_cpu_s() - used:.0f} s of CPU time", flush=True)
-    print()
+        with tally.times.group(name):
+            GROUPS[name](name, parts, tally, args.long)
+    print("", *tally.times.lines(), "", sep="\n")
     for name in tally.failed:
         print(f"failed: {name}")
     if tally.passed + len(tally.failed) == 0:
