@@ -115,8 +115,8 @@ BOOTS = re.compile(r"(printf .*\| |truncate .*&& )?\./vssd (run|kernel build)\b"
 REACHES = tuple(f"./vssd {name}" for name in (
     "exec", "cp", "ssh", "console", "stop", "powercut", "fault", "stat", "top",
     "metrics"))
-# Pages whose guests run without --long, too.
-SHORT = ("README.md", "docs/fdp.md", "docs/zones.md", "docs/streams.md")
+# The page whose guests run without --long, too.
+SHORT = "README.md"
 
 
 def reason(line: Line) -> str:
@@ -142,8 +142,7 @@ class Work:
     @property
     def long(self) -> bool:
         """With --long only?"""
-        return self.page not in SHORT \
-            or (self.page != "README.md" and not self.steps)
+        return self.page != SHORT
 
 
 def typed(block: list[Line]) -> bool:

@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import LONG
 
 from conftest import MIB, blank, drive, vssd
 from vssd import arch
 from vssd.build import emulator
 from vssd.guest import foreign, hardware, image
 from vssd.guest.guest import Guest
-
-LONG = pytest.mark.skipif("VSSD_LONG" not in os.environ,
-                          reason="runs with --long only")
 
 
 @pytest.fixture(scope="module", params=[

@@ -2,15 +2,14 @@
 """./vssd powercut campaign: programs that survive, and planted errors that it
 finds (docs/powercut-campaign.md).
 
-The short form has three programs in one guest, two of them with an error; and
-the same cuts again, in guests that run at the same time.  With --long each
-program has each mode and file system of its own.
+The short form has three programs in one guest, two of them with an error.  With
+--long the same cuts are repeated, also in guests that run at the same time, and
+each program has each mode and file system of its own.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import time
@@ -18,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import LONG
 
 from conftest import vssd
 from vssd import paths
 from vssd.campaign.durable import Log
 
 EXAMPLES = paths.PROJECT / "guest-tools/powercut/examples"
-LONG = pytest.mark.skipif("VSSD_LONG" not in os.environ,
-                          reason="runs with --long only")
 SQLITE = "python3 $VSSD_FILES/sqlite_rows.py"
 FILES = "python3 $VSSD_FILES/files.py"
 LEVELDB = "python3 $VSSD_FILES/leveldb_rows.py"
@@ -94,17 +92,29 @@ def planted(tmp_path_factory: pytest.TempPathFactory) \
     return folder, options, campaign(folder, *options, found=True)
 
 
-def test_planted_errors(tmp_path: Path, planted: tuple[
+def test_planted_errors(planted: tuple[
         Path, list[str], dict[str, Any]]) -> None:
     """SQLite that syncs has no loss; SQLite without, and renames without fsync,
-    have; and the printed command repeats the first violation, from a recorded
-    run that is the same to the byte."""
+    have."""
     folder, _, result = planted
     said = " ".join(row["text"] for row in result["rows"])
     assert "off: " in said and "rename: " in said and "sound: " not in said
     assert max(row["notes"] for row in result["rows"]) > 30
     bad = next(row for row in result["rows"] if not row["ok"])
     assert (folder / f"cut{bad['cut']}.img").exists()
+    assert bad["replay"].startswith("./vssd powercut campaign ")
+    log = Log(folder / "durable.log")
+    assert any(r.changes for r in log.records)
+    log.close()
+
+
+@LONG
+def test_replay(tmp_path: Path, planted: tuple[
+        Path, list[str], dict[str, Any]]) -> None:
+    """The printed command repeats the first violation, from a recorded run that
+    is the same to the byte."""
+    folder, _, result = planted
+    bad = next(row for row in result["rows"] if not row["ok"])
     words = shlex.split(bad["replay"])
     done = vssd(*words[1:], "--json", "--output", str(tmp_path / "2"))
     assert done.returncode == 1, done.stderr
@@ -115,11 +125,9 @@ def test_planted_errors(tmp_path: Path, planted: tuple[
     for name in ("durable.log", "notes.log"):
         assert (folder / name).read_bytes() \
             == (tmp_path / "2" / name).read_bytes()
-    log = Log(folder / "durable.log")
-    assert any(r.changes for r in log.records)
-    log.close()
 
 
+@LONG
 def test_jobs(tmp_path: Path, planted: tuple[
         Path, list[str], dict[str, Any]]) -> None:
     """Guests that check at the same time, each some of the cuts, give the

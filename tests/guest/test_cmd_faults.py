@@ -10,7 +10,6 @@ kernels of other suites, on the root of the built-in guest.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import LONG
 
 from conftest import MIB, Env, blank, drive
 from test_power import FIND
@@ -26,8 +26,6 @@ from vssd.guest import image, suite_kernel
 from vssd.guest.guest import Guest
 
 OTHERS = ("bullseye", "bookworm", "trixie-backports")
-LONG = pytest.mark.skipif("VSSD_LONG" not in os.environ,
-                          reason="runs with --long only")
 TIMEOUT_S = 4
 PANIC_S = 120
 PATH = "/machine/peripheral/ssd1"
@@ -157,7 +155,8 @@ def test_status(faulty: Faulty) -> None:
 
 
 @pytest.mark.parametrize("action", [
-    "drop", "drop-completion", "wrong-cid", "bad-phase"])
+    "drop", *(pytest.param(action, marks=LONG)
+              for action in ("drop-completion", "wrong-cid", "bad-phase"))])
 def test_never_completes(faulty: Faulty, action: str) -> None:
     """Abort finds nothing; the second timeout resets the controller; the write
     is sent again."""

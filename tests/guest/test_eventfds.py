@@ -21,6 +21,7 @@ THREADS = 2
 EVENTS = {"ioeventfd": "on", "irqfd": "on", "doorbell_threads": str(THREADS)}
 # One queue for each vCPU, so each thread has one.
 SMP = THREADS
+SIZE_MIB = 8  # of each job
 
 
 @pytest.fixture(scope="module", name="traced")
@@ -83,7 +84,7 @@ def test_verify(traced: tuple[Guest, Path], i: int) -> None:
     name = name_of(guest, i)
     for seed in range(2):
         before, messages = events(log)
-        verified(guest, f"/dev/nvme{name}n1", 32, seed)
+        verified(guest, f"/dev/nvme{name}n1", SIZE_MIB, seed)
         after, more = events(log)
         grown = after - before
         assert sum(n > 50 for n in grown.values()) >= SMP, grown

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from long_form import LONG
 
 from conftest import Env, blank, drive
 from vssd.build import guest_tools, model, venv
@@ -127,6 +128,7 @@ def modelled(trace: Path, handles: str) -> float:
     return waf
 
 
+@LONG
 def test_cache_by_write_streams(cached: Guest, trace: Path) -> None:
     """Handles for small and for large objects lower the write amplification,
     to what the simulator has for the same writes."""

@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
+from long_form import LONG
 
 from conftest import MIB, Env, blank, drive, refused
 from vssd.guest.guest import Guest
 
 FIO = ("fio --name=x --filename=/dev/nvme1n1 --direct=1 --rw=randrw --bs=4k-128k"
-       " --iodepth=16 --ioengine=libaio --size=24m --numjobs=1 --verify=crc32c"
+       " --iodepth=16 --ioengine=libaio --size=8m --numjobs=1 --verify=crc32c"
        " --verify_fatal=1 --randseed=7 --output-format=json")
 
 
@@ -22,7 +23,7 @@ STRICT = " iommu.passthrough=0 iommu.strict=1"
 
 @pytest.mark.parametrize("device,append", [
     ("intel-iommu,intremap=off", " intel_iommu=on"),
-    ("virtio-iommu-pci", "")], ids=["intel", "virtio"])
+    pytest.param("virtio-iommu-pci", "", marks=LONG)], ids=["intel", "virtio"])
 def test_fio_behind_an_iommu(env: Env, tmp_path: Path, device: str,
                              append: str) -> None:
     """Root and data drive behind one: data verified, no fault, no error."""

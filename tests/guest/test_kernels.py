@@ -9,7 +9,6 @@ Debian 13; --long gives each the root of its own suite.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import IS_LONG, LONG
 
 from conftest import Env, blank, drive, refused
 from vssd import paths
@@ -57,7 +57,7 @@ def of_suite(env: Env, folder: Path, suite: str, params: str = "") \
         -> Iterator[Guest]:
     """A suite's kernel: on the root that all tests have; with --long, on the
     suite's own."""
-    if "VSSD_LONG" in os.environ:
+    if IS_LONG:
         made = image.ensure(suite=suite)
         kernel, initrd = made.kernel, made.initrd
     else:
@@ -82,6 +82,8 @@ def patched_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
 def old_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """Debian 11's kernel as it is, four streams."""
+    if not IS_LONG:
+        pytest.skip("runs with --long only")
     yield from of_suite(env, tmp_path_factory.mktemp("old"), "bullseye",
                         " nvme_core.streams=1")
 
@@ -363,6 +365,7 @@ def test_fadvise_memory(patched: Guest, kind: str) -> None:
         dict.fromkeys(range(1, 9), 4 * MIB)
 
 
+@LONG
 def test_streamrun_many_opens(patched: Guest) -> None:
     """Several writers at a time, many opens, and processes that are
     killed within one."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import LONG
 
 from conftest import Env, vssd
 from vssd import paths
@@ -210,6 +211,7 @@ def test_a_second_define_updates(virsh: Virsh,
     virsh("undefine", NAME)
 
 
+@LONG
 @pytest.mark.usefixtures("no_images")
 def test_virt_install(virsh: Virsh, daemon: subprocess.Popen[str]) -> None:
     """The printed command makes a domain and starts it; its guest boots from

@@ -17,7 +17,7 @@ from vssd.guest.guest import Guest
 SUBSYSTEM = ("d=$(dirname $(grep -lw VSSD0001"
              " /sys/class/nvme-subsystem/*/serial)); ")
 FIO = ("fio --name=v --filename={dev} --aux-path=/run --ioengine=libaio"
-       " --direct=1 --rw=randwrite --bs=4k --size=48m --iodepth=4"
+       " --direct=1 --rw=randwrite --bs=4k --size=24m --iodepth=4"
        " --verify=crc32c --verify_fatal=1 --time_based=0 --rate_iops=600"
        " --output=/run/fio.out")
 UNPLUG_S = 120

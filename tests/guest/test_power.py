@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from long_form import LONG
 
 from conftest import MIB, Env, blank, drive
 from vssd.errors import UserError
@@ -34,7 +35,7 @@ FIND = ("for i in $(seq 600); do f=$(grep -lw VSSD0001"
         " lspci -nn >&2; ps -eo stat,wchan:30,args | grep '^D' >&2; exit 1")
 
 
-@pytest.fixture(scope="module", params=["off", "on"],
+@pytest.fixture(scope="module", params=["off", pytest.param("on", marks=LONG)],
                 ids=["sound", "ignored-flush"])
 def cut_guest(request: pytest.FixtureRequest, env: Env,
               tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
@@ -84,8 +85,8 @@ def cut_and_check(guest: Guest, more: int, seconds: float) \
 
 @pytest.mark.parametrize("mkfs, check", [
     ("mkfs.ext4 -q -F", "e2fsck -fn"),
-    ("mkfs.xfs -q -f", "xfs_repair -n"),
-    ("mkfs.f2fs -q -f", "fsck.f2fs --dry-run"),
+    pytest.param("mkfs.xfs -q -f", "xfs_repair -n", marks=LONG),
+    pytest.param("mkfs.f2fs -q -f", "fsck.f2fs --dry-run", marks=LONG),
 ], ids=["ext4", "xfs", "f2fs"])
 def test_file_system(cut_guest: Guest, mkfs: str, check: str,
                      request: pytest.FixtureRequest) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from long_form import LONG
 
 from conftest import MIB, Env, blank, vssd
 from vssd import paths
@@ -79,7 +80,7 @@ def powercut(mode: str, drive: str = "") -> None:
     assert f"cut the power of {drive or 'ssd0'}: {mode}" in done.stderr
 
 
-@pytest.mark.parametrize("mode", ["reset", "stop"])
+@pytest.mark.parametrize("mode", ["reset", pytest.param("stop", marks=LONG)])
 def test_machine_ends(env: Env, tmp_path: Path, mode: str) -> None:
     """The command is gone with the machine; what was synced before is there in
     the next run."""

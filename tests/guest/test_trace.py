@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import LONG
 
 from conftest import Env, load, vssd
 
@@ -25,8 +26,8 @@ def played(trace: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("more", [[], ["--icount"]],
-                         ids=["real-time", "virtual-time"])
+@pytest.mark.parametrize("more", [
+    [], pytest.param(["--icount"], marks=LONG)], ids=["real-time", "virtual-time"])
 def test_fio_is_played_again(env: Env, tmp_path: Path,
                              more: list[str]) -> None:
     """Every command of boot, fio and shutdown ends after the same time, and

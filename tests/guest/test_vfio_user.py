@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import LONG
 from qemu.qmp import ExecuteError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
@@ -52,6 +53,7 @@ def wait_boots(guest: Guest, count: int, limit_s: float = 1500) -> None:
         time.sleep(0.5)
 
 
+@LONG
 def test_real_guest(env: Env, tmp_path: Path) -> None:
     """See above; three boots."""
     program = vfio_server.ensure()

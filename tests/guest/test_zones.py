@@ -113,7 +113,7 @@ def test_fio(guest: Guest, i: int) -> None:
     text = guest.run(
         f"fio --name=z --filename={dev} --direct=1 --zonemode=zbd"
         " --rw=randwrite --bs=64k --iodepth=8 --ioengine=libaio"
-        " --max_open_zones=8 --size=100% --io_size=600M --verify=crc32c"
+        " --max_open_zones=8 --size=100% --io_size=200M --verify=crc32c"
         " --output-format=json")
     job = json.loads(text[text.index("{"):])["jobs"][0]
     assert job["error"] == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A short form of the figure blackbox: statements that hold with a twelfth of
-the runs, and errors of the method that make them fail."""
+"""A short form of the figure blackbox (--long): statements that hold with a twelfth
+of the runs, and errors of the method that make them fail."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from long_form import LONG
 
 from vssd.build import model, venv
 from vssd.sim import run as simrun
@@ -21,6 +22,7 @@ from vssd_lab.figures import blackbox_model as bb  # noqa: E402
 from vssd_lab.figures import blackbox_runs as br  # noqa: E402
 from vssd_lab.figures import judge  # noqa: E402
 
+pytestmark = LONG
 SHORT = 1000  # runs
 HOLD = ("latency, MRE, extended better", "bandwidth, R2, extended better",
         "bandwidth, MRE, extended better",

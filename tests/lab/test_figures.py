@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from long_form import LONG
 
 from vssd.build import venv
 from vssd.errors import UserError
@@ -238,8 +239,12 @@ def test_excerpt_scales_the_buffer(tmp_path: Path) -> None:
     assert all(one.real and one.trace for one in found.values())
 
 
-@pytest.mark.parametrize("name", sorted(set(cmd_figures.FIGURES)
-                                        - set(cmd_figures.LONG)))
+OF_MINUTES = ("blackbox", "buffer", "scatter", "warp")
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=LONG) if name in OF_MINUTES else name
+    for name in sorted(set(cmd_figures.FIGURES) - set(cmd_figures.LONG))])
 def test_short_run(name: str, tmp_path: Path) -> None:
     """Each figure makes rows, pictures and the page."""
     done = vssd("figures", name, "--quick", "--scale", "0.01", "--out",

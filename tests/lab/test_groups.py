@@ -12,7 +12,9 @@ import pytest
 
 from vssd import paths
 from vssd.build import model
+from vssd.errors import UserError
 from vssd_lab.cli import test as cmd_test
+from vssd_lab.cli import testnames, testparts
 from vssd_lab.cli.test import Tally
 from vssd_lab.cli.testtimes import Times
 
@@ -146,3 +148,24 @@ def test_no_time_of_any_test() -> None:
     assert list(Times([], {"lint": (1.0, 2.0)}).lines()) == [
         "groups:", "      lint  1 s, with 2 s of CPU time",
         "       all  1 s, with 2 s of CPU time"]
+
+
+def test_each_part_has_its_files_and_tests() -> None:
+    """Of the table of long tests."""
+    for part in testparts.PARTS:
+        for name in part.files:
+            assert [*paths.PROJECT.glob(f"{name.rstrip('/')}*")], name
+        for group, names in part.tests.items():
+            assert group in cmd_test.GROUPS
+            assert testnames.unknown([group], list(names)) == []
+
+
+def test_long_tests_of_a_change() -> None:
+    """Those of each part that has changed, once."""
+    assert testparts.long_tests(["CONTRIBUTING.md", "tests/mutants.toml"]) == {}
+    found = testparts.long_tests(["ftl/gc/gc.c", "nand/nand.c", "docs/a.md"])
+    assert found == {"gcc": ["swarm", "power", "wide"], "clang": ["swarm"],
+                     "guest": ["test_pages"]}
+    assert testparts.changed_since("HEAD") is not None
+    with pytest.raises(UserError, match="--changed --no-such: name a tag"):
+        testparts.changed_since("--no-such")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import LONG
 
 from vssd.build import venv
 from vssd.paths import PROJECT
@@ -188,6 +189,7 @@ HOLD = (
     *(f"isolation: RU {ru} MiB, OP 10 %: PI below II" for ru in (128, 256)))
 
 
+@LONG
 def test_short_form(short: Rows) -> None:
     """The statements that hold."""
     bad = [p for p in HOLD if short[p]["verdict"] != "holds"]

@@ -4,7 +4,7 @@
 Each profile names its source.  Published "up to" figures are compared as they
 stand.  The tolerances: 10 % for latency and bandwidth, 20 % for random writes,
 whose level depends on over-provisioning and data placement that nobody
-publishes.
+publishes.  A drive takes seconds to get there: all but one do with --long only.
 """
 
 import json
@@ -13,6 +13,7 @@ import subprocess
 import unittest
 
 SIM = os.environ["VSSD_SIM"]
+LONG = "VSSD_LONG" in os.environ
 
 READ_QD1 = ("preload", "rw=randread bs=4k iodepth=1 number_ios=3000")
 READ_SEQ = ("seq", "rw=read bs=128k iodepth=32 number_ios=16000")
@@ -45,12 +46,18 @@ class Classes(unittest.TestCase):
         self.assertGreaterEqual(got, low * (1 - tolerance), (profile, how))
         self.assertLessEqual(got, high * (1 + tolerance), (profile, how))
 
+    def steady(self, profile: str, low: float, high: float,
+               tolerance: float) -> None:
+        """Random writes of a drive that is full."""
+        if LONG or profile == "datacentre-tlc":
+            self.within(profile, WRITE_RANDOM, "iops", low, high, tolerance)
+
     def test_sata_mlc_2013(self) -> None:
         p = "sata-mlc-2013"
         self.within(p, READ_QD1, "us", 100, 100, .10)
         self.within(p, READ_SEQ, "mb_s", 470, 470, .10)
         self.within(p, WRITE_SEQ, "mb_s", 320, 320, .10)
-        self.within(p, WRITE_RANDOM, "iops", 14500, 14500, .20)
+        self.steady(p, 14500, 14500, .20)
 
     def test_nvme_tlc_2019(self) -> None:
         p = "nvme-tlc-2019"
@@ -60,7 +67,7 @@ class Classes(unittest.TestCase):
         # Published for a drive with room; of the steady state nothing is, so
         # only that it is far below.
         self.within(p, WRITE_RANDOM_FRESH, "iops", 200000, 200000, .20)
-        self.within(p, WRITE_RANDOM, "iops", 5000, 60000, .0)
+        self.steady(p, 5000, 60000, .0)
 
     def test_dramless_tlc(self) -> None:
         p = "dramless-tlc"
@@ -74,8 +81,9 @@ class Classes(unittest.TestCase):
         self.within(p, READ_QD1, "us", 85, 85, .10)
         self.within(p, READ_SEQ, "mb_s", 3200, 3200, .10)
         self.within(p, WRITE_SEQ, "mb_s", 1050, 1050, .10)
-        self.within(p, WRITE_RANDOM, "iops", 38000, 38000, .20)
+        self.steady(p, 38000, 38000, .20)
 
+    @unittest.skipUnless(LONG, "runs with --long only")
     def test_superblock_gc(self) -> None:
         """With rows, GC by superblocks is no slower than by planes."""
         p = "datacentre-tlc"
@@ -90,14 +98,14 @@ class Classes(unittest.TestCase):
         p = "qlc"
         self.within(p, READ_SEQ, "mb_s", 3200, 3200, .10)
         self.within(p, WRITE_SEQ, "mb_s", 1000, 1000, .10)
-        self.within(p, WRITE_RANDOM, "iops", 36000, 36000, .20)
+        self.steady(p, 36000, 36000, .20)
 
     def test_low_latency_slc(self) -> None:
         p = "low-latency-slc"
         self.within(p, READ_QD1, "us", 12, 20, .0)
         self.within(p, READ_SEQ, "mb_s", 3200, 3200, .10)
         self.within(p, WRITE_SEQ, "mb_s", 3200, 3200, .10)
-        self.within(p, WRITE_RANDOM, "iops", 170000, 170000, .20)
+        self.steady(p, 170000, 170000, .20)
 
 
 if __name__ == "__main__":

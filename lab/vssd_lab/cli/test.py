@@ -6,11 +6,11 @@ Groups, in the order in which they run:
                clang-tidy, the documents' links and commands
   gcc, clang   the model built by each, and its unit, property, swarm and fuzz
                tests; gcc's build watches memory (address sanitizer), clang's
-               what C leaves undefined, without the longest tests; with --long
+               what C leaves undefined, by swarm and fuzz tests alone; with --long
                each both, and all tests
   release      the model as users get it: many requests, compared with formulas,
-               data sheets and the operation log; drives of up to 256 TiB; a power
-               cut at every instant
+               data sheets and the operation log; full drives of each policy;
+               drives of up to 256 TiB; power cuts at many instants
   scripts      the vssd command, the sources' rules
   lab          the laboratory: figures, benches, suites, fuzzing, these groups
   qemu         the device, through QEMU's test interface
@@ -54,7 +54,7 @@ from vssd.guest import image, suite_kernel
 from vssd.paths import PROJECT, cache_dir
 from vssd.proc import log_file
 
-from . import lint, mutants, testnames
+from . import lint, mutants, testnames, testparts
 from .testtimes import Times
 
 MESON_LINE = re.compile(
@@ -109,6 +109,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--long", action="store_true",
                    help="run the long tests, too: hours")
+    p.add_argument("--changed", metavar="COMMIT",
+                   help="run only the long tests of the parts that have changed"
+                   " since then")
     p.add_argument("--list", action="store_true",
                    help="list the groups and end")
     p.add_argument("names", nargs="*", metavar="NAME",
@@ -118,6 +121,9 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 def check(args: argparse.Namespace) -> None:
     """The names, before anything is installed or built."""
+    if args.changed is not None and (args.names or args.long):
+        raise UserError("--changed: chooses the tests by itself; give no NAME"
+                        " and no --long with it")
     groups, parts = _chosen(args)
     if any(not re.fullmatch(r"[\w.-]+", p) for p in parts):
         raise UserError("NAME: a group (./vssd test --list), or a part of the"
@@ -163,11 +169,16 @@ def _lines(args: list[str], log: Path, env: dict[str, str]) \
 
 
 def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
-    """The tests of one build of the model with a sanitizer."""
+    """The tests of one build of the model with a sanitizer: all of them with
+    gcc, and with --long; those of suite random with clang."""
     if long:
-        kind += "-long"
-    setup = "long" if long else "sanitized" if kind == "gcc" else "brief"
-    _run_meson(kind, [], ["--setup", setup], parts, tally, long)
+        _run_meson(f"{kind}-long", ["all", "release-tests"],
+                   ["--setup", "long"], parts, tally, long)
+    elif kind == "gcc":
+        _run_meson(kind, [], ["--setup", "sanitized"], parts, tally, long)
+    else:
+        _run_meson(kind, ["random-tests"],
+                   ["--setup", "quick", "--suite", "random"], parts, tally, long)
 
 
 def run_release(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
@@ -329,7 +340,7 @@ def _make_guests(tally: Tally, long: bool) -> None:
     makers: dict[str, Callable[[], object]] = {
         "image": image.ensure,
         "kernel with our patches": partial(kernel_build.ensure, Wanted())}
-    for suite in ("bullseye", "trixie-backports"):
+    for suite in ("trixie-backports", *["bullseye"] * long):
         makers[f"kernel of {suite}"] = partial(
             image.ensure if long else suite_kernel.ensure, suite=suite)
     for name, make in makers.items():
@@ -408,11 +419,19 @@ def main(args: argparse.Namespace) -> int:
         print("\n".join(GROUPS))
         return 0
     groups, parts = _chosen(args)
+    wanted = dict.fromkeys(groups, parts)
+    if args.changed is not None:
+        wanted = testparts.long_tests(testparts.changed_since(args.changed))
+        if not wanted:
+            print("no part with long tests has changed")
+            return 0
+        for name, chosen in wanted.items():
+            print(f"     | {name}: {' '.join(chosen)}", flush=True)
     packages.ensure(*packages.TEST)
     tally = Tally()
-    for name in groups:
+    for name, chosen in wanted.items():
         with tally.times.group(name):
-            GROUPS[name](name, parts, tally, args.long)
+            GROUPS[name](name, chosen, tally, args.long or bool(args.changed))
     print("", *tally.times.lines(), "", sep="\n")
     for name in tally.failed:
         print(f"failed: {name}")
