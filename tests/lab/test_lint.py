@@ -74,6 +74,27 @@ def test_a_mistake_is_found(name: str, tree: Path) -> None:
     assert said in "\n".join(lint.CHECKS[name]())
 
 
+def test_a_file_that_is_the_same_is_not_looked_at_again(
+        tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By clang-tidy, which takes seconds for each; a header is in all."""
+    looked_at: list[object] = []
+
+    def run(args: list[str | Path]) -> list[str]:
+        looked_at.extend(a for a in args if str(a).endswith(".c"))
+        return []
+
+    monkeypatch.setattr(lint, "findings", run)
+    (tree / "core/b.c").write_text("int b;\n")
+    for changed, names in (("core/b.c", ["core/a.c", "core/b.c"]),
+                           ("docs/a.md", []), ("core/b.c", ["core/b.c"]),
+                           ("core/a.h", ["core/a.c", "core/b.c"])):
+        looked_at.clear()
+        with (tree / changed).open("a") as f:
+            f.write(f"/* {len(names)} {changed} */\n")
+        assert lint.clang_tidy() == []
+        assert looked_at == names, changed
+
+
 def test_older_lines_keep_their_form(tree: Path) -> None:
     """clang-format looks at changed lines only."""
     old = tree / "core/old.c"

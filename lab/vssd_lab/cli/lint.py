@@ -10,6 +10,7 @@ product, not at its tests.  Settings: pyproject.toml, .codespellrc,
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from vssd.build import model, packages, venv
 from vssd.errors import UserError, one_line
-from vssd.paths import PROJECT, cache_dir
+from vssd.paths import PROJECT, cache_dir, key_of
 
 PRODUCT = ("core", "nand", "ftl", "lib", "hw-ssd/nvme", "hw-ssd/rules",
            "sim", "tools")
@@ -27,6 +28,7 @@ C_SUFFIXES = (".c", ".h")
 PROSE = (".c", ".h", ".py", ".md", ".ini", ".sh", ".json", ".txt", ".toml",
          ".build", ".yaml", ".java", ".service", ".events")
 TIDY_BATCH = 6  # files for each run of clang-tidy
+TIDIED = "clang-tidy.json"  # in the build: the files of which it says nothing
 DOCUMENTS = "tests/scripts/test_docs.py"
 NO_HISTORY = "git does not know this tree's history"
 
@@ -120,17 +122,39 @@ def clang_format() -> list[str]:
     return [] if found[:1] and found[0].startswith(said) else found
 
 
+def _tidy_keys(build: Path) -> dict[str, str]:
+    """What clang-tidy says of each file depends on the file, on its settings and
+    commands, and on headers."""
+    every = sources()
+    version = subprocess.run(["sh", "-c", "clang-tidy --version"], check=False,
+                             capture_output=True).stdout
+    shared = [version,
+              (PROJECT / ".clang-tidy").read_bytes(),
+              (build / "compile_commands.json").read_bytes(),
+              *((PROJECT / n).read_bytes() for n in every if n.endswith(".h"))]
+    return {n: key_of(*shared, (PROJECT / n).read_bytes()) for n in every
+            if n.endswith(".c")
+            and n.startswith(tuple(f"{folder}/" for folder in PRODUCT))}
+
+
 def clang_tidy() -> list[str]:
     """errors in C that compilers accept"""
     build = model.configured("clang")
-    names = [n for n in sources() if n.endswith(".c")
-             and n.startswith(tuple(f"{folder}/" for folder in PRODUCT))]
+    keys = _tidy_keys(build)
+    try:
+        good = json.loads((build / TIDIED).read_text("utf-8"))
+    except (OSError, ValueError):
+        good = {}
+    names = [n for n, key in keys.items() if good.get(n) != key]
     batches = [names[i:i + TIDY_BATCH]
                for i in range(0, len(names), TIDY_BATCH)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         found = pool.map(lambda batch: findings(
             ["clang-tidy", "-p", build, "--quiet", *batch]), batches)
-        return [line for lines in found for line in lines]
+        said = [line for lines in found for line in lines]
+    if not said:
+        (build / TIDIED).write_text(json.dumps(keys), "utf-8")
+    return said
 
 
 def documents() -> list[str]:
