@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests with guests share: one booted guest with four vssd drives,
-and ways to boot others."""
+"""What the tests with guests share: a booted guest with four vssd drives, one with
+drives of many kinds, and ways to boot others."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from typing import Any
 
 import pytest
 
+import featured as featured_drives
+from featured import MIB as MIB
+from featured import blank as blank
 from vssd import paths, rundir
 from vssd.build import emulator, model, qemu_build
 from vssd.guest import hardware, kvm
 from vssd.guest import image as image_module
 from vssd.guest.guest import Guest
 
-MIB = 1 << 20
-SMALL = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
+SMALL = ["nand.channels=2", "nand.dies=1", "nand.pages=8",
          "ftl.op_percent=7%"]
 
 # Tests run at the same time but for these, which look at the guests that ./vssd
@@ -32,7 +34,7 @@ OF_RUN = ("test_run", "test_command_line", "test_machines", "test_powercut",
           "test_trace", "test_rocksdb", "test_cassandra", "test_vfio_user",
           "test_vng")
 # Fixtures that start a guest; its tests are one worker's, too.
-GUESTS = ("patched", "old", "new", "cut_guest")
+GUESTS = ("patched", "old", "new", "cut_guest", "four_cpus", "featured")
 # What takes longest begins first; then come the others.
 LONGEST = ("run", "test_drive", "cut_guest-sound", "test_migration")
 
@@ -42,14 +44,14 @@ def _group(item: pytest.Function) -> str:
     module = item.module.__name__
     if module in OF_RUN:
         return "run"
-    if module in ("test_boot", "test_pages"):  # "]" ends a name in what pytest-xdist says
-        return re.sub(r"\W", "-", item.name)
     params = item.callspec.params if hasattr(item, "callspec") else {}
     for name in GUESTS:
         if name in item.fixturenames or params.get("kernel") == name:
             param = item.callspec.id.split("-")[0] \
                 if name == "cut_guest" else ""
             return f"{name}-{param}" if param else name
+    if module in ("test_boot", "test_pages"):  # "]" ends a name in what pytest-xdist says
+        return re.sub(r"\W", "-", item.name)
     return module
 
 
@@ -104,13 +106,6 @@ def drive(path: Path, fmt: str = "qcow2", profile: str = "tlc-generic",
     """A vssd drive in front of a file."""
     return hardware.Drive(path, fmt, "vssd", paths.find_profile(profile),
                          sets or [])
-
-
-def blank(path: Path, nbytes: int) -> Path:
-    """An empty raw image."""
-    with path.open("wb") as f:
-        f.truncate(nbytes)
-    return path
 
 
 def number_of(guest: Guest, ctrl: str, nsid: int) -> str:
@@ -174,6 +169,20 @@ def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
               ["buffer.plp=on"]),
     ]
     with Guest(env.spec(drives)) as running:
+        running.wait_agent()
+        yield running
+
+
+@pytest.fixture(scope="session")
+def featured(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """The shared guest whose drives have more than blocks of data."""
+    folder = tmp_path_factory.mktemp("featured")
+    spec = env.spec([drive(env.overlay(folder)),
+                     *featured_drives.numbered(folder)],
+                    extra=featured_drives.named(folder))
+    spec.append += featured_drives.APPEND
+    with Guest(spec) as running:
         running.wait_agent()
         yield running
 

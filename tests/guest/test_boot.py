@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,10 +45,13 @@ def test_firmware_boots_grub_from_the_drive(env: Env, tmp_path: Path,
         assert stats["latency_ns"]["read"]["mean"] > 0
 
 
-def test_direct_boot_and_second_boot(env: Env, tmp_path: Path) -> None:
-    """What was written before the shutdown is there after it."""
-    root = env.overlay(tmp_path)
-    with Guest(env.spec([drive(root)])) as guest:
+def test_raw_image_and_second_boot_of_qcow2(env: Env, tmp_path: Path) -> None:
+    """What was written before the shutdown is there after it, and in an image
+    of the other format; firmware boots the first one."""
+    raw = tmp_path / "disk.raw"
+    subprocess.run([env.qemu.img, "convert", "-O", "raw", "-f", "qcow2",
+                    env.overlay(tmp_path), raw], check=True)
+    with Guest(firmware_spec(env, raw, "seabios", "raw")) as guest:
         guest.wait_prompt()
         guest.run("dd if=/dev/urandom of=/root/big bs=1M count=16 2>/dev/null;"
                   " cp -a /usr/bin /root/bin; sync")
@@ -55,6 +59,9 @@ def test_direct_boot_and_second_boot(env: Env, tmp_path: Path) -> None:
                          " | xargs sha256sum")
         guest.power_off()
         assert guest.live.end_reason == "guest-shutdown"
+    root = tmp_path / "disk.qcow2"
+    subprocess.run([env.qemu.img, "convert", "-O", "qcow2", "-f", "raw", raw,
+                    root], check=True)
     with Guest(env.spec([drive(root)])) as guest:
         again = guest.run("cd /root && find big bin -type f | sort"
                           " | xargs sha256sum")
@@ -62,39 +69,6 @@ def test_direct_boot_and_second_boot(env: Env, tmp_path: Path) -> None:
         assert len(sums.splitlines()) > 100
         assert "error" not in guest.run(
             "dmesg --level=err,crit,alert,emerg | grep -iE 'nvme|ext4' || :")
-
-
-def test_guest_reboot_keeps_the_drive(env: Env, tmp_path: Path) -> None:
-    """A reset of the machine, without a shutdown of the system."""
-    with Guest(env.spec([drive(env.overlay(tmp_path))])) as guest:
-        guest.run("echo kept > /root/file; sync")
-        guest.live.greeted.clear()
-        guest.live.frames.greeted = False
-        guest.qmp("system_reset")
-        guest.wait_agent()
-        assert guest.run("cat /root/file") == "kept\n"
-
-
-def test_raw_and_qcow2_images_boot(env: Env, tmp_path: Path) -> None:
-    """What is written to one is in the other, made of it."""
-    raw = tmp_path / "disk.raw"
-    subprocess.run([env.qemu.img, "convert", "-O", "raw", "-f", "qcow2",
-                    env.overlay(tmp_path), raw], check=True)
-    with Guest(firmware_spec(env, raw, "seabios", "raw")) as guest:
-        guest.run("echo raw > /root/format; sync")
-        guest.power_off()
-    qcow2 = tmp_path / "disk.qcow2"
-    subprocess.run([env.qemu.img, "convert", "-O", "qcow2", "-f", "raw", raw,
-                    qcow2], check=True)
-    with Guest(firmware_spec(env, qcow2, "seabios")) as guest:
-        assert guest.run("cat /root/format") == "raw\n"
-
-
-def test_smp_uses_a_queue_per_cpu(env: Env, tmp_path: Path) -> None:
-    """Linux gets an I/O queue for each of its CPUs."""
-    with Guest(env.spec([drive(env.overlay(tmp_path))], smp=4)) as guest:
-        text = guest.run("dmesg | grep 'default/read/poll queues'")
-        assert re.search(r"\b4/0/0 default", text)
 
 
 # Switches the memory of a PCI device that no driver uses off and on.
@@ -110,14 +84,37 @@ counts; sleep 3; counts
 """
 
 
-def test_no_interrupt_is_lost(env: Env, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def four_cpus(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """A guest with four vCPUs, and a device that no driver needs."""
+    root = env.overlay(tmp_path_factory.mktemp("cpus"))
+    with Guest(env.spec([drive(root)], smp=4, extra=[
+            "-device", "ich9-ahci,addr=0x10"])) as guest:
+        yield guest
+
+
+def test_smp_uses_a_queue_per_cpu(four_cpus: Guest) -> None:
+    """Linux gets an I/O queue for each of its CPUs."""
+    text = four_cpus.run("dmesg | grep 'default/read/poll queues'")
+    assert re.search(r"\b4/0/0 default", text)
+
+
+def test_no_interrupt_is_lost(four_cpus: Guest) -> None:
     """Each vCPU keeps its timer while a device's memory goes and comes
     (hw-ssd/qemu/patches)."""
-    device = ["-device", "ich9-ahci,addr=0x10"]
-    with Guest(env.spec([drive(env.overlay(tmp_path))], smp=4,
-                        extra=device)) as guest:
-        text = guest.run(MOVE, timeout_s=300)
-        first, last = ([int(x) for x in re.findall(r"\b\d+\b", line)]
-                       for line in text.splitlines())
-        assert len(first) == 4
-        assert all(a < b for a, b in zip(first, last, strict=True)), text
+    text = four_cpus.run(MOVE, timeout_s=300)
+    first, last = ([int(x) for x in re.findall(r"\b\d+\b", line)]
+                   for line in text.splitlines())
+    assert len(first) == 4
+    assert all(a < b for a, b in zip(first, last, strict=True)), text
+
+
+def test_guest_reboot_keeps_the_drive(four_cpus: Guest) -> None:
+    """A reset of the machine, without a shutdown of the system."""
+    four_cpus.run("echo kept > /root/file; sync")
+    four_cpus.live.greeted.clear()
+    four_cpus.live.frames.greeted = False
+    four_cpus.qmp("system_reset")
+    four_cpus.wait_agent()
+    assert four_cpus.run("cat /root/file") == "kept\n"

@@ -3,35 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
-from conftest import MIB, Env, blank, drive
-from vssd import paths
+from conftest import MIB
 from vssd.guest.guest import Guest
 
 
-@pytest.fixture(scope="module", name="guest")
-def cmb_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
-        -> Iterator[Guest]:
-    """Beside the root, a drive with 16 MiB of the buffer."""
-    folder = tmp_path_factory.mktemp("cmb")
-    path = blank(folder / "disk.raw", 64 * MIB)
-    profile = paths.find_profile("tlc-generic")
-    extra = ["-blockdev", f"driver=raw,file.driver=file,file.filename={path},"
-             "node-name=cmbdisk", "-device",
-             f"vssd,id=cmbssd,drive=cmbdisk,profile={profile},serial=CMBDRIVE,"
-             "cmb=16M"]
-    with Guest(env.spec([drive(env.overlay(folder))], extra=extra)) as running:
-        running.wait_agent()
-        yield running
-
-
-def test_linux_uses_it(guest: Guest) -> None:
+def test_linux_uses_it(featured: Guest) -> None:
     """A kernel with PCI_P2PDMA puts its submission queues into the buffer; one
     without (Debian's) enables it and finds that it cannot use it.  Data is
     right either way, also after a reset of the controller."""
+    guest = featured
     name = guest.run("grep -lw CMBDRIVE /sys/class/nvme/*/serial").split("/")[-2]
     folder = f"/sys/class/nvme/{name}"
     sizes = guest.run(f"cat {folder}/device/resource").splitlines()[2].split()

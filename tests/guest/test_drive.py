@@ -34,7 +34,7 @@ def test_nvme_id_ctrl_and_ns(guest: Guest, disks: list[str]) -> None:
     assert ctrl["ver"] >= 0x10400
     assert ctrl["nn"] == 1
     ns = json.loads(guest.run(f"nvme id-ns {disks[2]}n1 -o json"))
-    assert 200 << 20 < ns["nsze"] * 512 < 300 << 20
+    assert 60 << 20 < ns["nsze"] * 512 < 70 << 20
 
 
 def test_probe_leaves_no_error(guest: Guest, disks: list[str]) -> None:

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conftest import Env, blank, drive, number_of
-from vssd import paths
+from conftest import number_of
 from vssd.guest.guest import Guest
 from vssd.guest.machine import Result
 
@@ -18,23 +16,10 @@ MIB = 1 << 20
 STORE, RETRIEVE, LIST, DELETE, EXIST = 1, 2, 6, 16, 20
 
 
-@pytest.fixture(scope="module")
-def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
-        -> Iterator[Guest]:
+@pytest.fixture(name="guest")
+def guest_with_pairs(featured: Guest) -> Guest:
     """A guest with a drive of two namespaces."""
-    folder = tmp_path_factory.mktemp("key-value")
-    image = blank(folder / "kv.raw", 128 * MIB)
-    device = {"driver": "vssd", "drive": "node-kv", "serial": "KV",
-              "namespaces": "64M:kv;rest",
-              "profile": str(paths.find_profile("tlc-generic"))}
-    extra = ["-blockdev", json.dumps({
-                 "driver": "raw", "node-name": "node-kv",
-                 "file": {"driver": "file", "filename": str(image)}}),
-             "-device", json.dumps(device)]
-    spec = env.spec([drive(env.overlay(Path(folder)))], extra=extra)
-    with Guest(spec) as running:
-        running.wait_agent()
-        yield running
+    return featured
 
 
 def name_of(guest: Guest) -> str:

@@ -5,48 +5,17 @@ use them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from conftest import Env, blank, drive
-from vssd import paths
 from vssd.guest.guest import Guest
 from vssd.guest.machine import Result
 
-MIB = 1 << 20
-# Serial number, and properties of the drive.
-DRIVES = {
-    "T1": {"metadata": 8, "pi": 1},
-    "G64": {"metadata": 16, "pi": 1, "pi_guard": 64,
-            "logical_block_size": 4096},
-    "EXT": {"metadata": 8, "pi": 2, "metadata_at": "extended"},
-}
 
-
-def device(folder: Path, name: str) -> list[str]:
-    """The arguments for one of them."""
-    image = blank(folder / f"{name}.raw", 64 * MIB)
-    more: dict[str, object] = dict(DRIVES[name])
-    return ["-blockdev", json.dumps({
-                "driver": "raw", "node-name": f"node-{name}",
-                "file": {"driver": "file", "filename": str(image)}}),
-            "-device", json.dumps({
-                "driver": "vssd", "drive": f"node-{name}", "serial": name,
-                "profile": str(paths.find_profile("zero-latency")), **more})]
-
-
-@pytest.fixture(scope="module")
-def protected(env: Env, tmp_path_factory: pytest.TempPathFactory) \
-        -> Iterator[Guest]:
-    """A guest with these drives."""
-    folder = tmp_path_factory.mktemp("metadata")
-    extra = [arg for name in DRIVES for arg in device(folder, name)]
-    spec = env.spec([drive(env.overlay(folder))], extra=extra)
-    with Guest(spec) as running:
-        running.wait_agent()
-        yield running
+@pytest.fixture(name="protected")
+def protected_guest(featured: Guest) -> Guest:
+    """A guest with drives of three forms of metadata."""
+    return featured
 
 
 def text_of(result: Result) -> str:

@@ -5,13 +5,10 @@ controllers Online, the driver binds, and data is the drive's."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
-from conftest import MIB, Env, blank, drive
-from vssd import paths
 from vssd.guest.guest import Guest
 
 SERIAL = "SRIOVDRIVE"
@@ -77,27 +74,13 @@ class Drive:
                        " > /sys/bus/pci/drivers/nvme/unbind")
 
 
-@pytest.fixture(scope="module", name="pf")
-def sriov_drive(env: Env, tmp_path_factory: pytest.TempPathFactory) \
-        -> Iterator[Drive]:
-    """Beside the root, a drive with three virtual functions."""
-    folder = tmp_path_factory.mktemp("sriov")
-    path = blank(folder / "disk.raw", 64 * MIB)
-    profile = paths.find_profile("tlc-generic")
-    extra = ["-device", "pcie-root-port,id=port9,slot=9", "-blockdev",
-             f"driver=raw,file.driver=file,file.filename={path},"
-             "node-name=vfdisk", "-device",
-             f"vssd,bus=port9,drive=vfdisk,profile={profile},serial={SERIAL},"
-             "num_queues=4,sriov_vfs=3,sriov_vq_flexible=9,"
-             "sriov_vi_flexible=9,sriov_vq_per_vf=5,sriov_vi_per_vf=5"]
-    spec = env.spec([drive(env.overlay(folder))], extra=extra)
-    spec.append += " nvme_core.multipath=N"  # each controller its own disk
-    with Guest(spec) as guest:
-        guest.wait_agent()
-        name = guest.run(f"grep -lw {SERIAL} /sys/class/nvme/*/serial")
-        name = name.split("/")[-2]
-        pci = guest.run(f"readlink -f /sys/class/nvme/{name}/device").strip()
-        yield Drive(guest, name, pci)
+@pytest.fixture(name="pf")
+def sriov_drive(featured: Guest) -> Drive:
+    """A drive with three virtual functions."""
+    name = featured.run(f"grep -lw {SERIAL} /sys/class/nvme/*/serial")
+    name = name.split("/")[-2]
+    pci = featured.run(f"readlink -f /sys/class/nvme/{name}/device").strip()
+    return Drive(featured, name, pci)
 
 
 def copy(guest: Guest, to: str, where: int, source: str) -> None:

@@ -6,39 +6,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from conftest import Env, blank, drive
-from vssd import paths
-from vssd.build import model
 from vssd.guest.guest import Guest
 
-SETS = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
-        "ftl.op_percent=60%"]
 UNIT = 4096
 
 
-@pytest.fixture(scope="module", name="guest")
-def placed_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
-        -> Iterator[Guest]:
+@pytest.fixture(name="guest")
+def placed_guest(featured: Guest) -> Guest:
     """Drive 1 has four streams, drive 2 four reclaim unit handles, drive 3
     two handles in two reclaim groups."""
-    folder = tmp_path_factory.mktemp("streams")
-    drives = [drive(env.overlay(folder))]
-    options = [["streams.max=4"], ["fdp.ruhs=4"],
-               ["fdp.ruhs=2", "fdp.groups=2"]]
-    for i, option in enumerate(options, start=1):
-        sets = [*SETS, *option]
-        size = model.drive_info(paths.find_profile("tlc-generic"),
-                                sets)["capacity_bytes"]
-        drives.append(drive(blank(folder / f"{i}.raw", size), "raw",
-                            "tlc-generic", sets))
-    with Guest(env.spec(drives)) as running:
-        running.wait_agent()
-        yield running
+    return featured
 
 
 def device(guest: Guest, i: int) -> str:

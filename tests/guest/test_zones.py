@@ -9,37 +9,19 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Iterator
 
 import pytest
 
-from conftest import Env, blank, drive, number_of
-from vssd import paths
-from vssd.build import model
+from conftest import number_of
+from featured import BOTH, GAP, ZONES
 from vssd.guest.guest import Guest
 
-SETS = ["nand.blocks=72", "nand.pages=64", "ftl.op_percent=0%",
-        "ftl.alloc=in-order", "buffer.plp=on", "buffer.size=32MiB",
-        "zones.enabled=on", "zones.max_active=14"]
 
-
-@pytest.fixture(scope="module", name="guest")
-def zoned_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
-        -> Iterator[Guest]:
-    """Drive 1 has zones; drive 2 has zones with a gap behind their capacity;
-    drive 3 has zones and a namespace without."""
-    folder = tmp_path_factory.mktemp("zones")
-    drives = [drive(env.overlay(folder))]
-    for i, more in enumerate([[], ["zones.capacity=12MiB"],
-                              ["zones.conventional=128MiB"]], start=1):
-        sets = [*SETS, *more]
-        size = model.drive_info(paths.find_profile("tlc-generic"),
-                                sets)["capacity_bytes"]
-        drives.append(drive(blank(folder / f"{i}.raw", size), "raw",
-                            "tlc-generic", sets))
-    with Guest(env.spec(drives)) as running:
-        running.wait_agent()
-        yield running
+@pytest.fixture(name="guest")
+def zoned_guest(featured: Guest) -> Guest:
+    """Three drives have zones: one with a gap behind their capacity, one with a
+    namespace without zones, too."""
+    return featured
 
 
 def device(guest: Guest, i: int, nsid: int = 1) -> str:
@@ -72,7 +54,7 @@ def copied(guest: Guest, i: int) -> int:
     return int(guest.stats(i)["gc"]["copied_units"])
 
 
-@pytest.mark.parametrize("i", [1, 2])
+@pytest.mark.parametrize("i", [ZONES, GAP], ids=["plain", "gap"])
 def test_kernel(guest: Guest, i: int) -> None:
     """Linux takes it for a host-managed device, with the drive's limits."""
     dev = device(guest, i)
@@ -83,7 +65,7 @@ def test_kernel(guest: Guest, i: int) -> None:
     assert queue(guest, dev, "logical_block_size") == "4096"
 
 
-@pytest.mark.parametrize("i", [1, 2])
+@pytest.mark.parametrize("i", [ZONES, GAP], ids=["plain", "gap"])
 def test_blkzone(guest: Guest, i: int) -> None:
     """Write, close, finish, reset; the write pointer follows."""
     dev = device(guest, i)
@@ -105,7 +87,7 @@ def test_blkzone(guest: Guest, i: int) -> None:
                      " | tr -d '\\0' | wc -c").strip() == "0"
 
 
-@pytest.mark.parametrize("i", [1, 2])
+@pytest.mark.parametrize("i", [ZONES, GAP], ids=["plain", "gap"])
 def test_fio(guest: Guest, i: int) -> None:
     """Random zones are written, verified and reset; nothing is copied."""
     dev = device(guest, i)
@@ -133,7 +115,7 @@ def superblock() -> bytes:
 
 def test_zonefs(guest: Guest) -> None:
     """Each zone is a file: written at its end alone, truncated by a reset."""
-    dev = device(guest, 1)
+    dev = device(guest, ZONES)
     guest.run(f"blkzone reset {dev}")
     text = base64.b64encode(superblock()).decode()
     guest.run(f"modprobe zonefs && echo {text} | base64 -d > /tmp/super &&"
@@ -154,13 +136,13 @@ def test_zonefs(guest: Guest) -> None:
               f" cmp /tmp/data {file} && truncate -s 0 {file}")
     assert zones(guest, dev)[4]["state"] == "em"
     guest.run("umount /mnt/zonefs")
-    assert copied(guest, 1) == 0
+    assert copied(guest, ZONES) == 0
 
 
 def test_btrfs(guest: Guest) -> None:
     """Zoned btrfs, with its log of superblocks: data is whole after a mount,
     a scrub and the reset of zones that are free."""
-    dev = device(guest, 1)
+    dev = device(guest, ZONES)
     guest.run(f"blkzone reset {dev} && mkfs.btrfs -q -O zoned -d single"
               f" -m single {dev} && mkdir -p /mnt/btrfs &&"
               f" mount -t btrfs {dev} /mnt/btrfs")
@@ -170,13 +152,13 @@ def test_btrfs(guest: Guest) -> None:
     guest.run(f"umount /mnt/btrfs && mount -t btrfs {dev} /mnt/btrfs &&"
               " md5sum -c /tmp/sum && btrfs scrub start -B /mnt/btrfs")
     guest.run("umount /mnt/btrfs")
-    assert copied(guest, 1) == 0
+    assert copied(guest, ZONES) == 0
     guest.run(f"blkzone reset {dev}")
 
 
 def test_both(guest: Guest) -> None:
     """A file system and zones share a drive, and both verify their data."""
-    dev, plain = (device(guest, 3, nsid) for nsid in (1, 2))
+    dev, plain = (device(guest, BOTH, nsid) for nsid in (1, 2))
     assert queue(guest, dev, "zoned") == "host-managed"
     assert queue(guest, plain, "zoned") == "none"
     assert len(zones(guest, dev)) > 0
@@ -199,7 +181,7 @@ def test_both(guest: Guest) -> None:
 
 def test_f2fs(guest: Guest) -> None:
     """A file system whose kernel code knows zones, if the image has it."""
-    dev = device(guest, 1)
+    dev = device(guest, ZONES)
     if guest.result("command -v mkfs.f2fs && modprobe f2fs").status != 0:
         pytest.skip("the image has no f2fs")
     guest.run(f"blkzone reset {dev}")
@@ -212,12 +194,12 @@ def test_f2fs(guest: Guest) -> None:
               " md5sum /mnt/z/a > /tmp/sum && sync && umount /mnt/z &&"
               " mount -t f2fs $(cat /tmp/loop) /mnt/z && md5sum -c /tmp/sum")
     guest.run("umount /mnt/z; losetup -d $(cat /tmp/loop); rm /var/tmp/meta")
-    assert copied(guest, 1) == 0
+    assert copied(guest, ZONES) == 0
 
 
 def test_f2fs_over_both(guest: Guest) -> None:
     """As docs/zones.md has it: both namespaces have blocks of one size."""
-    dev, plain = (device(guest, 3, nsid) for nsid in (1, 2))
+    dev, plain = (device(guest, BOTH, nsid) for nsid in (1, 2))
     if guest.result("command -v mkfs.f2fs && modprobe f2fs").status != 0:
         pytest.skip("the image has no f2fs")
     assert queue(guest, dev, "logical_block_size") == "4096"
