@@ -62,7 +62,7 @@ def test_raw_image_and_second_boot_of_qcow2(env: Env, tmp_path: Path) -> None:
     root = tmp_path / "disk.qcow2"
     subprocess.run([env.qemu.img, "convert", "-O", "qcow2", "-f", "raw", raw,
                     root], check=True)
-    with Guest(env.spec([drive(root)])) as guest:
+    with Guest(env.lean([drive(root)])) as guest:
         again = guest.run("cd /root && find big bin -type f | sort"
                           " | xargs sha256sum")
         assert again == sums
@@ -89,7 +89,7 @@ def four_cpus(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """A guest with four vCPUs, and a device that no driver needs."""
     root = env.overlay(tmp_path_factory.mktemp("cpus"))
-    with Guest(env.spec([drive(root)], smp=4, extra=[
+    with Guest(env.lean([drive(root)], smp=4, extra=[
             "-device", "ich9-ahci,addr=0x10"])) as guest:
         yield guest
 

@@ -104,7 +104,7 @@ def booted(env: Env, folder: Path, suite: str) -> Iterator[Guest]:
     """A guest with short timeouts; of a suite's kernel."""
     data = drive(blank(folder / "data.raw", 64 * MIB), "raw")
     data.slot = True
-    spec = env.spec([drive(env.overlay(folder)), data])
+    spec = env.lean([drive(env.overlay(folder)), data])
     spec.append += (f" nvme_core.io_timeout={TIMEOUT_S}"
                     f" nvme_core.admin_timeout={TIMEOUT_S}"
                     " nvme_core.shutdown_timeout=5")

@@ -42,7 +42,7 @@ def traced_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     extra = [word for key, value in EVENTS.items()
              for word in ("-global", f"vssd.{key}={value}")]
     extra += ["-trace", "vssd_kick*", "-trace", "vssd_irqfd", "-D", str(log)]
-    with Guest(env.spec(drives, smp=SMP, extra=extra)) as running:
+    with Guest(env.lean(drives, smp=SMP, extra=extra)) as running:
         running.wait_agent()
         yield running, log
 

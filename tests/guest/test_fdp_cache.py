@@ -78,7 +78,7 @@ def guest_with_cache(env: Env, trace: Path,
                                  "warp2026", SETS),
               drive(archive(folder, trace, player(folder)), "raw",
                     "zero-latency")]
-    spec = env.spec(drives, kernel=found.kernel,
+    spec = env.lean(drives, kernel=found.kernel,
                     initrd=found.initrd(env.image.initrd,
                                         folder / "initrd.img"),
                     append=f"root={env.image.root} rw {hardware.KERNEL_ARGS}")

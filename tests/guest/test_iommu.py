@@ -27,7 +27,7 @@ STRICT = " iommu.passthrough=0 iommu.strict=1"
 def test_fio_behind_an_iommu(env: Env, tmp_path: Path, device: str,
                              append: str) -> None:
     """Root and data drive behind one: data verified, no fault, no error."""
-    spec = env.spec([drive(env.overlay(tmp_path)),
+    spec = env.lean([drive(env.overlay(tmp_path)),
                      drive(blank(tmp_path / "data.raw", 64 * MIB), "raw")],
                     extra=["-device", device])
     spec.append += append + STRICT

@@ -48,7 +48,7 @@ def started(env: Env, folder: Path, streams: int, disk: Path,
                                 sets)["capacity_bytes"]
         drives.append(drive(blank(folder / f"{len(drives)}.raw", size), "raw",
                             "tlc-generic", sets))
-    with Guest(env.spec(drives, **more)) as running:
+    with Guest(env.lean(drives, **more)) as running:
         running.wait_agent()
         yield running
 

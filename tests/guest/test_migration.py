@@ -41,7 +41,7 @@ def spec_of(env: Env, folder: Path) -> Spec:
     data = folder / "data.qcow2"
     subprocess.run([env.qemu.img, "create", "-q", "-f", "qcow2", data, "512M"],
                    check=True)
-    return env.spec([drive(env.overlay(folder)),
+    return env.lean([drive(env.overlay(folder)),
                      drive(data, sets=["buffer.policy=lru"])], mem_mib=512)
 
 

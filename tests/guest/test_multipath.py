@@ -31,7 +31,7 @@ def two_paths(env: Env, tmp_path_factory: pytest.TempPathFactory
     data = drive(blank(folder / "data.raw", 256 * MIB), "raw", "zero-latency")
     data.slot = True
     data.controllers = 2
-    with Guest(env.spec([drive(env.overlay(folder)), data])) as running:
+    with Guest(env.lean([drive(env.overlay(folder)), data])) as running:
         running.wait_agent()
         yield running
 

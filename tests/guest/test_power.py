@@ -47,7 +47,7 @@ def cut_guest(request: pytest.FixtureRequest, env: Env,
                        "ftl.recovery=checkpoint",  # forgets the map
                        "ftl.op_percent=20%"])
     data.slot = True
-    with Guest(env.spec([drive(env.overlay(folder)), data])) as running:
+    with Guest(env.lean([drive(env.overlay(folder)), data])) as running:
         running.wait_agent()
         running.run(f"cat > /run/load.py <<'END_OF_LOAD'\n{LOAD.read_text()}"
                     "END_OF_LOAD")

@@ -186,8 +186,8 @@ def test_f2fs(guest: Guest) -> None:
         pytest.skip("the image has no f2fs")
     guest.run(f"blkzone reset {dev}")
     # f2fs needs a conventional device for its metadata.
-    guest.run("truncate -s 200M /var/tmp/meta && losetup -b 4096 -f --show"
-              " /var/tmp/meta > /tmp/loop")
+    guest.run("modprobe loop && truncate -s 200M /var/tmp/meta &&"
+              " losetup -b 4096 -f --show /var/tmp/meta > /tmp/loop")
     guest.run(f"mkfs.f2fs -f -m -c {dev} $(cat /tmp/loop)")
     guest.run("mkdir -p /mnt/z && mount -t f2fs $(cat /tmp/loop) /mnt/z")
     guest.run("dd if=/dev/urandom of=/mnt/z/a bs=1M count=64 2>/dev/null &&"
