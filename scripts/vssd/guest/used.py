@@ -8,13 +8,13 @@ the drive is used, and the model.  A run continues with a copy.
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 from .. import installed, ui
 from ..errors import UserError, one_line
 from ..paths import PROJECT, cache_dir, find_made, key_of, locked, need_space
+from ..proc import run_logged
 
 AGED = "aged"
 FILLS = ("preload", "seq", "random")
@@ -87,15 +87,21 @@ def ensure(profile: Path, sets: list[str], how: str) -> Path:
 def _make(cmd: list[str], profile: str, how: str) -> None:
     what = f"using a drive of {profile} ({how}, kept for later runs)"
     shows = sys.stderr.isatty() and not ui.quiet
+    said = [""]  # the last line of text
+
+    def note(line: str) -> None:
+        said[0] = one_line(line.strip()) or said[0]
+
     with ui.Stage(what):
-        done = subprocess.run(cmd, check=False, text=True, capture_output=True,
-                              stdin=subprocess.DEVNULL)
-    if done.returncode:
-        said = (done.stderr.strip() or f"status {done.returncode}").splitlines()
-        raise UserError(f"--drive {profile},...: "
-                        + one_line(said[-1].removeprefix("vssd-sim: ")))
-    if shows and done.stderr.strip():
-        ui.say(one_line(done.stderr.strip().splitlines()[-1]))
+        try:
+            run_logged(cmd, "used", f"using a drive of {profile}", on_line=note)
+        except UserError as e:
+            if not said[0]:
+                raise
+            raise UserError(f"--drive {profile},...: "
+                            + said[0].removeprefix("vssd-sim: ")) from e
+    if shows and said[0]:
+        ui.say(said[0])
 
 
 def copy(profile: Path, sets: list[str], how: str, to: Path) -> Path:
