@@ -17,6 +17,7 @@ from vssd.build.qemu_build import Qemu
 from vssd.build.qemu_plugin import package
 
 TINY = paths.find_profile("tiny")
+QUIT = '{"execute": "qmp_capabilities"}\n{"execute": "quit"}\n'
 
 
 @pytest.fixture(name="qemu", scope="module")
@@ -33,6 +34,16 @@ def start(tmp_path: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([script, "-nodefaults", "-display", "none", *args],
                           capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL, timeout=60)
+
+
+def preloaded(tmp_path: Path, plugin: Path, *args: str, text: str = "") \
+        -> subprocess.CompletedProcess[str]:
+    """The unmodified emulator, with the plug-in in it before it starts."""
+    script = qemu_package.write_start(tmp_path / "qemu", package().start(
+        package().arch.emulator, preload=plugin))
+    return subprocess.run([script, "-nodefaults", "-display", "none", *args],
+                          capture_output=True, text=True, check=False, input=text,
+                          timeout=60)
 
 
 def variant(tmp_path: Path, old: str, new: str) -> Path:
@@ -59,12 +70,15 @@ def variant(tmp_path: Path, old: str, new: str) -> Path:
     return tmp_path / qemu_plugin.NAME
 
 
-@pytest.mark.parametrize("old, new, said", [
+VARIANTS = pytest.mark.parametrize("old, new, said", [
     ("QEMU_VERSION_MICRO ", "QEMU_VERSION_MICRO 9",
      "vssd-qemu.so is for QEMU "),
     ("#define CONFIG_POSIX", "#define CONFIG_POSIX\n#define CONFIG_DEBUG_MUTEX",
      "vssd-qemu.so: QemuMutex has another layout"),
 ], ids=["version", "layout"])
+
+
+@VARIANTS
 def test_refuses(qemu: Qemu, tmp_path: Path, old: str, new: str,
                  said: str) -> None:
     """An emulator that the headers are not of: one line, before any machine."""
@@ -74,6 +88,17 @@ def test_refuses(qemu: Qemu, tmp_path: Path, old: str, new: str,
     assert done.returncode == 1, done
     assert said in done.stderr
     assert done.stderr.count("\n") == 2, done.stderr  # and QEMU's own
+
+
+@VARIANTS
+def test_refuses_preloaded(qemu: Qemu, tmp_path: Path, old: str, new: str,
+                           said: str) -> None:
+    """The same before QEMU starts: one line, then QEMU's own: it has no device."""
+    assert qemu.emulator.exists()
+    done = preloaded(tmp_path, variant(tmp_path, old, new), "-device", "vssd,help")
+    first, second = done.stderr.splitlines()
+    assert said in first
+    assert second.endswith("Device 'vssd' not found")
 
 
 def test_refuses_an_argument(qemu: Qemu, tmp_path: Path) -> None:
@@ -86,11 +111,16 @@ def test_refuses_an_argument(qemu: Qemu, tmp_path: Path) -> None:
 
 def test_preloaded(qemu: Qemu, tmp_path: Path) -> None:
     """Before QEMU starts, it is as if it were built in: help answers."""
-    script = qemu_package.write_start(tmp_path / "qemu", package().start(
-        package().arch.emulator, preload=qemu.build / qemu_plugin.NAME))
-    done = subprocess.run([script, "-device", "vssd,help"], check=False,
-                          capture_output=True, text=True)
+    done = preloaded(tmp_path, qemu.build / qemu_plugin.NAME, "-device", "vssd,help")
     assert "  power_return_ms=<uint32>" in done.stdout, done
+
+
+def test_preloaded_and_loaded(qemu: Qemu, tmp_path: Path) -> None:
+    """The device is registered once."""
+    plugin = qemu.build / qemu_plugin.NAME
+    done = preloaded(tmp_path, plugin, "-plugin", str(plugin), "-M", "none", "-S",
+                     "-qmp", "stdio", text=QUIT)
+    assert done.returncode == 0, done
 
 
 @pytest.mark.parametrize("pattern", ["vssd_*", "enable=vssd_realize"])
@@ -105,7 +135,6 @@ def test_trace(qemu: Qemu, tmp_path: Path, pattern: str) -> None:
              f"vssd,drive=d,profile={TINY}", "-qmp", "stdio"],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True) as running:
-        _, said = running.communicate(
-            '{"execute": "qmp_capabilities"}\n{"execute": "quit"}\n', timeout=60)
+        _, said = running.communicate(QUIT, timeout=60)
     assert "vssd_realize dev " in said
     assert ("vssd_reset dev " in said) == (pattern == "vssd_*")

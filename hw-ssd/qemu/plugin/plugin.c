@@ -10,8 +10,8 @@
  * device, as if they had been linked in.
  *
  * Such an object has the structures of one version of QEMU, as that was
- * configured.  So install first compares the version, and the structures that
- * the device derives from, embeds or writes.
+ * configured.  So the version, and the structures that the device derives from,
+ * embeds or writes, are compared before anything is registered.
  */
 #include "qemu/osdep.h"
 #include "block/accounting.h"
@@ -46,8 +46,7 @@ static unsigned n_inits;
 
 /*
  * In place of QEMU's function of the name without vssd_, for the files of the
- * device (meson.build).  A preloaded object is there before QEMU looks for what
- * to initialise, and hands on; one of -plugin comes later.
+ * device (meson.build).
  */
 void vssd_register_module_init(void (*init)(void), module_init_type type)
 {
@@ -65,19 +64,16 @@ static void run_inits(module_init_type type)
     }
 }
 
-#undef register_module_init
-void register_module_init(void (*init)(void),
-                          module_init_type type); /* QEMU's */
-
-/* The last constructor: all others have handed over. */
-static void __attribute__((constructor(65535))) hand_on(void)
+/* error_report() needs monitors, which are not there for a preloaded object. */
+static void G_GNUC_PRINTF(1, 2) report(const char *format, ...)
 {
-    if (object_class_by_name(TYPE_PCI_DEVICE)) {
-        return; /* QEMU runs: qemu_plugin_install() follows */
-    }
-    for (unsigned i = 0; i < n_inits; i++) {
-        register_module_init(inits[i].init, inits[i].type);
-    }
+    g_autofree char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_printerr("%s: vssd-qemu.so%s\n", g_get_prgname(), text);
 }
 
 static bool same_version(void)
@@ -89,18 +85,18 @@ static bool same_version(void)
         info->qemu->micro == QEMU_VERSION_MICRO) {
         return true;
     }
-    error_report("vssd-qemu.so is for QEMU %s, and this is %" PRId64 ".%" PRId64
-                 ".%" PRId64 "%s",
-                 QEMU_VERSION, info->qemu->major, info->qemu->minor,
-                 info->qemu->micro, info->package);
+    report(" is for QEMU %s, and this is %" PRId64 ".%" PRId64 ".%" PRId64
+           " %s",
+           QEMU_VERSION, info->qemu->major, info->qemu->minor,
+           info->qemu->micro, info->package);
     return false;
 }
 
 static bool differs(const char *structure)
 {
-    error_report("vssd-qemu.so: %s has another layout in this QEMU, which is"
-                 " configured in another way: build it for this one",
-                 structure);
+    report(": %s has another layout in this QEMU, which is configured in"
+           " another way: build it for this one",
+           structure);
     return false;
 }
 
@@ -271,6 +267,45 @@ static void trace_as_asked(void)
     }
 }
 
+/* Register types and trace events, if they are for this emulator. */
+static bool register_device(void)
+{
+    static enum { NOT_COMPARED, FITS, REFUSED } emulator;
+
+    if (emulator == NOT_COMPARED) {
+        emulator = same_version() && same_objects() && same_class() &&
+                           same_structures()
+                       ? FITS
+                       : REFUSED;
+        if (emulator == FITS) {
+            run_inits(MODULE_INIT_TRACE);
+            run_inits(MODULE_INIT_QOM);
+        }
+    }
+    return emulator == FITS;
+}
+
+static void register_preloaded(void)
+{
+    register_device();
+}
+
+#undef register_module_init
+void register_module_init(void (*init)(void),
+                          module_init_type type); /* QEMU's */
+
+/*
+ * A preloaded object is there before QEMU looks for what to initialise.  What
+ * QEMU calls for migration follows its own types, which are compared, and
+ * comes before its options.
+ */
+static void __attribute__((constructor(65535))) hand_on(void)
+{
+    if (!object_class_by_name(TYPE_PCI_DEVICE)) {
+        register_module_init(register_preloaded, MODULE_INIT_MIGRATION);
+    } /* else QEMU runs: qemu_plugin_install() follows */
+}
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
                                            const qemu_info_t *info, int argc,
                                            char **argv)
@@ -279,12 +314,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
         error_report("vssd-qemu.so has no argument %s", argv[0]);
         return 1;
     }
-    if (!same_version() || !same_objects() || !same_class() ||
-        !same_structures()) {
+    if (!register_device()) {
         return 1;
     }
-    run_inits(MODULE_INIT_TRACE);
     trace_as_asked();
-    run_inits(MODULE_INIT_QOM);
     return 0;
 }
