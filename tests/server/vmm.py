@@ -50,12 +50,13 @@ class Server:
     """A vssd-server process."""
 
     def __init__(self, folder: Path, image: Path, *more: str,
-                 profile: str = "tiny") -> None:
+                 profile: str = "tiny",
+                 profiles: Path = PROJECT / "profiles") -> None:
         self.socket = folder / "s.sock"
         self.control = folder / "q.sock"
         self.proc = subprocess.Popen(
             [os.environ["VSSD_SERVER"], "--profile",
-             str(PROJECT / f"profiles/{profile}.ini"), "--image", str(image),
+             str(profiles / f"{profile}.ini"), "--image", str(image),
              "--socket", str(self.socket), "--qmp", str(self.control),
              "--queues", str(QUEUES), *more],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
