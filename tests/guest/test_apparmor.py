@@ -20,12 +20,16 @@ from typing import Any
 import pytest
 
 from conftest import Env, drive, vssd
-from vssd.build import aptsrc, packages
+from test_libvirt import ANONYMOUS, IMAGE, PAGE, PLUGIN, PROFILE, page_domain, unmodified
+from vssd import paths
+from vssd.build import aptsrc, emulator, packages, qemu_plugin
 from vssd.guest import links
 from vssd.guest.guest import Guest
 from vssd.guest.machine import Result
 
 NAME = "vssd-confined"
+OF_PAGE = "vssd-page"
+EMULATOR = "/usr/bin/qemu-system-x86_64"
 INSTALLED = Path("/etc/apparmor.d/libvirt/TEMPLATE.qemu")
 # Has the rules in Debian 12.  It is unpacked, since it would start a daemon if
 # it were installed.
@@ -45,6 +49,7 @@ class Confined:
     guest: Guest
     folder: Path
     emulator: str
+    img: str  # qemu-img
 
     def result(self, command: str) -> Result:
         """Of a command where the daemon is."""
@@ -61,11 +66,11 @@ class Confined:
         """The result of virsh."""
         return self.result(shlex.join(["virsh", "-c", "qemu:///system", *args]))
 
-    def permit(self, name: str) -> None:
-        """Add what ./vssd libvirt prints to rules of the daemon or the
-        domain, by the commands of docs/libvirt.md."""
+    def permit(self, name: str, rules: str = "") -> None:
+        """Add a file of the folder, which ./vssd libvirt has printed, to rules of
+        the daemon or the domain, by the commands of docs/libvirt.md."""
         place = f"/etc/apparmor.d/local/{name}"
-        self.run(f"cat {self.folder}/{Path(name).name} >>{place}")
+        self.run(f"cat {self.folder}/{rules or Path(name).name} >>{place}")
         if name == DAEMON:
             self.run(f"apparmor_parser -r /etc/apparmor.d/{DAEMON}")
 
@@ -77,9 +82,13 @@ class Confined:
 
     def stats(self, name: str) -> dict[str, Any]:
         """A drive's statistics, as docs/libvirt.md reads them."""
-        done = self.virsh("qemu-monitor-command", NAME, json.dumps(
-            {"execute": "qom-get", "arguments":
-             {"path": f"/machine/peripheral/{name}", "property": "stats"}}))
+        return self.stats_at(NAME, f"/machine/peripheral/{name}")
+
+    def stats_at(self, domain: str, path: str) -> dict[str, Any]:
+        """Those of the device at this place of QEMU's tree."""
+        done = self.virsh("qemu-monitor-command", domain, json.dumps(
+            {"execute": "qom-get",
+             "arguments": {"path": path, "property": "stats"}}))
         assert done.status == 0, done.err
         found: dict[str, Any] = json.loads(done.out)["return"]
         return found
@@ -108,6 +117,18 @@ def _print_domain(folder: Path) -> None:
         (folder / name).write_text(made.stdout)
 
 
+def _page_of(folder: Path) -> None:
+    """The domain of docs/your-qemu.md and its rules, to files, unless QEMU is one
+    that has the device."""
+    if emulator.is_built():
+        return
+    unmodified(folder)
+    (folder / "page.xml").write_text(page_domain(OF_PAGE, EMULATOR))
+    rules = PAGE.read_text().partition(f"```\n{PLUGIN} rm,\n")
+    (folder / "page.rules").write_text(
+        f"{PLUGIN} rm,\n" + rules[2].partition("```")[0])
+
+
 def _wait_for_daemon(confined: Confined) -> None:
     end = time.monotonic() + UP_S
     while (done := confined.virsh("list")).status:
@@ -125,6 +146,7 @@ def _confined(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     folder = tmp_path_factory.mktemp("apparmor")
     try:
         _print_domain(folder)
+        _page_of(folder)
         share = links.Share(Path("/"), "", True)
         spec = env.spec([drive(env.overlay(folder))],
                         network=False, extra=links.share_arguments([share]))
@@ -134,7 +156,7 @@ def _confined(env: Env, tmp_path_factory: pytest.TempPathFactory) \
                 == "Y\n"
             guest.run(f"cat >/run/apparmor.sh <<'EOF'\n{SCRIPT.read_text()}EOF\n"
                       f"sh /run/apparmor.sh share0 '{_rules(folder)}'")
-            found = Confined(guest, folder, str(env.qemu.emulator))
+            found = Confined(guest, folder, str(env.qemu.emulator), str(env.qemu.img))
             _wait_for_daemon(found)
             yield found
     finally:
@@ -143,9 +165,12 @@ def _confined(env: Env, tmp_path_factory: pytest.TempPathFactory) \
 
 
 def test_confined(confined: Confined) -> None:
-    """The daemon needs its rule, then the domain its rules."""
+    """The daemon needs its rule, then the domain its rules; then that of the page
+    needs its own."""
     _daemon_needs_its_rule(confined)
     _domain_needs_its_rules(confined)
+    if not emulator.is_built():
+        _domain_of_the_page(confined)
 
 
 def _daemon_needs_its_rule(confined: Confined) -> None:
@@ -195,3 +220,24 @@ def _wait_for_reads(confined: Confined) -> None:
     while confined.stats("ssd0")["requests"] == 0:
         assert time.monotonic() < end
         time.sleep(1)
+
+
+def _domain_of_the_page(confined: Confined) -> None:
+    """As it is printed, with the files where packages have them and an unmodified
+    emulator; the rules above permit what that is started with."""
+    for source, to in ((confined.folder / Path(EMULATOR).name, EMULATOR),
+                       (Path(confined.emulator).with_name(qemu_plugin.NAME), PLUGIN),
+                       (paths.find_profile(Path(PROFILE).stem), PROFILE)):
+        confined.run(f"install -D {source} {to}")
+    confined.run(f"mkdir -p $(dirname {IMAGE}); "
+                 f"{confined.img} create -q -f qcow2 {IMAGE} 64M")
+    confined.run(f"virsh -c qemu:///system define {confined.folder}/page.xml")
+    uuid = confined.run(f"virsh -c qemu:///system domuuid {OF_PAGE}").strip()
+    assert confined.virsh("start", OF_PAGE).status != 0
+    assert f'name="{IMAGE}"' in "".join(confined.denied(f"libvirt-{uuid}"))
+    confined.permit(DOMAIN, "page.rules")
+    done = confined.virsh("start", OF_PAGE)
+    assert done.status == 0, done.err
+    assert confined.stats_at(OF_PAGE, ANONYMOUS)["profile"] == Path(PROFILE).stem
+    assert confined.virsh("destroy", OF_PAGE).status == 0
+    assert confined.denied(f"libvirt-{uuid}") == []

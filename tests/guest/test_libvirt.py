@@ -18,12 +18,26 @@ from long_form import LONG
 from conftest import Env, vssd
 from vssd import paths
 from vssd.build import emulator as emulators
-from vssd.build import packages
+from vssd.build import packages, qemu_package, qemu_plugin
+from vssd.guest import machine
 
 NAME = "vssd-test"
 START_S = 300
 LOGIN_S = 1500
+BOOTED = b"multi-user.target"
 Virsh = Callable[..., str]
+PAGE = paths.PROJECT / "docs/your-qemu.md"
+# What the page's domain has in place of "...".
+REST = """<name>{name}</name><memory unit='MiB'>512</memory><vcpu>1</vcpu>
+  <os><type arch='x86_64' machine='q35'>hvm</type>{kernel}</os>
+  <features><acpi/></features><cpu mode='maximum'/>
+  <devices><emulator>{emulator}</emulator><serial type='pty'/>
+    <memballoon model='none'/></devices>
+  <seclabel type='static' model='dac' relabel='no'><label>+0:+0</label></seclabel>"""
+PLUGIN = f"/usr/lib/x86_64-linux-gnu/vssd/{qemu_plugin.NAME}"
+PROFILE = "/usr/share/vssd/profiles/tlc-generic.ini"
+IMAGE = "/var/lib/libvirt/images/disk.qcow2"
+ANONYMOUS = "/machine/peripheral-anon/device[0]"
 
 
 @pytest.fixture
@@ -107,13 +121,66 @@ def read_until(path: str, wanted: bytes, seconds: float) -> bytes:
 
 def stats(virsh: Virsh, drive: str = "ssd0") -> dict[str, Any]:
     """A drive's statistics, as docs/libvirt.md reads them."""
+    return stats_at(virsh, f"/machine/peripheral/{drive}")
+
+
+def stats_at(virsh: Virsh, path: str) -> dict[str, Any]:
+    """Those of the device at this place of QEMU's tree."""
     answer = json.loads(virsh(
         "qemu-monitor-command", NAME, json.dumps(
-            {"execute": "qom-get", "arguments":
-             {"path": f"/machine/peripheral/{drive}", "property": "stats"}})))
+            {"execute": "qom-get",
+             "arguments": {"path": path, "property": "stats"}})))
     found = answer["return"]
     assert isinstance(found, dict)
     return found
+
+
+def unmodified(folder: Path) -> Path:
+    """An emulator without the device; the domain loads that."""
+    if emulators.is_built():
+        pytest.skip("this QEMU has the device built in")
+    package = qemu_plugin.package()
+    path = folder / package.arch.emulator
+    return qemu_package.write_start(path, package.start(path.name))
+
+
+def page_domain(name: str, emulator: str, kernel: str = "") -> str:
+    """The domain of docs/your-qemu.md."""
+    text = PAGE.read_text()
+    start = text.index("<domain ")
+    found = text[start:text.index("```", start)]
+    assert found.count("...") == 1
+    return found.replace("...", REST.format(name=name, emulator=emulator,
+                                            kernel=kernel))
+
+
+@pytest.mark.skipif("VSSD_LONG" not in os.environ, reason="runs with --long only")
+def test_the_domain_of_the_page(virsh: Virsh, daemon: subprocess.Popen[str],
+                                env: Env, tmp_path: Path) -> None:
+    """An unmodified emulator, the plug-in and a drive by qemu:commandline, with the
+    files of this machine: the guest boots from it."""
+    made = subprocess.run(
+        ["nsenter", "-m", "-t", str(daemon.pid), "sh", "-ec",
+         f'mkdir -p "$(dirname {IMAGE})"; "$@"', "sh", str(env.qemu.img), "create",
+         "-q", "-f", "qcow2", "-F", "raw", "-b", str(env.image.disk), IMAGE],
+        capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    kernel = (f"<kernel>{env.image.kernel}</kernel><initrd>{env.image.initrd}</initrd>"
+              f"<cmdline>root={env.image.root} rw {machine.KERNEL_ARGS}</cmdline>")
+    text = page_domain(NAME, str(unmodified(tmp_path)), kernel)
+    for old, new in ((PLUGIN, env.qemu.build / qemu_plugin.NAME),
+                     (PROFILE, paths.find_profile(Path(PROFILE).stem))):
+        assert text.count(old) == 1
+        text = text.replace(old, str(new))
+    virsh("define", "/dev/stdin", text=text)
+    virsh("start", NAME)
+    shown = read_until(virsh("ttyconsole", NAME).strip(), BOOTED, LOGIN_S)
+    assert BOOTED in shown, shown[-2000:]
+    found = stats_at(virsh, ANONYMOUS)
+    assert found["profile"] == Path(PROFILE).stem
+    assert found["requests"] > 100
+    virsh("destroy", NAME)
+    virsh("undefine", NAME)
 
 
 @pytest.fixture
