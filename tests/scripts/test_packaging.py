@@ -247,28 +247,30 @@ def qemu_parts(folder: Path) -> Path:
     return folder
 
 
-def built_packages(folder: Path, profiles: str, options: str) \
+def built_packages(folder: Path, umask: int = 0o022, **more: str) \
         -> dict[str, Path]:
-    """dpkg-buildpackage's packages by name.  Meson and the libraries of man
-    pages are the environment's: the suite's may be older."""
+    """dpkg-buildpackage's packages by name.  Unoptimised: less CPU.  Meson and the
+    libraries of man pages are the environment's: the suite's may be older."""
     packages.ensure(packages.BUILD, packages.PACKAGING, packages.SERVER)
     tree = sources(folder / "vssd")
+    for path in tree.rglob("*"):
+        path.chmod(path.stat().st_mode & ~umask)
     shared = qemu_parts(folder / "shared")
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     done = subprocess.run(
-        ["dpkg-buildpackage", "-b", "-us", "-uc", "-d"], cwd=tree,
+        ["dpkg-buildpackage", "-b", "-us", "-uc", "-d"], cwd=tree, umask=umask,
         capture_output=True, text=True, check=False,
-        env=dict({k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
-                 DEB_BUILD_PROFILES=profiles, DEB_BUILD_OPTIONS=options,
-                 VSSD_SHARED_CACHE=str(shared),
-                 **venv.path_env()))
+        env=env | venv.path_env() | {
+            "DEB_BUILD_OPTIONS": "noopt parallel=2",
+            "VSSD_SHARED_CACHE": str(shared)} | more)
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
     return {p.name.split("_")[0]: p for p in folder.glob("*.deb")}
 
 
 @pytest.fixture(scope="module", name="debs")
 def _debs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """All packages; they are built once.  Unoptimised: less CPU."""
-    return built_packages(tmp_path_factory.mktemp("deb"), "", "noopt parallel=2")
+    """All packages; they are built once."""
+    return built_packages(tmp_path_factory.mktemp("deb"))
 
 
 @DEBS
@@ -306,6 +308,18 @@ def test_debian_packages_have_no_path_of_their_build(debs: dict[str, Path],
     files = [p for p in tmp_path.rglob("*") if p.is_file()]
     assert len(files) > 100
     assert [p for p in files if folder in p.read_bytes()] == []
+
+
+@DEBS
+@pytest.mark.skipif(not LONG, reason="builds the packages again; with --long")
+def test_debian_packages_are_reproducible(debs: dict[str, Path],
+                                          tmp_path: Path) -> None:
+    """Another folder, umask, time zone, language and home: the same bytes."""
+    again = built_packages(tmp_path / "another", umask=0o077, TZ="Asia/Tokyo",
+                           LC_ALL="C.UTF-8", HOME=str(tmp_path))
+    assert set(again) == set(debs)
+    assert [name for name, path in debs.items()
+            if path.read_bytes() != again[name].read_bytes()] == []
 
 
 @DEBS
