@@ -53,6 +53,7 @@ def qemu_tree(folder: Path, version: str = "10.0.2") -> Path:
     """What a QEMU tree has of what we edit."""
     (folder / "subprojects").mkdir(parents=True)
     (folder / "hw").mkdir()
+    (folder / "configs/devices/x86_64-softmmu").mkdir(parents=True)
     (folder / "system").mkdir()
     (folder / "system/physmem.c").write_text("/* */\n".join(
         old for p in qemu_source.patch_files() for old, _ in sides(p)))
@@ -112,6 +113,8 @@ def test_prepare_edits_once(tmp_path: Path) -> None:
         "b = 2\n")
     assert (tree / "hw/ssd").resolve() == PROJECT / "hw-ssd/qemu"
     assert (tree / "subprojects/vssd").resolve() == PROJECT
+    devices = (tree / "configs/devices/x86_64-softmmu/vssd.mak").read_text()
+    assert "\nCONFIG_VSSD_PCI=y\n" in devices
 
 
 @pytest.mark.parametrize("version", ["10.0.13", "10.2.2", "11.0.0"])
@@ -140,7 +143,8 @@ def test_edits_are_those_of_the_readme() -> None:
     """The page that people read says the same."""
     text = (PROJECT / "hw-ssd/qemu/README.md").read_text()
     for line in ("subdir('ssd')", "source ssd/Kconfig",
-                 "trace_events_subdirs += [ 'hw/ssd' ]"):
+                 "trace_events_subdirs += [ 'hw/ssd' ]",
+                 "configs/devices/x86_64-softmmu/vssd.mak"):
         assert line in text
 
 

@@ -23,6 +23,7 @@ from .qemu_source import Origin, obtain, version_of
 
 CONFIGURE = (
     "--target-list=x86_64-softmmu", "--without-default-features",
+    "--without-default-devices", "--with-devices-x86_64=vssd", "--disable-debug-info",
     "--enable-kvm", "--enable-tcg", "--enable-slirp", "--enable-linux-aio",
     "--enable-linux-io-uring", "--enable-tools", "--enable-attr",
     "--enable-cap-ng", "--enable-virtfs", "--enable-vnc", "--enable-pixman",
@@ -33,7 +34,7 @@ TARGETS = ("qemu-system-x86_64", "qemu-img", "qemu-io")
 # the same for all; of it only the emulator that a guest needs is built.
 FOREIGN_CONFIGURE = (
     "--target-list=" + ",".join(arch.target for arch in FOREIGN.values()),
-    "--without-default-features", "--disable-kvm", "--enable-tcg",
+    "--without-default-features", "--disable-debug-info", "--disable-kvm", "--enable-tcg",
     "--enable-slirp", "--enable-linux-aio", "--enable-linux-io-uring",
     "--enable-tools", "--enable-attr", "--enable-cap-ng", "--enable-virtfs",
     "--enable-pixman", "--enable-trace-backends=log", "--enable-fdt=system",

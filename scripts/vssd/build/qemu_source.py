@@ -29,6 +29,7 @@ SOURCE_BYTES = 900 << 20
 PATCHES = PROJECT / "hw-ssd/qemu/patches"
 # The first version that needs none of them.
 WITHOUT_PATCHES = (11, 0)
+DEVICES = "hw-ssd/qemu/devices.mak"  # for --with-devices-x86_64=vssd
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def check_version(tree: Path) -> None:
 def tree_of(origin: Origin) -> Path:
     """Where obtain() puts the tree."""
     return cache_dir() / ("qemu-" + key_of(
-        PROJECT, origin.source, origin.sha256, "source-1",
+        PROJECT, origin.source, origin.sha256, "source-2",
         *(p.read_bytes() for p in patch_files()),
         *([origin.suite] if origin.suite else [])))
 
@@ -293,6 +294,7 @@ def prepare(tree: Path, project: Path) -> None:
                 patching.apply(tree, patch, "qemu-patch", "this QEMU")
     _link(tree / "subprojects/vssd", project)
     _link(tree / "hw/ssd", project / "hw-ssd/qemu")
+    _link(tree / "configs/devices/x86_64-softmmu/vssd.mak", project / DEVICES)
     _append(tree / "hw/meson.build", "subdir('ssd')")
     _append(tree / "hw/Kconfig", "source ssd/Kconfig")
     _insert(tree / "meson.build", "subdir('trace')",
