@@ -112,7 +112,7 @@ def upward(arrows: dict[str, dict[str, set[str]]], order: list[str],
     def place(file: str) -> str:
         return file.split("/")[0] if "/" in file else beside
 
-    calls = collections.defaultdict(set)
+    calls: dict[str, set[str]] = collections.defaultdict(set)
     for f, callees in arrows.items():
         a = place(f)
         for g, names in callees.items():
