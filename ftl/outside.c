@@ -5,6 +5,7 @@
  * Knows descriptors, states and faults of policies from outside; knows nothing
  * of what they decide.
  */
+#include "component.h"
 #include "outside.h"
 #include "needs.h"
 #include "nand.h"
@@ -321,14 +322,16 @@ void outside_reset(Outside *o)
     }
 }
 
-void outside_create(Ssd *ssd)
+static bool create(Ssd *ssd, GError **error)
 {
+    (void)error;
     for (unsigned kind = 0; kind < VSSD_POLICY_KINDS; kind++) {
         if (ssd->cfg->outside[kind]) {
             ssd->outside[kind] =
                 make(ssd, kind, ssd->cfg->outside[kind]->policy);
         }
     }
+    return true;
 }
 
 Outside *outside_listed(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *policy)
@@ -339,7 +342,7 @@ Outside *outside_listed(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *policy)
     return ssd->outside[kind];
 }
 
-void outside_destroy(Ssd *ssd)
+static void destroy(Ssd *ssd)
 {
     for (unsigned kind = 0; kind < VSSD_POLICY_KINDS; kind++) {
         Outside *o = ssd->outside[kind];
@@ -423,3 +426,9 @@ bool outside_state(Ssd *ssd, State *s)
     }
     return true;
 }
+
+const Component outside_component = {
+    .name = "outside",
+    .create = create,
+    .destroy = destroy,
+};

@@ -55,10 +55,6 @@ bool outside_is_value(const char *value);
 
 /* ---- a drive ------------------------------------------------------------- */
 
-/* Make those of the configuration, when all sizes are known; end them. */
-void outside_create(Ssd *ssd);
-void outside_destroy(Ssd *ssd);
-
 /* The listed policy, if there is none from outside. */
 Outside *outside_listed(Ssd *ssd, VssdPolicyKind kind,
                         const VssdPolicy *policy);

@@ -1,50 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ssd.c - the drive as a whole: create, the event loop, and the callbacks
- * between components.
+ * ssd.c - the drive as a whole: create, the event loop, and the calls of
+ * ssd.h.
  *
  * Knows every event and hands it to the file it belongs to.  Nothing else in
  * the model moves time on.
  */
 #include <errno.h>
 
-#include "bitmap.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/flush.h"
 #include "buffer/life.h"
 #include "buffer/reads.h"
 #include "buffer/write-rows.h"
-#include "commands.h"
+#include "component.h"
 #include "controller/controller.h"
 #include "drive.h"
 #include "fdp-config.h"
-#include "gc/gc-policy.h"
 #include "gc/gc.h"
 #include "gc/hold.h"
 #include "gc/purge.h"
 #include "host/ahead.h"
 #include "host/host.h"
-#include "inspect/inspect.h"
 #include "inspect/recording.h"
 #include "journal/counters.h"
-#include "journal/journal.h"
 #include "journal/saved.h"
-#include "lazymem.h"
 #include "map/map-policy.h"
 #include "map/map.h"
-#include "map/reset.h"
-#include "media/aged-ops.h"
-#include "media/faulty.h"
-#include "media/life.h"
-#include "media/lost-die.h"
-#include "media/parity-pump.h"
-#include "media/parity.h"
-#include "media/superblock.h"
-#include "media/rebuild.h"
-#include "media/spare.h"
-#include "outside.h"
-#include "placement/alloc-policy.h"
-#include "placement/life.h"
 #include "placement/placement.h"
 #include "placement/streams.h"
 #include "power/power.h"
@@ -59,124 +41,6 @@
 #include "zones-config.h"
 
 /* ---- events -------------------------------------------------------------- */
-
-static void host_op_read(Ssd *ssd, const NandOp *op)
-{
-    if (op->cookie & COOKIE_SLOT) {
-        buffer_loaded(ssd, op->cookie & ~COOKIE_SLOT, op);
-    } else if (op->cookie & AHEAD_COOKIE) {
-        ahead_read_done(ssd, op);
-    } else {
-        cmd_read_done(ssd, op->cookie, op);
-    }
-}
-
-/* Data has been read, or rebuilt. */
-static inline void data_read(Ssd *ssd, const NandOp *op)
-{
-    if (op->cause == NAND_CAUSE_META) {
-        recovery_read_done(ssd, op);
-    } else if (cause_is_copy(op->cause)) {
-        if (!copy_waits(ssd, op)) {
-            ssd->copies->read_done(ssd, op);
-        }
-    } else if (op->cause != NAND_CAUSE_HOST) {
-        dram_share(ssd, op->bytes);
-        meta_read_done(ssd, op);
-    } else {
-        host_op_read(ssd, op);
-    }
-}
-
-/* With superblock.parity. */
-static void stripe_read(Ssd *ssd, const NandOp *op)
-{
-    NandOp own = *op;
-
-    if (rebuild_is_read(ssd, op)) {
-        if (rebuild_read_done(ssd, &own)) {
-            data_read(ssd, &own);
-        }
-    } else if (op->status != NAND_UNCORRECTABLE || !rebuild_takes(op) ||
-               !rebuild_begin(ssd, &own)) {
-        data_read(ssd, &own);
-    }
-}
-
-static void read_done(Ssd *ssd, const NandOp *op)
-{
-    ssd->inspect.count.register_hits += op->in_register;
-    if (ssd->gc->history) {
-        refresh_read(ssd, op);
-    }
-    if (ssd->l.parity_dies) {
-        stripe_read(ssd, op);
-    } else {
-        data_read(ssd, op);
-    }
-    if (ssd->cfg->gc_preempt && nand_for_host(op)) {
-        gc_resume(ssd, op->ppa.page);
-    }
-}
-
-static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
-{
-    Ssd *ssd = opaque;
-    uint32_t block = page_block(ssd, op->ppa.page);
-
-    switch (op->kind) {
-    case NAND_READ:
-        read_done(ssd, op);
-        break;
-    case NAND_PROGRAM:
-    case NAND_COPYBACK:
-        if (op->kind == NAND_COPYBACK) {
-            copy_inside(ssd);
-        }
-        if (ssd->media->may_fail && op->status == NAND_OK) {
-            lost_die_note(ssd, block_plane(ssd, block), false);
-        }
-        if (op->cause == NAND_CAUSE_META) {
-            saved_program_done(ssd, op);
-        } else if (op->status == NAND_FAILED) {
-            failure_program_done(ssd, op->cookie);
-        } else if (ssd->media->job[op->cookie].parity) {
-            parity_done(ssd, op->cookie);
-        } else if (ssd->media->job[op->cookie].gc) {
-            ssd->copies->page_done(ssd, op->cookie);
-        } else if (ssd->media->job[op->cookie].meta) {
-            meta_page_done(ssd, op->cookie);
-        } else {
-            write_page_done(ssd, op->cookie);
-        }
-        break;
-    case NAND_ERASE:
-        if (op->cause == NAND_CAUSE_META) {
-            saved_erase_done(ssd, op);
-        } else if (op->status == NAND_FAILED) {
-            purge_erased(ssd, block, false);
-            failure_erase_done(ssd, block);
-        } else {
-            purge_erased(ssd, block, true);
-            ssd->copies->erase_done(ssd, block);
-        }
-        ssd_wake(ssd, WORK_BUFFER, 0);
-        break;
-    default:
-        g_assert_not_reached();
-    }
-}
-
-static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
-{
-    Ssd *ssd = opaque;
-
-    if (op->cause != NAND_CAUSE_META && !ssd->media->job[op->cookie].gc &&
-        !ssd->media->job[op->cookie].parity &&
-        !ssd->media->job[op->cookie].meta) {
-        write_page_data_in(ssd, op->cookie);
-    }
-}
 
 /* State without a wake-up: those that wait for it check after each event. */
 static void look_again(Ssd *ssd)
@@ -366,35 +230,9 @@ void ssd_hint(const Ssd *ssd, uint64_t lba, SsdHint hint)
 
 /* ---- create and destroy -------------------------------------------------- */
 
-static unsigned log2_of(uint64_t power_of_two)
-{
-    invariant(power_of_two > 0 && (power_of_two & (power_of_two - 1)) == 0);
-    return (unsigned)__builtin_ctzll(power_of_two);
-}
-
 static size_t valid_words(const Ssd *ssd)
 {
     return bitmap_words(ssd->l.raw_units);
-}
-
-static uint64_t map_units(const Ssd *ssd)
-{
-    return ssd->l.user_units + ssd->l.meta_units;
-}
-
-static void init_tables(Ssd *ssd)
-{
-    invariant(!ssd->l2p.entry.element);
-    invariant(ssd->l.wide || ssd->l.raw_units <= NUMTABLE_NARROW_MOST);
-    ssd->l2p.entry = numtable_new(map_units(ssd), ssd->l.wide);
-    numtable_spread(&ssd->l2p.entry);
-    spare_init(ssd);
-    ssd->media->valid = lazy_new(uint64_t, valid_words(ssd));
-    lazy_spread(ssd->media->valid, valid_words(ssd), sizeof(uint64_t));
-    ssd->inspect.latency = lazy_new(Hist, SSD_N_OPS + 1);
-    for (int i = 0; i <= SSD_N_OPS; i++) {
-        hist_init_zeroes(&ssd->inspect.latency[i]);
-    }
 }
 
 void ssd_expect_full(Ssd *ssd)
@@ -441,7 +279,7 @@ static void init_info(Ssd *ssd)
     zones_info(cfg, &ssd->l, &info->zones);
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
     info->memory_bytes =
-        map_units(ssd) * numtable_bytes(&ssd->l2p.entry) +
+        ssd->l2p.entry.n * numtable_bytes(&ssd->l2p.entry) +
         ssd->l.raw_units * numtable_bytes(&ssd->media->spare_lpn) +
         (ssd->media->spare_version
              ? ssd->l.raw_units * sizeof(*ssd->media->spare_version)
@@ -455,50 +293,6 @@ static void init_info(Ssd *ssd)
         (uint64_t)ssd->buffer->n_slot_records * sizeof(*ssd->buffer->slot) +
         ssd->map->policy_bytes;
     invariant(info->nblocks > 0 && info->reclaim_bytes >= info->program_bytes);
-}
-
-static void init_shifts(Ssd *ssd)
-{
-    ssd->unit_shift = log2_of(ssd->cfg->unit_bytes);
-    ssd->block_shift = log2_of(ssd->cfg->unit_bytes / ssd->cfg->block_bytes);
-    ssd->page_units_shift = log2_of(ssd->l.units_per_page);
-    ssd->first_unit_parts = UINT64_MAX >>
-                            (NAND_PAGE_PARTS -
-                             MAX(NAND_PAGE_PARTS >> ssd->page_units_shift, 1));
-    invariant(ssd->first_unit_parts != 0);
-}
-
-static bool init_faults(Ssd *ssd, GError **error)
-{
-    const NandConfig *n = &ssd->cfg->nand;
-
-    if (!ssd_config_faults(ssd->cfg, &ssd->l, &ssd->media->faults, error)) {
-        return false;
-    }
-    ssd->media->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
-                    (ssd->media->faults && faults_may_fail(ssd->media->faults));
-    ssd->media->free_for_gc =
-        ssd->l.gc_free_blocks + (ssd->media->may_fail ? 1 : 0);
-    return true;
-}
-
-/*
- * A released slot lives on until its page is programmed: alloc->depth pages per
- * plane may be under way, and as many wait for another try.
- */
-static void init_slots(Ssd *ssd)
-{
-    invariant(!ssd->buffer->slot && ssd->l.n_slots > 0);
-    ssd->buffer->n_slot_records = ssd->l.n_slots;
-    if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
-        ssd->buffer->n_slot_records += 2 * ssd->placement->policy->depth *
-                                      ssd->l.n_planes *
-                                      ssd->l.units_per_program;
-    }
-    ssd->buffer->slot = lazy_new(Slot, ssd->buffer->n_slot_records);
-    if (ssd->l.whole_rows && !ssd->buffer->policy->caches) {
-        ssd->buffer->row_wait = g_new0(RowWait, ssd->l.n_streams);
-    }
 }
 
 static Ssd *new_drive(void)
@@ -518,10 +312,15 @@ static Ssd *new_drive(void)
     return &d->ssd;
 }
 
+static void free_drive(Ssd *ssd)
+{
+    ssd_config_free(ssd->cfg);
+    g_free(ssd);
+}
+
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
                 GError **error)
 {
-    const OwnBlocks *own = map_policies[cfg->mapper]->own_blocks;
     Ssd *ssd;
 
     if (!ssd_config_check(cfg, error)) {
@@ -530,82 +329,14 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd = new_drive();
     ssd->cfg = ssd_config_copy(cfg);
     ssd_layout(ssd->cfg, &ssd->l, NULL);
-    if (!init_faults(ssd, error)) {
-        ssd_config_free(ssd->cfg);
-        g_free(ssd);
-        return NULL;
-    }
     ssd->client = host;
     ssd->client_opaque = opaque;
-    ssd->commands.ops = &host_cmd_ops;
-    ssd->host->gate = &power_gate;
-    ssd->nand_entry = map_nand_entry;
-    prng_seed(&ssd->gc->rng, cfg->seed, PURPOSE_GC);
-    ssd->map->policy = map_policies[cfg->mapper];
-    ssd->copies = own ? &own->copies : &gc_copies;
-    ssd->placement->placer = own ? own->placer : NULL;
-    ssd->buffer->client = ssd->map->policy->changed ? &map_buffer_client : NULL;
-    ssd->powered = true;
-    eventq_init(&ssd->events);
-    ssd->cfg->nand.seed = ssd->cfg->seed;
-    ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
-    nand_set_faults(ssd->nand, ssd->media->faults, faulty_cut);
-    nand_set_protected(ssd->nand, cfg->plp);
-    if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN ||
-        cfg->free_at == SSD_FREE_AT_DATA_IN) {
-        nand_on_data_in(ssd->nand, op_data_in);
-    }
-    if (ssd->l.slc_dynamic_blocks > 0) {
-        nand_allow_slc(ssd->nand);
-    }
-    ssd->geo = nand_geometry(ssd->nand);
-    invariant(ssd->geo->n_planes == ssd->l.n_planes);
-    outside_create(ssd);
-    gc_policy_init(ssd, gc_policies[cfg->gc]);
-    alloc_policy_init(ssd, alloc_policies[cfg->alloc]);
-    ssd->buffer->policy = buffer_choose_policy(ssd);
-    init_shifts(ssd);
-    work_init(&ssd->work, ssd->l.n_planes, ssd->geo->n_blocks);
-    init_tables(ssd);
-    numbers_reset(ssd);
-    stream_init(ssd);
-    hot_init(ssd);
-    outside_streams_init(ssd);
-    refresh_init(ssd);
-    trim_init(ssd);
-    reset_init(ssd);
-    meta_create(ssd);
-    saved_create(ssd);
-    recovery_init(ssd);
-    stripe_init(ssd);
-    superblocks_init(ssd);
-    parity_init(ssd);
-    lost_dies_init(ssd);
-    rebuild_init(ssd);
-    alloc_init(ssd);
-    gc_init(ssd);
-    block_init(ssd);
-    saved_find_blocks(ssd);
-    init_slots(ssd);
-    ssd->buffer->epoch_mask = 15;
-    ssd->buffer->epoch = g_new0(Epoch, ssd->buffer->epoch_mask + 1);
-    power_init_memory(ssd);
-    if (ssd->map->policy->init) {
-        ssd->map->policy->init(ssd);
-    }
-    invariant(ssd->buffer->n_free_slots == ssd->l.n_slots);
-    ssd->commands.free_cmd = NONE;
-    ssd->host->done = IFIFO_EMPTY;
-    controller_init(ssd);
-    ahead_init(ssd);
-    thermal_init(ssd);
-    init_info(ssd);
-    faulty_arm(ssd);
-    if (!bad_enough_left(ssd, error)) {
-        ssd_destroy(ssd);
+    host_set_gate(ssd, &power_gate);
+    if (!components_create(ssd, error)) {
+        free_drive(ssd);
         return NULL;
     }
-    background_quiet(ssd);
+    init_info(ssd);
     return ssd;
 }
 
@@ -615,56 +346,13 @@ void ssd_destroy(Ssd *ssd)
         return;
     }
     invariant(ssd->work.any == 0);
-    ssd_oplog_close(ssd, NULL);
-    ssd_trace_close(ssd, NULL);
-    ssd_timeline_close(ssd, NULL);
-    if (ssd->buffer->policy->destroy) {
-        ssd->buffer->policy->destroy(ssd);
-    }
-    if (ssd->map->policy->destroy) {
-        ssd->map->policy->destroy(ssd);
-    }
-    gc_destroy(ssd);
-    alloc_destroy(ssd);
-    block_destroy(ssd);
-    spare_destroy(ssd);
-    stripe_destroy(ssd);
-    parity_destroy(ssd);
-    lost_dies_destroy(ssd);
-    rebuild_forget(ssd);
-    superblocks_destroy(ssd);
-    stream_destroy(ssd);
-    work_destroy(&ssd->work);
-    saved_destroy(ssd);
-    meta_destroy(ssd);
-    recovery_destroy(ssd);
-    refresh_destroy(ssd);
-    reset_destroy(ssd);
-    nand_destroy(ssd->nand); /* and the geometry */
-    eventq_destroy(&ssd->events);
-    numtable_free(&ssd->l2p.entry);
-    hot_destroy(ssd);
-    trim_destroy(ssd);
-    lazy_free(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));
-    lazy_free(ssd->buffer->slot, ssd->buffer->n_slot_records,
-              sizeof(*ssd->buffer->slot));
-    g_free(ssd->buffer->waiter);
-    g_free(ssd->buffer->epoch);
-    g_free(ssd->buffer->row_wait);
-    g_free(ssd->media->job);
-    g_free(ssd->media->job_unit);
-    g_free(ssd->commands.cmd);
-    controller_destroy(ssd);
-    ahead_destroy(ssd);
-    g_free(ssd->buffer->kept);
-    lazy_free(ssd->inspect.latency, SSD_N_OPS + 1,
-              sizeof(*ssd->inspect.latency));
-    g_free(ssd->inspect.busy_base);
-    age_destroy(ssd);
-    faults_free(ssd->media->faults);
-    outside_destroy(ssd);
-    ssd_config_free(ssd->cfg);
-    g_free(ssd);
+    components_destroy(ssd);
+    free_drive(ssd);
+}
+
+void ssd_reset_stats(Ssd *ssd)
+{
+    components_reset_stats(ssd);
 }
 
 bool ssd_powered(const Ssd *ssd)

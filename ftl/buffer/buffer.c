@@ -41,6 +41,12 @@ static IlistLinks slot_chain(const Ssd *ssd)
     return ILIST_CHAIN(ssd->buffer->slot, Slot, next);
 }
 
+void buffer_set_client(Ssd *ssd, const BufferClient *client)
+{
+    invariant(client && client->programmed);
+    ssd->buffer->client = client;
+}
+
 void buffer_create(Ssd *ssd)
 {
     ssd->buffer->free_slot = NONE;

@@ -15,6 +15,9 @@
 #include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
 
+/* When the drive is made: who hears of units. */
+void buffer_set_client(Ssd *ssd, const BufferClient *client);
+
 /* Empty, with the policy's lists. */
 void buffer_create(Ssd *ssd);
 

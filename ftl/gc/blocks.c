@@ -42,6 +42,15 @@ static void erased(Ssd *ssd, uint32_t block)
     reset_block_gone(ssd, block);
 }
 
+static void torn(Ssd *ssd, uint64_t page)
+{
+    const OwnBlocks *own = ssd->map->policy->own_blocks;
+
+    if (own) {
+        own->torn(ssd, page);
+    }
+}
+
 static const MediaClient media_client = {
     .choose_free = wear_choose_free,
     .freed = wear_freed,
@@ -52,6 +61,7 @@ static const MediaClient media_client = {
     .erasing = stream_erasing,
     .plane_changed = plane_update,
     .erased = erased,
+    .torn = torn,
 };
 
 /* ---- the index of FULL blocks -------------------------------------------- */

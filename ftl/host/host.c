@@ -644,6 +644,12 @@ size_t host_fetch(Ssd *ssd, SsdCompletion *done, size_t max)
     return n;
 }
 
+void host_set_gate(Ssd *ssd, const HostGate *gate)
+{
+    invariant(gate && gate->waits && gate->cut);
+    ssd->host->gate = gate;
+}
+
 const CmdOps host_cmd_ops = {
     .finish = host_finish,
     .slot_settled = host_slot_settled,

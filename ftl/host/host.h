@@ -42,6 +42,9 @@ void host_mapped(Ssd *ssd, uint32_t cmd);
 /* The completion of a command that is CMD_ENDING is at the host. */
 void host_end(Ssd *ssd, uint32_t cmd);
 
+/* When the drive is made: who may hold back commands. */
+void host_set_gate(Ssd *ssd, const HostGate *gate);
+
 /* Notifications of other components about commands (commands.h). */
 extern const CmdOps host_cmd_ops;
 

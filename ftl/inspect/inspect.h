@@ -94,6 +94,9 @@ typedef struct DriveStats {
     uint64_t full_by_valid[NUMBERS_TENTHS];
 } DriveStats;
 
+/* Count from now on. */
+void inspect_reset(Ssd *ssd);
+
 void drive_stats_init(DriveStats *v, const Ssd *ssd);
 void drive_stats_clear(DriveStats *v);
 

@@ -520,29 +520,20 @@ void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key)
 }
 
 /* The counters are those of the rows; the rest is where others begin. */
-void ssd_reset_stats(Ssd *ssd)
+void inspect_reset(Ssd *ssd)
 {
     DriveStats v = {.ssd = ssd};
 
     stats_reset(&ssd_stats, &v);
-    if (ssd->map->policy->stats) {
-        stats_reset(ssd->map->policy->stats, ssd);
-    }
     for (int i = 0; i <= SSD_N_OPS; i++) {
         hist_init(&ssd->inspect.latency[i]);
     }
     memset(&ssd->inspect.counters, 0, sizeof(ssd->inspect.counters));
-    counters_reset(ssd);
     ssd->inspect.nand_base = *nand_stats(ssd->nand);
     ssd->inspect.use_base = host_use(ssd);
-    thermal_reset_peak(ssd);
     ssd->inspect.heat_base = thermal_now(ssd).sums;
     memset(&ssd->inspect.costs, 0, sizeof(ssd->inspect.costs));
     ssd->inspect.stats_since_ps = ssd->now_ps;
     accounts_reset(ssd);
     numbers_reset(ssd);
-    stream_reset_stats(ssd);
-    if (ssd->map->policy->reset_stats) {
-        ssd->map->policy->reset_stats(ssd);
-    }
 }

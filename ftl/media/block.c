@@ -102,7 +102,7 @@ uint32_t block_least_valid(Ssd *ssd, uint32_t plane)
     return NONE;
 }
 
-static void free_push(Ssd *ssd, uint32_t block)
+static void link_free(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
@@ -114,6 +114,13 @@ static void free_push(Ssd *ssd, uint32_t block)
             nand_set_slc(ssd->nand, block, false); /* opened before a cut */
         }
         ilistn_push_tail(links(ssd), &p->free, block);
+    }
+}
+
+static void free_push(Ssd *ssd, uint32_t block)
+{
+    link_free(ssd, block);
+    if (!nand_block_is_cache(ssd->geo, block)) {
         ssd->media->client->freed(ssd, block);
     }
 }
@@ -228,7 +235,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         } else if (saved_has_block(ssd, block)) {
             continue;
         } else if (!links_late(ssd) || nand_block_is_slc(ssd->geo, block)) {
-            free_push(ssd, block);
+            link_free(ssd, block);
         } else {
             p->n_fresh++;
         }
@@ -240,13 +247,12 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         link_fresh(ssd, p);
     }
     plane_size(ssd, plane);
-    ssd->media->client->plane_changed(ssd, plane);
     invariant(p->free.n + p->slc_free.n <= ssd->geo->blocks_per_plane);
 }
 
 void block_init(Ssd *ssd)
 {
-    invariant(ssd->media->client && !ssd->media->block);
+    invariant(!ssd->media->block);
     ssd->media->block = lazy_new(Block, ssd->geo->n_blocks);
     ssd->media->plane = g_new0(Plane, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -760,6 +766,7 @@ static void tear_pages(Ssd *ssd)
         const PageJob *job = &ssd->media->job[j];
 
         if (job->state == JOB_PLACED) {
+            ssd->media->client->torn(ssd, job->ppa);
             parity_page_lost(ssd, job->ppa);
             spare_blank(ssd, job->ppa << ssd->page_units_shift,
                         ssd->l.units_per_program);

@@ -161,6 +161,8 @@ typedef struct MediaClient {
     /* Whether the plane may be given a page of the host may have changed. */
     void (*plane_changed)(Ssd *ssd, uint32_t plane);
     void (*erased)(Ssd *ssd, uint32_t block);
+    /* The power has gone; the program of the page had not ended. */
+    void (*torn)(Ssd *ssd, uint64_t page);
 } MediaClient;
 
 /* Callbacks to the keeper of saved pages; required, all of them. */

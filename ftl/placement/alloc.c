@@ -16,6 +16,12 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
+void placement_set_placer(Ssd *ssd, const Placer *placer)
+{
+    invariant(placer && placer->send && placer->accepts && placer->page_done);
+    ssd->placement->placer = placer;
+}
+
 void alloc_init(Ssd *ssd)
 {
     uint32_t n = ssd->l.n_planes;

@@ -15,6 +15,9 @@
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
 
+/* When the drive is made: who places pages in place of the policy. */
+void placement_set_placer(Ssd *ssd, const Placer *placer);
+
 void alloc_init(Ssd *ssd);
 void alloc_destroy(Ssd *ssd);
 

@@ -18,10 +18,6 @@
 void power_cut(Ssd *ssd, uint64_t now_ns);
 void power_return(Ssd *ssd, uint64_t now_ns);
 
-/* Contents of the drive's memory: an empty buffer, no barrier, no page on its
- * way. */
-void power_init_memory(Ssd *ssd);
-
 /* The power is gone, now: by ssd_power_cut(), or by a rule of the fault script. */
 void power_lost(Ssd *ssd);
 
@@ -50,8 +46,7 @@ void failure_give_up(Ssd *ssd);
 void recovery_init(Ssd *ssd);
 void recovery_destroy(Ssd *ssd);
 
-/* Data in memory only is lost: after all functions that read it to find the
- * state of NAND. */
+/* The power has gone, perhaps in the middle of it. */
 void recovery_power_lost(Ssd *ssd);
 
 /* The power is back: power_ready() runs when the map is, at a later time. */

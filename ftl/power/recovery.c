@@ -73,34 +73,15 @@ void recovery_destroy(Ssd *ssd)
     g_free(ssd->power->candidate);
 }
 
-static void forget(Ssd *ssd)
-{
-    invariant(!ssd->powered);
-    numtable_clear_first(&ssd->l2p.entry, saved_map_units(ssd));
-    ssd->l2p.mapped_units = 0;
-    seq_forget(ssd);
-    hot_forget(ssd);
-    outside_streams_forget(ssd);
-    block_forget_all(ssd);
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        plane_update(ssd, i);
-    }
-}
-
 void recovery_power_lost(Ssd *ssd)
 {
-    invariant(saves(ssd) && !ssd->powered);
-    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media->block[b].state == BLOCK_ERASING) {
-            spare_wipe_block(ssd, b);
-        }
+    invariant(!ssd->powered);
+    if (saves(ssd)) {
+        ssd->power->recovery.on = false;
+        ssd->power->recovery.n_candidates = 0;
+        ssd->power->recovery.n_reads = 0;
+        ssd->power->recovery.waiting = IFIFO_EMPTY;
     }
-    saved_power_lost(ssd);
-    ssd->power->recovery.on = false;
-    ssd->power->recovery.n_candidates = 0;
-    ssd->power->recovery.n_reads = 0;
-    ssd->power->recovery.waiting = IFIFO_EMPTY;
-    forget(ssd);
 }
 
 /* ---- steps --------------------------------------------------------------- */

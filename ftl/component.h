@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * component.h - the life of a component: what it does when the drive is made,
+ * loses power, gets it back, and ends.
+ *
+ * Each component has one table, in its own folder (component.c).  components.c
+ * lists them all in order, from the bottom up, and goes through the list; the
+ * drive as a whole (ssd.c, power/power.c) knows the list only.
+ */
+#ifndef VSSD_FTL_COMPONENT_H
+#define VSSD_FTL_COMPONENT_H
+
+#include "layers.h"
+#include "ssd-internal.h"
+
+/* NULL: nothing to do. */
+typedef struct Component {
+    const char *name;
+    /* Upwards: the components below are there.  false: *error is set, and
+     * nothing of this component is left. */
+    bool (*create)(Ssd *ssd, GError **error);
+    /* Downwards: those above are gone. */
+    void (*destroy)(Ssd *ssd);
+    /* The power has gone; downwards, and before the array learns of it: what
+     * runs is dropped.  The records of those below still say what that was. */
+    void (*power_dropped)(Ssd *ssd);
+    /* Upwards, and after the array: what remains is put in order.  Those below
+     * are as they will be when the power is back. */
+    void (*power_settled)(Ssd *ssd);
+    /* The power is back; upwards. */
+    void (*power_on)(Ssd *ssd);
+    /* Statistics count from now on; downwards. */
+    void (*reset_stats)(Ssd *ssd);
+} Component;
+
+extern const Component drive_component, array_component, outside_component,
+    controller_component, media_component, journal_component,
+    placement_component, buffer_component, map_component, gc_component,
+    thermal_component, host_component, power_component, inspect_component;
+
+/* ---- components.c ------------------------------------------------------- */
+
+/* Make all of them.  false: *error is set, and none is left. */
+bool components_create(Ssd *ssd, GError **error);
+void components_destroy(Ssd *ssd);
+void components_power_dropped(Ssd *ssd);
+void components_power_settled(Ssd *ssd);
+void components_power_on(Ssd *ssd);
+void components_reset_stats(Ssd *ssd);
+
+#endif
