@@ -154,9 +154,9 @@ static void init_shifts(Ssd *ssd)
     ssd->unit_shift = log2_of(ssd->cfg->unit_bytes);
     ssd->block_shift = log2_of(ssd->cfg->unit_bytes / ssd->cfg->block_bytes);
     ssd->page_units_shift = log2_of(ssd->l.units_per_page);
-    ssd->first_unit_parts = UINT64_MAX >>
-                            (NAND_PAGE_PARTS -
-                             MAX(NAND_PAGE_PARTS >> ssd->page_units_shift, 1));
+    ssd->first_unit_parts =
+        UINT64_MAX >>
+        (NAND_PAGE_PARTS - MAX(NAND_PAGE_PARTS >> ssd->page_units_shift, 1));
     invariant(ssd->first_unit_parts != 0);
 }
 
@@ -189,7 +189,6 @@ static void destroy(Ssd *ssd)
 }
 
 const Component array_component = {
-    .name = "array",
     .create = create,
     .destroy = destroy,
 };

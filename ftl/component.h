@@ -15,7 +15,6 @@
 
 /* NULL: nothing to do. */
 typedef struct Component {
-    const char *name;
     /* Upwards: the components below are there.  false: *error is set, and
      * nothing of this component is left. */
     bool (*create)(Ssd *ssd, GError **error);

@@ -9,21 +9,35 @@
 
 /* From the bottom up (docs/architecture.md). */
 static const Component *const components[] = {
-    &drive_component,     /* clock, map, commands */
-    &array_component,     /* needs the event queue */
-    &outside_component,   /* policies are told the shape of the array */
+    /* the clock, the map, the records of commands */
+    &drive_component,
+    /* puts its events into the queue of the drive */
+    &array_component,
+    /* policies are told the shape of the array */
+    &outside_component,
+    /* link, cores and DRAM serve all above */
     &controller_component,
-    &media_component,     /* asks the array for bad blocks */
-    &journal_component,   /* takes blocks of media/ */
+    /* blocks: those that the array has, without its bad ones */
+    &media_component,
+    /* takes its blocks from media/ */
+    &journal_component,
+    /* planes and streams for pages in the blocks of media/ */
     &placement_component,
-    &buffer_component,    /* as many slots as the policy of placement/ needs */
-    &map_component,       /* gives placement/ and buffer/ its callbacks */
-    &gc_component,        /* asks the map who empties blocks */
+    /* as many slots as the policy of placement/ needs */
+    &buffer_component,
+    /* gives placement/ and buffer/ its callbacks */
+    &map_component,
+    /* asks the map who empties blocks; media/ and placement/ hear of it */
+    &gc_component,
+    /* takes the energy of all below */
     &thermal_component,
+    /* its commands are the first to end in a power cut */
     &host_component,
+    /* begins recovery when all others have power */
     &power_component,
-    &inspect_component,   /* its logs end before what they watch; a reset zeroes
-                             the host's counts, from which journal/ counts */
+    /* its logs end before what they watch; a reset zeroes the counts of
+     * the host, from which journal/ counts */
+    &inspect_component,
 };
 
 #define N_COMPONENTS G_N_ELEMENTS(components)

@@ -28,7 +28,6 @@ static void destroy(Ssd *ssd)
 }
 
 const Component drive_component = {
-    .name = "drive",
     .create = create,
     .destroy = destroy,
 };

@@ -428,7 +428,6 @@ bool outside_state(Ssd *ssd, State *s)
 }
 
 const Component outside_component = {
-    .name = "outside",
     .create = create,
     .destroy = destroy,
 };

@@ -162,6 +162,17 @@ class Components(unittest.TestCase):
                  and not f.startswith("metadata/")}
         self.assertEqual(users, {"data/protected", "data/copy"})
 
+    def test_life(self) -> None:
+        """components.c lists the table of each component (component.h)."""
+        objects = symbols("ftl")
+
+        def tables(names: set[str]) -> set[str]:
+            return {n for n in names if re.fullmatch(r"\w+_component", n)}
+
+        made = set().union(*(tables(d) for d, _ in objects.values()))
+        self.assertLessEqual({f"{c}_component" for c in ORDER}, made)
+        self.assertEqual(tables(objects["components"][1]), made)
+
     def test_settle(self) -> None:
         """Handlers mark work for other components; they do not call it."""
         arrows = graph("ftl")

@@ -90,7 +90,6 @@ static void power_dropped(Ssd *ssd)
 }
 
 const Component buffer_component = {
-    .name = "buffer",
     .create = create,
     .destroy = destroy,
     .power_dropped = power_dropped,

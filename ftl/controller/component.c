@@ -11,7 +11,6 @@ static bool create(Ssd *ssd, GError **error)
 }
 
 const Component controller_component = {
-    .name = "controller",
     .create = create,
     .destroy = controller_destroy,
     .power_settled = controller_power_lost,

@@ -42,7 +42,6 @@ static void power_dropped(Ssd *ssd)
 }
 
 const Component gc_component = {
-    .name = "gc",
     .create = create,
     .destroy = destroy,
     .power_dropped = power_dropped,

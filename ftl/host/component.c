@@ -37,7 +37,6 @@ static void power_dropped(Ssd *ssd)
 }
 
 const Component host_component = {
-    .name = "host",
     .create = create,
     .destroy = ahead_destroy,
     .power_dropped = power_dropped,

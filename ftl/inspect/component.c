@@ -26,7 +26,6 @@ static void destroy(Ssd *ssd)
 }
 
 const Component inspect_component = {
-    .name = "inspect",
     .create = create,
     .destroy = destroy,
     .reset_stats = inspect_reset,

@@ -30,7 +30,6 @@ static void power_settled(Ssd *ssd)
 }
 
 const Component journal_component = {
-    .name = "journal",
     .create = create,
     .destroy = destroy,
     .power_dropped = counters_power_lost,

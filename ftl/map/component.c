@@ -70,7 +70,6 @@ static void power_settled(Ssd *ssd)
 }
 
 const Component map_component = {
-    .name = "map",
     .create = create,
     .destroy = destroy,
     .power_dropped = power_dropped,

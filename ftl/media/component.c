@@ -99,7 +99,6 @@ static void power_settled(Ssd *ssd)
 }
 
 const Component media_component = {
-    .name = "media",
     .create = create,
     .destroy = destroy,
     .power_settled = power_settled,

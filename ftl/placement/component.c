@@ -46,7 +46,6 @@ static void power_settled(Ssd *ssd)
 }
 
 const Component placement_component = {
-    .name = "placement",
     .create = create,
     .destroy = destroy,
     .power_dropped = power_dropped,

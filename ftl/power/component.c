@@ -22,7 +22,6 @@ static void power_on(Ssd *ssd)
 }
 
 const Component power_component = {
-    .name = "power",
     .create = create,
     .destroy = recovery_destroy,
     .power_settled = recovery_power_lost,

@@ -21,7 +21,6 @@ static void power_on(Ssd *ssd)
 }
 
 const Component thermal_component = {
-    .name = "thermal",
     .create = create,
     .power_settled = power_settled,
     .power_on = power_on,
