@@ -19,7 +19,7 @@ from conftest import Env, vssd
 from vssd import paths
 from vssd.build import emulator as emulators
 from vssd.build import packages, qemu_package, qemu_plugin
-from vssd.guest import machine
+from vssd.guest import hardware
 
 NAME = "vssd-test"
 START_S = 300
@@ -154,7 +154,7 @@ def page_domain(name: str, emulator: str, kernel: str = "") -> str:
                                             kernel=kernel))
 
 
-@pytest.mark.skipif("VSSD_LONG" not in os.environ, reason="runs with --long only")
+@LONG
 def test_the_domain_of_the_page(virsh: Virsh, daemon: subprocess.Popen[str],
                                 env: Env, tmp_path: Path) -> None:
     """An unmodified emulator, the plug-in and a drive by qemu:commandline, with the
@@ -166,7 +166,7 @@ def test_the_domain_of_the_page(virsh: Virsh, daemon: subprocess.Popen[str],
         capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     kernel = (f"<kernel>{env.image.kernel}</kernel><initrd>{env.image.initrd}</initrd>"
-              f"<cmdline>root={env.image.root} rw {machine.KERNEL_ARGS}</cmdline>")
+              f"<cmdline>root={env.image.root} rw {hardware.KERNEL_ARGS}</cmdline>")
     text = page_domain(NAME, str(unmodified(tmp_path)), kernel)
     for old, new in ((PLUGIN, env.qemu.build / qemu_plugin.NAME),
                      (PROFILE, paths.find_profile(Path(PROFILE).stem))):
