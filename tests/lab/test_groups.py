@@ -165,7 +165,7 @@ def test_long_tests_of_a_change() -> None:
     assert testparts.long_tests(["CONTRIBUTING.md", "tests/mutants.toml"]) == {}
     found = testparts.long_tests(["ftl/gc/gc.c", "nand/nand.c", "docs/a.md"])
     assert found == {"gcc": ["swarm", "power", "wide"], "clang": ["swarm"],
-                     "guest": ["test_pages"]}
+                     "server": ["test_upgrade"], "guest": ["test_pages"]}
     assert testparts.changed_since("HEAD") is not None
     with pytest.raises(UserError, match="--changed --no-such: name a tag"):
         testparts.changed_since("--no-such")

@@ -22,7 +22,8 @@ class Part:
 
 PARTS = (
     Part(("core/", "nand/", "ftl/", "tests/ftl/", "tests/nand/"),
-         {"gcc": ("swarm", "power", "wide"), "clang": ("swarm",)}),
+         {"gcc": ("swarm", "power", "wide"), "clang": ("swarm",),
+          "server": ("test_upgrade",)}),
     Part(("profiles/",), {"gcc": ("classes",), "scripts": ("test_fit",)}),
     Part(("sim/", "tests/sim/"), {"gcc": ("vssd-sim", "recorded", "parsers")}),
     Part(("hw-ssd/nvme/", "hw-ssd/rules/", "tests/nvme/", "tests/fuzz/"),
@@ -32,7 +33,7 @@ PARTS = (
          {"qemu": ("test_storm", "test_tsan"),
           "guest": ("test_boot", "test_iommu", "test_arch")}),
     Part(("hw-ssd/vfio-user/", "tests/server/"),
-         {"server": ("test_hostile", "test_crate"),
+         {"server": ("test_hostile", "test_crate", "test_upgrade"),
           "guest": ("test_vfio_user",)}),
     Part(("guest-tools/powercut/", "scripts/vssd/campaign/"),
          {"guest": ("test_campaign", "test_powercut")}),
