@@ -45,7 +45,7 @@ NAMED: dict[str, tuple[int, str, dict[str, Any]]] = {
     "EXT": (64, "zero-latency", {"metadata": 8, "pi": 2,
                                  "metadata_at": "extended"}),
     "KV": (128, "tlc-generic", {"namespaces": "64M:kv;rest"}),
-    "CMBDRIVE": (64, "tlc-generic", {"cmb": "16M"}),
+    "CMBDRIVE": (64, "tlc-generic", {"cmb": 16 * MIB}),
     "SRIOVDRIVE": (64, "tlc-generic", {"bus": "port9", **VIRTUAL}),
 }
 
