@@ -31,7 +31,7 @@ static void of_plane(Ssd *ssd, SsdWork work, uint32_t index)
         gc_force(ssd, index);
         break;
     case WORK_GC:
-        gc_kick(ssd, index);
+        gc_pump(ssd, index);
         break;
     default:
         g_assert_not_reached();

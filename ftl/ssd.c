@@ -539,11 +539,11 @@ SsdPurge ssd_purge_progress(const Ssd *ssd)
 
     return (SsdPurge){
         .on = p->mark != NULL,
-        .failed = p->failed || ssd->media->given_up,
+        .failed = p->failed || ssd->media->cannot_program,
         .stands = nand_load(ssd->nand) == 0 && controller_at_rest(ssd) &&
                   !gc_row_waits(ssd),
         .total = p->total,
-        .left = ssd->media->given_up ? 0 : p->left,
+        .left = ssd->media->cannot_program ? 0 : p->left,
     };
 }
 

@@ -27,7 +27,7 @@ NVME_ROOMS = ["core", "admin", "kv", "data", "metadata", "erase", "placement",
               "payload"]
 
 # Functions that only the settle pass calls, beside files of the same component.
-PUMPS = {"meta_pump", "gc_release", "gc_force", "gc_kick", "host_room",
+PUMPS = {"meta_pump", "gc_release", "gc_force", "gc_pump", "host_room",
          "write_pump"}
 
 # Functions in a header of ftl/, inline ones included: for other components, and

@@ -78,7 +78,7 @@ void write_arm_tick(Ssd *ssd)
 /* Barriers that commands wait for will not be reached. */
 void write_fail_barriers(Ssd *ssd)
 {
-    invariant(ssd->media->given_up);
+    invariant(ssd->media->cannot_program);
     for (uint32_t e = ssd->buffer->first_epoch; e != ssd->buffer->cur_epoch;
          e++) {
         uint32_t cmd = epoch_at(ssd, e)->cmd;

@@ -265,7 +265,7 @@ static uint32_t dnv_victim(Ssd *ssd)
     return block_victim(d);
 }
 
-static uint32_t dnv_mate(Ssd *ssd, uint64_t lpn)
+static uint32_t dnv_in_group(Ssd *ssd, uint64_t lpn)
 {
     const Dnv *d = ssd->buffer->policy_data;
     uint32_t b = (uint32_t)(lpn / d->per);
@@ -389,8 +389,9 @@ static bool dnv_sound(const Ssd *ssd)
 
 const BufferPolicy buf_clock_dnv = {
     .name = "clock-dnv",
-    .help = "a cache whose dirty units, passed over by a clock, wait for others "
-            "of their block and leave with them",
+    .help =
+        "a cache whose dirty units, passed over by a clock, wait for others "
+        "of their block and leave with them",
     .caches = true,
     .overhead = OVERHEAD,
     .insert = dnv_insert,
@@ -400,7 +401,7 @@ const BufferPolicy buf_clock_dnv = {
     .cleaned = dnv_cleaned,
     .replace = dnv_replace,
     .victim = dnv_victim,
-    .mate = dnv_mate,
+    .in_group = dnv_in_group,
     .init = dnv_init,
     .destroy = dnv_destroy,
     .rows = &dnv_struct,

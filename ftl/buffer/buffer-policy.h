@@ -46,7 +46,7 @@ struct BufferPolicy {
 
     /* Optional.  Another slot that leaves with the victim that was of lpn, or
      * NONE: there is none left. */
-    uint32_t (*mate)(Ssd *ssd, uint64_t lpn);
+    uint32_t (*in_group)(Ssd *ssd, uint64_t lpn);
 
     /* Optional.  A DIRTY slot to be flushed while the drive is idle, or NONE;
      * it may move slots among its lists.  A batch of them is on its way. */

@@ -427,8 +427,9 @@ static bool evict(Ssd *ssd, uint32_t *stream)
     lpn = ssd->buffer->slot[i].lpn;
     while (i != NONE) {
         evict_slot(ssd, i, stream);
-        i = ssd->buffer->policy->mate ? ssd->buffer->policy->mate(ssd, lpn)
-                                     : NONE;
+        i = ssd->buffer->policy->in_group
+                ? ssd->buffer->policy->in_group(ssd, lpn)
+                : NONE;
     }
     return true;
 }
@@ -440,7 +441,7 @@ bool buffer_room(Ssd *ssd)
     if (has_room(ssd)) {
         return true;
     }
-    if (!ssd->buffer->policy->caches || ssd->buffer->policy->mate) {
+    if (!ssd->buffer->policy->caches || ssd->buffer->policy->in_group) {
         return false;
     }
     i = ssd->buffer->policy->victim(ssd);
@@ -519,7 +520,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
                ssd->buffer->n_promised &&
            evict(ssd, &stream)) {
     }
-    if (stream != NONE && !ssd->buffer->policy->mate) {
+    if (stream != NONE && !ssd->buffer->policy->in_group) {
         fill_victims(ssd, stream);
     }
     return has_room(ssd);

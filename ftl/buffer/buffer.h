@@ -56,7 +56,7 @@ void write_end_close(Ssd *ssd, uint32_t cmd);
 /* Is there host data that is not in NAND, and never will be? */
 static inline bool write_flush_fails(const Ssd *ssd)
 {
-    return ssd->media->given_up && ssd->buffer->n_unsafe > 0;
+    return ssd->media->cannot_program && ssd->buffer->n_unsafe > 0;
 }
 
 /* Flush and FUA have nothing to wait for, or do not care. */

@@ -113,7 +113,7 @@ void buffer_idle(Ssd *ssd)
 {
     if (ssd->buffer->early.busy > 0 ||
         ssd->buffer->n_must > ssd->buffer->n_victims ||
-        ssd->buffer->redo.head != NONE || ssd->media->given_up ||
+        ssd->buffer->redo.head != NONE || ssd->media->cannot_program ||
         !too_dirty(ssd) || ssd->window == SSD_WINDOW_HOLD) {
         return;
     }

@@ -99,7 +99,7 @@ static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
 
 void write_fail_waiters(Ssd *ssd)
 {
-    invariant(ssd->media->given_up);
+    invariant(ssd->media->cannot_program);
     write_fail_barriers(ssd);
     for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
         Slot *s = &ssd->buffer->slot[i];
@@ -630,7 +630,7 @@ static void pump(Ssd *ssd)
     uint32_t stream;
 
     ssd->buffer->pump_waits = true;
-    if (ssd->media->given_up || !redo(ssd)) {
+    if (ssd->media->cannot_program || !redo(ssd)) {
         return;
     }
     while ((stream = queue_ready(ssd)) != NONE) {
@@ -762,7 +762,7 @@ void write_start_close(Ssd *ssd, uint32_t cmd)
 
     invariant(cmd < ssd->commands.n_cmds && stream < ssd->l.n_streams);
     stream_begin_unit(ssd, stream);
-    if (ssd->media->given_up &&
+    if (ssd->media->cannot_program &&
         ssd->placement->stream[stream].queue.n_unsafe > 0) {
         cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
         return;

@@ -82,7 +82,7 @@ void background_power_lost(Ssd *ssd)
     ssd->gc->background.fold_armed = false;
 }
 
-static void kick_all(Ssd *ssd)
+static void pump_all(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd_wake(ssd, WORK_GC, i);
@@ -103,7 +103,7 @@ static void begin_idle(Ssd *ssd)
     }
     b->idle = true;
     arm_scan(ssd);
-    kick_all(ssd);
+    pump_all(ssd);
 }
 
 static void begin_scan(Ssd *ssd)
@@ -117,7 +117,7 @@ static void begin_scan(Ssd *ssd)
     }
     ssd->gc->background.scan_ps = ssd->now_ps + ssd->cfg->scan_interval_ps;
     arm_scan(ssd);
-    kick_all(ssd);
+    pump_all(ssd);
 }
 
 static void begin_fold(Ssd *ssd)
@@ -133,7 +133,7 @@ static void begin_fold(Ssd *ssd)
         return;
     }
     b->folds = true;
-    kick_all(ssd);
+    pump_all(ssd);
 }
 
 void background_event(Ssd *ssd, BackgroundEvent event)

@@ -159,13 +159,13 @@ uint32_t copies_source(Ssd *ssd, uint32_t j)
 }
 
 /* A page of the plane's begins its way to another one, or (by -1) is there. */
-void copies_count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
+void copies_count_foreign(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
 {
     if (from != to) {
         invariant(by == 1 || (gc_load(ssd, from)->away > 0 &&
-                              gc_load(ssd, to)->guests > 0));
+                              gc_load(ssd, to)->foreign > 0));
         gc_load(ssd, from)->away += by;
-        gc_load(ssd, to)->guests += by;
+        gc_load(ssd, to)->foreign += by;
         plane_update(ssd, to);
     }
 }
@@ -225,7 +225,7 @@ void copies_program(Ssd *ssd, uint32_t plane, uint64_t ppa, uint32_t class,
     invariant(n == ssd->l.units_per_program || copies_are_last(ssd, plane));
     g->n_staged = kept;
     g->staged_of[class] -= n;
-    copies_count_guest(ssd, plane, to, 1);
+    copies_count_foreign(ssd, plane, to, 1);
     copies_send(ssd, j, ppa, more);
 }
 

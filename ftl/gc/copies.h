@@ -73,6 +73,6 @@ void copies_send(Ssd *ssd, uint32_t job, uint64_t ppa, bool more);
 uint32_t copies_source(Ssd *ssd, uint32_t job);
 
 /* A page of a plane's begins its way to another one, or (by -1) is there. */
-void copies_count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by);
+void copies_count_foreign(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by);
 
 #endif

@@ -5,15 +5,16 @@
  * Each plane reads its own victim.  When the planes of a row have pages of
  * copies for all planes of it that are behind (media/row.h), these
  * go out as one multi-plane program of each die.  A plane takes its own pages
- * first, then those of others, as a guest: only where there is room as for the
- * host, so that what gc.c says of the room of a plane holds.  A plane that
+ * first, then those of others (foreign pages): only where there is room as for
+ * the host, so that what gc.c says of the room of a plane holds.  A plane that
  * collects alone reads on, into its next victim if need be, until it has pages
  * for all of them.
  *
  * A page waits for the others of its row up to superblock.row_wait, then is
  * programmed alone; at once, if no other page can come, because the plane holds
  * as much as it may, or the planes that lack one neither collect nor take a
- * guest.  Units that fill no page wait for more units: GC writes no padding.
+ * foreign page.  Units that fill no page wait for more units: GC writes no
+ * padding.
  *
  * Where superblocks are whole, the last units of a plane go out with padding.
  *
@@ -258,12 +259,12 @@ static bool plan(const Ssd *ssd, uint32_t plane, uint32_t class, CopyRow *r)
         if (!(r->behind >> i & 1) || r->from[i] != NONE) {
             continue;
         }
-        if (k != NONE && unit_takes_guest(ssd, r->plane[i], class)) {
+        if (k != NONE && unit_takes_foreign(ssd, r->plane[i], class)) {
             r->from[i] = r->plane[k];
             units[k] -= ssd->l.units_per_program;
             k = richest(ssd, units);
         } else if (!collects(ssd, r->plane[i]) &&
-                   !unit_takes_guest(ssd, r->plane[i], class)) {
+                   !unit_takes_foreign(ssd, r->plane[i], class)) {
             r->behind &= ~(1U << i);
         } else if (waits || is_busy(ssd, r->plane[i])) {
             return false;

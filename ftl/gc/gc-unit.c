@@ -439,7 +439,7 @@ static uint64_t place_in_superblock(const Ssd *ssd, uint32_t plane,
 /* May copies of others take the pages of the plane?  Where superblocks are
  * whole its planes open and erase blocks in step, so an open block takes them,
  * too, as long as the plane has a free block for its own copies. */
-static bool has_guest_room(const Ssd *ssd, uint32_t plane, uint32_t class)
+static bool has_foreign_room(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     const Plane *p = &ssd->media->plane[plane];
 
@@ -448,15 +448,15 @@ static bool has_guest_room(const Ssd *ssd, uint32_t plane, uint32_t class)
             open_takes_data(ssd, plane, open_index(ssd, OPEN_GC, class)));
 }
 
-bool unit_takes_guest(const Ssd *ssd, uint32_t plane, uint32_t class)
+bool unit_takes_foreign(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     const Plane *p = &ssd->media->plane[plane];
     const GcLoad *load = &ssd->placement->plane[plane].gc;
-    uint64_t coming = (uint64_t)(p->host_programs + load->guests + 1) *
+    uint64_t coming = (uint64_t)(p->host_programs + load->foreign + 1) *
                       ssd->l.units_per_program;
 
     return load->programs < GC_PROGRAMS_PER_PLANE &&
-           !plane_is_lost(ssd, plane) && has_guest_room(ssd, plane, class) &&
+           !plane_is_lost(ssd, plane) && has_foreign_room(ssd, plane, class) &&
            !plane_has_share(ssd, plane, coming);
 }
 
@@ -471,7 +471,7 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
         return plane;
     }
     for (uint32_t i = first; i < first + n; i++) {
-        if (i != plane && unit_takes_guest(ssd, i, class) &&
+        if (i != plane && unit_takes_foreign(ssd, i, class) &&
             place_in_superblock(ssd, i, class) <
                 place_in_superblock(ssd, best, class)) {
             best = i;

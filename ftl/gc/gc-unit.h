@@ -66,7 +66,7 @@ void unit_hold_none(Ssd *ssd, uint32_t plane);
 bool unit_goes_by_die(const Ssd *ssd);
 
 /* Can the plane take a page of another one, of that class? */
-bool unit_takes_guest(const Ssd *ssd, uint32_t plane, uint32_t class);
+bool unit_takes_foreign(const Ssd *ssd, uint32_t plane, uint32_t class);
 
 /* The plane where the next page of copies from this one goes. */
 uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class);

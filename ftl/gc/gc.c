@@ -69,7 +69,7 @@ void gc_release(Ssd *ssd, uint32_t block)
 
     block_release(ssd, block);
     copies_try_erase(ssd, block);
-    gc_kick(ssd, plane);
+    gc_pump(ssd, plane);
 }
 
 /* The units of a page that cannot be programmed stay where they were. */
@@ -77,7 +77,7 @@ static void drop_job(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->media->job[j];
 
-    copies_count_guest(ssd, copies_source(ssd, j), job->plane, (uint32_t)-1);
+    copies_count_foreign(ssd, copies_source(ssd, j), job->plane, (uint32_t)-1);
     for (uint32_t i = 0; i < job->n; i++) {
         copies_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
     }
@@ -396,7 +396,7 @@ static void step(Ssd *ssd, uint32_t plane)
     const Plane *p = &ssd->media->plane[plane];
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
-    bool more = !ssd->media->given_up;
+    bool more = !ssd->media->cannot_program;
     bool changed = true; /* since no page could be programmed */
 
     if (hold_keeps(ssd, plane)) {
@@ -423,7 +423,7 @@ static void step(Ssd *ssd, uint32_t plane)
             changed = more = true;
         }
     }
-    while (!ssd->media->given_up && copies_are_last(ssd, plane) &&
+    while (!ssd->media->cannot_program && copies_are_last(ssd, plane) &&
            try_program(ssd, plane)) {
     }
     if (g->victim == NONE && plane_is_short(ssd, p) &&
@@ -480,7 +480,7 @@ void gc_resume(Ssd *ssd, uint64_t page)
     }
 }
 
-void gc_kick(Ssd *ssd, uint32_t plane)
+void gc_pump(Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
     if (ssd->gc->off) {
@@ -572,7 +572,7 @@ static void others_go_on(Ssd *ssd, uint32_t plane)
             ssd->l.whole_rows ? row_of(ssd, plane)[k] : plane / n * n + k;
 
         if (i != plane) {
-            gc_kick(ssd, i);
+            gc_pump(ssd, i);
             let_host(ssd, i);
         }
     }
@@ -599,7 +599,7 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
     invariant(gc_load(ssd, plane)->programs > 0);
     block_page_done(ssd, page_block(ssd, job->ppa));
     gc_load(ssd, plane)->programs--;
-    copies_count_guest(ssd, from, plane, (uint32_t)-1);
+    copies_count_foreign(ssd, from, plane, (uint32_t)-1);
     job_give(ssd, j);
     go_on(ssd, plane);
     let_host(ssd, plane);
@@ -621,7 +621,7 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
     invariant(job->gc && ssd->media->may_fail);
     invariant(load->programs > 0);
     load->programs--;
-    if (!ssd->media->given_up && !plane_is_lost(ssd, job->plane)) {
+    if (!ssd->media->cannot_program && !plane_is_lost(ssd, job->plane)) {
         job_wait(ssd, &g->redo, j);
         return;
     }

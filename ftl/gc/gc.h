@@ -27,7 +27,7 @@ void gc_forget(Ssd *ssd);
 void gc_power_lost(Ssd *ssd);
 
 /* Look whether the plane needs GC, and go on with it. */
-void gc_kick(Ssd *ssd, uint32_t plane);
+void gc_pump(Ssd *ssd, uint32_t plane);
 
 /* Reads of the host on the die have ended: GC that had yielded to them
  * goes on. */

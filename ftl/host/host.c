@@ -338,7 +338,7 @@ void host_room(Ssd *ssd)
 /* The drive has failed: reads go on without the buffer. */
 void host_fail_waiting(Ssd *ssd)
 {
-    invariant(ssd->media->given_up);
+    invariant(ssd->media->cannot_program);
     while (ssd->buffer->waiting.head != NONE) {
         uint32_t cmd = end_waiting(ssd);
         Cmd *c = &ssd->commands.cmd[cmd];

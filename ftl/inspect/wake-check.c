@@ -78,7 +78,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 bool ssd_check_wakes(const Ssd *ssd, GError **error)
 {
     if (!ssd->powered || ssd->power->recovery.on || ssd->gc->off ||
-        ssd->media->given_up || ssd->media->read_only) {
+        ssd->media->cannot_program || ssd->media->read_only) {
         return true;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

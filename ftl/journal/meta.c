@@ -221,7 +221,7 @@ void meta_pump(Ssd *ssd, uint32_t plane)
     JournalPlane *p = &ssd->journal->plane[plane];
     bool more = meta_is_short(ssd, plane);
 
-    while (p->wait.head != NONE && !ssd->media->given_up &&
+    while (p->wait.head != NONE && !ssd->media->cannot_program &&
            p->programs < META_PROGRAMS_PER_PLANE &&
            block_can_take_page(ssd, plane, OPEN_META, 0)) {
         send(ssd, job_fifo_pop(ssd, &p->wait));
@@ -321,7 +321,7 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
         return;
     }
     job_wait(ssd, &ssd->journal->plane[plane].wait, j);
-    if (ssd->media->given_up) {
+    if (ssd->media->cannot_program) {
         meta_give_up(ssd);
     }
 }
@@ -338,7 +338,7 @@ bool meta_waits(const Ssd *ssd)
 
 void meta_give_up(Ssd *ssd)
 {
-    invariant(ssd->media->given_up);
+    invariant(ssd->media->cannot_program);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         while (ssd->journal->plane[i].wait.head != NONE) {
             drop(ssd, job_fifo_pop(ssd, &ssd->journal->plane[i].wait));

@@ -188,7 +188,7 @@ static void write_page(Ssd *ssd, uint32_t page)
     invariant(page_at(d, page)->loading == 0);
     invariant(page_at(d, page)->state == PAGE_READING);
     page_at(d, page)->state = PAGE_WAITING;
-    if (ssd->media->given_up) {
+    if (ssd->media->cannot_program) {
         dftl_page_begins(ssd, page);
         dftl_page_written(ssd, page);
     } else {
@@ -230,7 +230,7 @@ static void write_stale(Ssd *ssd, uint32_t plane)
     Dftl *d = ssd->map->policy_data;
     const Plane *p = &ssd->media->plane[plane];
 
-    while (d->ready[plane].head != NONE && !ssd->media->given_up &&
+    while (d->ready[plane].head != NONE && !ssd->media->cannot_program &&
            d->n_writes[plane] < STALE_WRITES_PER_PLANE &&
            (!ssd->buffer->pump_waits || p->free.n > p->gc_low_blocks ||
             plane_is_lost(ssd, plane))) {
@@ -556,7 +556,7 @@ static void dftl_changed(Ssd *ssd, uint64_t lpn, MapChange why)
     Dftl *d = ssd->map->policy_data;
     uint32_t i;
 
-    if (ssd->media->given_up || age_is_on(ssd)) {
+    if (ssd->media->cannot_program || age_is_on(ssd)) {
         return;
     }
     i = cmt_find(&d->cmt, lpn);

@@ -249,7 +249,7 @@ typedef struct Media {
     bool may_fail;  /* programs and erases */
     bool cut_due;   /* a rule has cut the power: act on it at once */
     bool read_only; /* too few good blocks are left */
-    bool given_up;  /* nor can it program the buffer */
+    bool cannot_program;  /* nor can it program the buffer */
     uint32_t free_for_gc; /* free blocks that the host leaves to GC */
     uint32_t n_factory_bad;
     uint32_t n_grown_bad;

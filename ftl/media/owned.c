@@ -193,5 +193,5 @@ void media_set_read_only(Ssd *ssd)
 void media_give_up(Ssd *ssd)
 {
     ssd->media->read_only = true;
-    ssd->media->given_up = true;
+    ssd->media->cannot_program = true;
 }

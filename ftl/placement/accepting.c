@@ -91,7 +91,7 @@ void plane_update(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media->plane[plane];
     const PlacementPlane *own = &ssd->placement->plane[plane];
-    uint64_t coming = (uint64_t)(p->host_programs + own->gc.guests) *
+    uint64_t coming = (uint64_t)(p->host_programs + own->gc.foreign) *
                       ssd->l.units_per_program;
     bool willing =
         !plane_is_lost(ssd, plane) &&

@@ -48,7 +48,7 @@ typedef struct GcLoad {
     uint32_t programs; /* into the plane */
     uint32_t away;     /* of them and those that failed: of its units into other
                           planes of the die */
-    uint32_t guests;   /* of units of others into it */
+    uint32_t foreign;  /* of units of others into it */
     uint64_t credit;   /* units that the host may write, << 16 */
 } GcLoad;
 

@@ -38,18 +38,18 @@
 
 static void give_up(Ssd *ssd)
 {
-    invariant(!ssd->media->given_up);
+    invariant(!ssd->media->cannot_program);
     media_give_up(ssd);
     meta_give_up(ssd);
     write_fail_waiters(ssd);
     host_fail_waiting(ssd);
-    invariant(ssd->media->read_only && ssd->media->given_up);
+    invariant(ssd->media->read_only && ssd->media->cannot_program);
     invariant(!meta_waits(ssd));
 }
 
 static void lose_block(Ssd *ssd, uint32_t block)
 {
-    if (bad_lose_block(ssd, block) && !ssd->media->given_up) {
+    if (bad_lose_block(ssd, block) && !ssd->media->cannot_program) {
         give_up(ssd);
     }
 }
@@ -134,7 +134,7 @@ static bool pages_wait(const Ssd *ssd)
  */
 static bool stands_still(const Ssd *ssd)
 {
-    return !ssd->media->given_up && nand_load(ssd->nand) == 0 &&
+    return !ssd->media->cannot_program && nand_load(ssd->nand) == 0 &&
            controller_at_rest(ssd) && pages_wait(ssd) &&
            !(superblock_is_whole(ssd) && gc_row_waits(ssd));
 }

@@ -64,7 +64,7 @@ static bool check_bools(const Ssd *ssd, GError **error)
     static const size_t of_drive[] = {
         offsetof(Drive, media.cut_due),
         offsetof(Drive, media.read_only),
-        offsetof(Drive, media.given_up),
+        offsetof(Drive, media.cannot_program),
         offsetof(Drive, ssd.powered),
         offsetof(Drive, ssd.commands.submitted),
         offsetof(Drive, buffer.pump_waits),
@@ -744,7 +744,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 
     CHECK(p->host_programs == 0 && p->erases == 0 && p->n_held == 0 &&
               load->reads == 0 && load->programs == 0 && load->away == 0 &&
-              load->guests == 0 && g->redo.head == NONE &&
+              load->foreign == 0 && g->redo.head == NONE &&
               meta->programs == 0 && meta->wait.head == NONE,
           "operations are in flight");
     CHECK(p->tell_gains == !plane_accepts(ssd, plane), "a plane's pages");

@@ -178,7 +178,7 @@ static const StateRow ssd_rows[] = {
     KEPT(media.may_fail),
     VALUE(media.cut_due),
     VALUE(media.read_only),
-    VALUE(media.given_up),
+    VALUE(media.cannot_program),
     KEPT(media.free_for_gc),
     VALUE(media.n_factory_bad),
     VALUE(media.n_grown_bad),
@@ -694,7 +694,7 @@ bool ssd_save(const Ssd *ssd, FILE *out, GError **error)
 
     if (!ssd_at_rest(ssd)) {
         g_set_error_literal(error, STATE_ERROR, 0,
-                            ssd->media->given_up
+                            ssd->media->cannot_program
                                 ? "the drive has failed, with data that it "
                                   "cannot program in its buffer"
                                 : "commands are in flight");

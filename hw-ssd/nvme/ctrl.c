@@ -281,7 +281,7 @@ bool nvme_run(NvmeCtrl *any, uint64_t now_ns)
             nvme_look_ready(c);
         }
         again |= nvme_upkeep(ctrl);
-        payload_more = payload_kick(ctrl->payload);
+        payload_more = payload_pump(ctrl->payload);
         again |= nvme_feed_starved(ctrl);
         if (G_UNLIKELY(ctrl->sub->zones.work || ctrl->sub->zones.report)) {
             nvme_zones_look(ctrl);
@@ -384,7 +384,7 @@ void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
     }
     ctrl->sub->powered = false;
     ctrl->sub->drive_lost = false;
-    payload_kick(ctrl->payload);
+    payload_pump(ctrl->payload);
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
         nvme_cmb_power(c);

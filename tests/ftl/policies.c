@@ -87,7 +87,7 @@ typedef struct Rules {
     uint32_t (*early)(Model *m);
     void (*balance)(Model *m);
     void (*gone)(Model *m, unsigned i); /* other than by eviction of a block */
-    uint32_t (*mate)(const Model *m, uint32_t lpn);
+    uint32_t (*in_group)(const Model *m, uint32_t lpn);
 } Rules;
 
 /* ---- lru: one order of use ----------------------------------------------- */
@@ -212,7 +212,7 @@ static uint32_t first_of_block(const Model *m, unsigned block, unsigned *n)
     return best;
 }
 
-static uint32_t block_mate(const Model *m, uint32_t lpn)
+static uint32_t block_in_group(const Model *m, uint32_t lpn)
 {
     unsigned n;
 
@@ -475,7 +475,7 @@ static uint32_t dnv_victim(const Model *model)
     return dnv_block_victim(m);
 }
 
-static uint32_t dnv_mate(const Model *m, uint32_t lpn)
+static uint32_t dnv_in_group(const Model *m, uint32_t lpn)
 {
     unsigned n;
 
@@ -495,11 +495,13 @@ static const Rules rules[] = {
     {"cflru-ef-sc", 100, sc_used, sc_cleaned, sc_victim, .early = sc_early,
      .balance = sc_balance},
     {"fab", 100, fab_used, lru_cleaned, fab_victim, .gone = fab_gone,
-     .mate = block_mate},
-    {"bplru", 100, bplru_used, lru_cleaned, bplru_victim, .mate = block_mate},
+     .in_group = block_in_group},
+    {"bplru", 100, bplru_used, lru_cleaned, bplru_victim,
+     .in_group = block_in_group},
     {"ccf-lru", 100, ccf_used, ccf_cleaned, ccf_victim, .early = NULL},
     {"prlru", 100, prlru_used, sc_cleaned, prlru_victim, .early = NULL},
-    {"clock-dnv", 100, dnv_used, dnv_cleaned, dnv_victim, .mate = dnv_mate},
+    {"clock-dnv", 100, dnv_used, dnv_cleaned, dnv_victim,
+     .in_group = dnv_in_group},
 };
 
 /* ---- the two side by side ------------------------------------------------ */
@@ -569,9 +571,9 @@ static void give_up(Bench *b, uint32_t i)
 
     drop(b, i);
     b->n_victims++;
-    while (b->buf->mate && i != NONE) {
-        i = b->buf->mate(&b->ssd, lpn);
-        g_assert_cmpuint(i, ==, b->rules->mate(&b->m, lpn));
+    while (b->buf->in_group && i != NONE) {
+        i = b->buf->in_group(&b->ssd, lpn);
+        g_assert_cmpuint(i, ==, b->rules->in_group(&b->m, lpn));
         if (i != NONE) {
             drop(b, i);
         }
@@ -725,7 +727,7 @@ static void test_policy(gconstpointer data)
         for (int k = 0; k < 4000; k++) {
             one_step(&b, &rng);
         }
-        g_assert_cmpuint(b.n_victims, >, b.buf->mate ? 150 : 500);
+        g_assert_cmpuint(b.n_victims, >, b.buf->in_group ? 150 : 500);
         g_assert_true(!b.buf->early || b.n_early > 50);
         bench_free(&b);
     }

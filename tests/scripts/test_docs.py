@@ -289,6 +289,14 @@ def test_comments() -> None:
             for line in words.in_comments(n, text)] == []
 
 
+def test_identifiers() -> None:
+    """Words that the glossary replaced are gone from names, too."""
+    assert [line for n, text in sources().items()
+            for line in words.in_names(n, text)] == []
+    assert list(words.in_names("ftl/a.c", "int gc_mate; /* kick */ int mated;")) \
+        == ["ftl/a.c: gc_mate -> joined, joinable, in_group"]
+
+
 def test_names_in_comments() -> None:
     """Members of structs, pages and files that comments name are there."""
     known = comment_names.structs(sources())
@@ -319,7 +327,7 @@ def test_gone_names(text: str, gone: list[str]) -> None:
 @pytest.mark.parametrize("name, text, wrong", [
     ("a.c", "/* The host\n * is silent. */\nint a;", 1),
     ("a.h", "int a; /* GC gives up, and its books lie */", 3),
-    ("a.c", 'char *a = "/* books */"; /* `books`, payload_kick() */', 0),
+    ("a.c", 'char *a = "/* books */"; /* `books`, payload_pump() */', 0),
     ("a.py", '"""The books."""\na = "books"  # anew\n', 2),
 ])
 def test_words_of_comments(name: str, text: str, wrong: int) -> None:

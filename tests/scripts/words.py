@@ -31,6 +31,17 @@ WORDS = {
     r"remember(?:s|ed)?": "keeps, records",
 }
 
+# Words of names in C, as parts of an identifier, with the word to use.  QEMU's
+# and virtio's own term for a doorbell is a kick.
+NAMES = {
+    "mate": "joined, joinable, in_group",
+    "mates": "joined, joinable",
+    "kick": "pump, wake",
+    "guest": "foreign",
+    "guests": "foreign",
+}
+NAMED = ("core/", "nand/", "ftl/", "sim/", "lib/")  # hw-ssd/ serves guests
+
 C_TOKEN = re.compile(r'''/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"'''
                      r"|'(?:\\.|[^'\\\n])*'", re.S)
 CODE = re.compile(r"`[^`]*`|\"[^\"]*\"|\w+(?:\(\)|[-_.]\w+)+")
@@ -68,3 +79,14 @@ def in_comments(name: str, text: str) -> list[str]:
     return [f"{name}:{at}: {word!r} -> {instead}: {line}"
             for at, comment in comments(text)
             for word, instead, line in found_in(CODE.sub("x", comment), WORDS)]
+
+
+def in_names(name: str, text: str) -> Iterator[str]:
+    """Identifiers of a C source with a word of NAMES."""
+    if not name.startswith(NAMED) or not name.endswith((".c", ".h")):
+        return
+    code = C_TOKEN.sub(" ", text)
+    for identifier in sorted(set(re.findall(r"[A-Za-z_]\w+", code))):
+        for part in identifier.lower().split("_"):
+            if part in NAMES:
+                yield f"{name}: {identifier} -> {NAMES[part]}"

@@ -680,7 +680,7 @@ static void start_due(Payload *p)
     } while (p->stats.store_writes + p->stats.store_zeroes != started);
 }
 
-bool payload_kick(Payload *p)
+bool payload_pump(Payload *p)
 {
     if (p->trims_done) {
         payload_sweep(p);

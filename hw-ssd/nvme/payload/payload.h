@@ -50,7 +50,7 @@ typedef struct PayloadBarrier {
     void *owner; /* the caller's */
 } PayloadBarrier;
 
-/* The first two are called from payload_kick() and payload_store_done() only.
+/* The first two are called from payload_pump() and payload_store_done() only.
  */
 typedef struct PayloadClient {
     void (*read_done)(void *opaque, PayloadRead *rd);
@@ -141,7 +141,7 @@ bool payload_read(Payload *p, PayloadRead *rd);
 
 /*
  * Whole units only; a number for it.  Only while there is room for one more: a
- * place gets free when a TRIM has ended, and payload_kick() has done with it.
+ * place gets free when a TRIM has ended, and payload_pump() has done with it.
  * ok: the drive has done it.  durable: its zeroes are data, as those of Write
  * Zeroes; else the store gets them when there is nothing better to do, and no
  * barrier waits for that.
@@ -151,7 +151,7 @@ uint64_t payload_trim_begin(Payload *p, uint64_t lba, uint64_t nblocks);
 void payload_trim_end(Payload *p, uint64_t end_ns, uint64_t id, bool ok,
                       bool durable);
 
-/* client->barrier_done() will follow, from the next payload_kick() at the
+/* client->barrier_done() will follow, from the next payload_pump() at the
  * earliest. */
 void payload_barrier(Payload *p, PayloadBarrier *b);
 
@@ -162,7 +162,7 @@ void payload_superseded(Payload *p, uint64_t lpn, uint64_t version);
 
 /* Start all requests that can start at the store.  true: there is more to do,
  * call it again; it stopped to bound its time. */
-bool payload_kick(Payload *p);
+bool payload_pump(Payload *p);
 
 /*
  * Have the store zero some trimmed ranges, when there is time for it:

@@ -8,7 +8,7 @@
  * end without effect.  When it is done, older entries in the overlay are of no
  * use, and newer ones hold zeroes where they have no data.  That is done to a
  * chain when it is next looked at, and a sweep of the hash comes by all of
- * them, some in each payload_kick(): the end of a TRIM takes the same time
+ * them, some in each payload_pump(): the end of a TRIM takes the same time
  * whatever its size.
  *
  * There are at most MAX_TRIMS of them; further ones wait in the controller.  So
