@@ -402,6 +402,27 @@ static bool load_table(State *s, const StateRow *r, void **member,
     return saved == 0 || load_runs(s, *member, saved * r->elem);
 }
 
+/* Of n structs: is each truth value 0 or 1? */
+static bool bools_ok(State *s, const StateStruct *d, const uint8_t *at,
+                     uint64_t n)
+{
+    for (; n > 0; n--, at += d->bytes) {
+        for (size_t i = 0; i < d->n_rows; i++) {
+            const StateRow *r = &d->row[i];
+
+            if (r->is_bool && at[r->offset] > 1) {
+                return state_fail(s, "it is damaged: %s is neither on nor off",
+                                  r->name);
+            }
+            if (r->kind == STATE_VALUE && r->of &&
+                !bools_ok(s, r->of, at + r->offset, 1)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool walk_table(State *s, const StateRow *r, char *place,
                        const uint64_t *counts)
 {
@@ -420,7 +441,8 @@ static bool walk_table(State *s, const StateRow *r, char *place,
     if (s->loading) {
         memcpy(place, &member, sizeof(member));
     }
-    return ok;
+    return ok && (!s->loading || !r->of || !member ||
+                  bools_ok(s, r->of, member, counts[r->count]));
 }
 
 static bool walk_row(State *s, const StateRow *r, char *place,
@@ -463,7 +485,8 @@ static bool walk_rows(State *s, const StateStruct *d, bool tables, void *base,
 
 bool state_values(State *s, const StateStruct *d, void *base)
 {
-    return walk_rows(s, d, false, base, NULL);
+    return walk_rows(s, d, false, base, NULL) &&
+           (!s->loading || bools_ok(s, d, base, 1));
 }
 
 bool state_tables(State *s, const StateStruct *d, void *base,

@@ -45,6 +45,9 @@ typedef struct StateRow {
     uint32_t elem; /* TABLE, POOL: bytes of an element */
     uint8_t kind;  /* StateKind */
     uint8_t count; /* TABLE, POOL: how many, as an index into the counts */
+    bool is_bool;  /* VALUE: refused if it is neither 0 nor 1 */
+    const struct StateStruct *of; /* the members of the value, or of an element,
+                                     for the same check; or NULL */
 } StateRow;
 
 /* A member, and its name in the stream. */
@@ -52,7 +55,8 @@ typedef struct StateRow {
     .name = #type "." #m, .offset = offsetof(type, m),                         \
     .bytes = sizeof(((type *)0)->m), .align = __alignof__(((type *)0)->m)
 #define STATE_VALUE_ROW(type, m)                                               \
-    {STATE_MEMBER(type, m), .kind = STATE_VALUE}
+    {STATE_MEMBER(type, m), .kind = STATE_VALUE,                               \
+     .is_bool = _Generic(((type *)0)->m, bool: true, default: false)}
 #define STATE_KEPT_ROW(type, m)                                                \
     {STATE_MEMBER(type, m), .kind = STATE_KEPT}
 #define STATE_TABLE_ROW(type, m, n)                                            \
@@ -62,6 +66,18 @@ typedef struct StateRow {
     {STATE_MEMBER(type, m), .kind = STATE_POOL,                                \
      .elem = sizeof(*((type *)0)->m), .count = (n)}
 
+/* The same, of values or elements of which the struct d lists the members. */
+#define STATE_VALUE_OF_ROW(type, m, d)                                         \
+    {STATE_MEMBER(type, m), .kind = STATE_VALUE, .of = &(d)}
+#define STATE_TABLE_OF_ROW(type, m, n, d)                                      \
+    {STATE_MEMBER(type, m), .kind = STATE_TABLE,                               \
+     .elem = sizeof(*((type *)0)->m), .count = (n), .of = &(d)}
+#define STATE_POOL_OF_ROW(type, m, n, d)                                       \
+    {STATE_MEMBER(type, m), .kind = STATE_POOL,                                \
+     .elem = sizeof(*((type *)0)->m), .count = (n), .of = &(d)}
+#define STATE_NUMBERS_ROW(type, m)                                             \
+    {STATE_MEMBER(type, m), .kind = STATE_NUMBERS}
+
 /* Every member of a struct, in order. */
 typedef struct StateStruct {
     const char *name;
@@ -69,6 +85,8 @@ typedef struct StateStruct {
     size_t n_rows;
     size_t bytes;
 } StateStruct;
+
+#define STATE_STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
 
 /* NULL, or the name of the row before which, or "end" at whose end, a member is
  * missing in the rows. */
@@ -112,6 +130,7 @@ bool state_u64(State *s, uint64_t *v);
 bool state_record(State *s, void *p, size_t n);
 
 /* Text: written as it is; read again (g_free), of at most `most` bytes. */
+#define STATE_MOST_TEXT (1U << 20)
 bool state_text(State *s, char **text, size_t most);
 
 /* The VALUE rows; then the TABLE and POOL rows.  counts by StateRow.count; of

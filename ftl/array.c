@@ -188,7 +188,14 @@ static void destroy(Ssd *ssd)
     nand_destroy(ssd->nand); /* and the geometry */
 }
 
+static bool state(Ssd *ssd, State *s)
+{
+    return nand_state(ssd->nand, s);
+}
+
 const Component array_component = {
     .create = create,
     .destroy = destroy,
+    .rows = nand_state_struct,
+    .state = state,
 };

@@ -12,6 +12,7 @@
 
 #include "layers.h"
 #include "ssd-internal.h"
+#include "state.h"
 
 /* NULL: nothing to do. */
 typedef struct Component {
@@ -30,6 +31,11 @@ typedef struct Component {
     void (*power_on)(Ssd *ssd);
     /* Statistics count from now on; downwards. */
     void (*reset_stats)(Ssd *ssd);
+    /* Its structs whose members are listed; NULL past the last. */
+    const StateStruct *(*rows)(unsigned i);
+    /* Save the component, or load it; upwards.  What follows from members is
+     * computed again at the end of a load.  false: there is an error. */
+    bool (*state)(Ssd *ssd, State *s);
 } Component;
 
 extern const Component drive_component, array_component, outside_component,
@@ -46,5 +52,10 @@ void components_power_dropped(Ssd *ssd);
 void components_power_settled(Ssd *ssd);
 void components_power_on(Ssd *ssd);
 void components_reset_stats(Ssd *ssd);
+bool components_state(Ssd *ssd, State *s);
+
+/* The structs of all whose members are listed to be saved, for a test; NULL
+ * past the last. */
+const StateStruct *components_rows(unsigned i);
 
 #endif

@@ -106,3 +106,27 @@ void components_reset_stats(Ssd *ssd)
         }
     }
 }
+
+bool components_state(Ssd *ssd, State *s)
+{
+    for (size_t i = 0; i < N_COMPONENTS; i++) {
+        if (components[i]->state && !components[i]->state(ssd, s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const StateStruct *components_rows(unsigned i)
+{
+    for (size_t k = 0; k < N_COMPONENTS; k++) {
+        const Component *c = components[k];
+
+        for (unsigned own = 0; c->rows && c->rows(own); own++) {
+            if (i-- == 0) {
+                return c->rows(own);
+            }
+        }
+    }
+    return NULL;
+}

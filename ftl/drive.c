@@ -4,6 +4,7 @@
  * from logical to physical units, the records of commands.
  */
 #include "component.h"
+#include "map/map.h"
 
 static bool create(Ssd *ssd, GError **error)
 {
@@ -27,7 +28,126 @@ static void destroy(Ssd *ssd)
     eventq_destroy(&ssd->events);
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+enum {
+    N_CMDS,
+    N_GROUP_WORDS,
+    N_EVENTS,
+    N_COUNTS,
+};
+
+static const StateRow drive_rows[] = {
+    /* The components, from bottom to top. */
+    STATE_KEPT_ROW(Ssd, controller),
+    STATE_KEPT_ROW(Ssd, media),
+    STATE_KEPT_ROW(Ssd, journal),
+    STATE_KEPT_ROW(Ssd, placement),
+    STATE_KEPT_ROW(Ssd, buffer),
+    STATE_KEPT_ROW(Ssd, map),
+    STATE_KEPT_ROW(Ssd, gc),
+    STATE_KEPT_ROW(Ssd, thermal),
+    STATE_KEPT_ROW(Ssd, host),
+    STATE_KEPT_ROW(Ssd, power),
+    STATE_KEPT_ROW(Ssd, cfg),
+    STATE_KEPT_ROW(Ssd, l),
+    STATE_KEPT_ROW(Ssd, info),
+    STATE_KEPT_ROW(Ssd, client),
+    STATE_KEPT_ROW(Ssd, client_opaque),
+    STATE_KEPT_ROW(Ssd, copies),
+    STATE_KEPT_ROW(Ssd, nand_entry),
+    STATE_KEPT_ROW(Ssd, events), /* these two have rows of their own */
+    STATE_KEPT_ROW(Ssd, nand),
+    STATE_KEPT_ROW(Ssd, geo),
+    STATE_VALUE_ROW(Ssd, now_ps),
+    STATE_VALUE_ROW(Ssd, origin_ps),
+    STATE_KEPT_ROW(Ssd, rebased_ns),
+    STATE_VALUE_ROW(Ssd, powered),
+    STATE_VALUE_ROW(Ssd, window),
+    STATE_VALUE_ROW(Ssd, window_end),
+    STATE_VALUE_ROW(Ssd, powered_ns),
+    STATE_VALUE_ROW(Ssd, powered_since_ps),
+    STATE_KEPT_ROW(Ssd, unit_shift),
+    STATE_KEPT_ROW(Ssd, block_shift),
+    STATE_KEPT_ROW(Ssd, page_units_shift),
+    STATE_KEPT_ROW(Ssd, first_unit_parts),
+    STATE_KEPT_ROW(Ssd, age),     /* empty, but during ssd_age() */
+    STATE_KEPT_ROW(Ssd, outside), /* outside_state() */
+    STATE_KEPT_ROW(Ssd, on_policy_fault),
+    STATE_KEPT_ROW(Ssd, policy_fault_opaque),
+    STATE_KEPT_ROW(Ssd, commands.ops),
+    STATE_POOL_ROW(Ssd, commands.cmd, N_CMDS),
+    STATE_VALUE_ROW(Ssd, commands.n_cmds),
+    STATE_VALUE_ROW(Ssd, commands.free_cmd),
+    STATE_VALUE_ROW(Ssd, commands.last_serial),
+    STATE_VALUE_ROW(Ssd, commands.running),
+    STATE_VALUE_ROW(Ssd, commands.submitted),
+    STATE_NUMBERS_ROW(Ssd, l2p.entry),
+    STATE_VALUE_ROW(Ssd, l2p.mapped_units),
+    STATE_KEPT_ROW(Ssd, l2p.group_shift),
+    STATE_TABLE_ROW(Ssd, l2p.group_used, N_GROUP_WORDS),
+    STATE_KEPT_ROW(Ssd, work),    /* none, but during an event */
+    STATE_KEPT_ROW(Ssd, inspect), /* has rows of its own */
+};
+
+static const StateRow event_rows[] = {
+    STATE_POOL_ROW(EventQueue, heap, N_EVENTS),
+    STATE_VALUE_ROW(EventQueue, n),
+    STATE_KEPT_ROW(EventQueue, capacity),
+    STATE_VALUE_ROW(EventQueue, next_seq),
+    STATE_KEPT_ROW(EventQueue, has_first),
+    STATE_KEPT_ROW(EventQueue, first),
+    STATE_KEPT_ROW(EventQueue, next_ps),
+};
+
+static const StateStruct drive_struct = STATE_STRUCT(Ssd, drive_rows);
+static const StateStruct event_struct = STATE_STRUCT(EventQueue, event_rows);
+
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const all[] = {&drive_struct, &event_struct};
+
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
+}
+
+static bool events_state(EventQueue *q, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    eventq_gather(q);
+    if (!state_values(s, &event_struct, q)) {
+        return false;
+    }
+    counts[N_EVENTS] = q->n;
+    if (!state_tables(s, &event_struct, q, counts)) {
+        return false;
+    }
+    if (s->loading) {
+        q->capacity = MAX(q->n, 64);
+        q->heap = g_renew(Event, q->heap, q->capacity);
+        eventq_changed(q);
+    }
+    return true;
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    if (!state_values(s, &drive_struct, ssd)) {
+        return false;
+    }
+    counts[N_CMDS] = ssd->commands.n_cmds;
+    counts[N_GROUP_WORDS] = trim_words(ssd);
+    return state_tables(s, &drive_struct, ssd, counts) &&
+           events_state(&ssd->events, s);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component drive_component = {
     .create = create,
     .destroy = destroy,
+    .rows = rows,
+    .state = state,
 };

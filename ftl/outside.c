@@ -409,7 +409,8 @@ static bool walk_one(State *s, Outside *o, unsigned kind)
                       kind_name[kind]);
 }
 
-bool outside_state(Ssd *ssd, State *s)
+/* Save them, or load them into those of the configuration. */
+static bool state(Ssd *ssd, State *s)
 {
     uint64_t kinds = 0;
 
@@ -430,4 +431,5 @@ bool outside_state(Ssd *ssd, State *s)
 const Component outside_component = {
     .create = create,
     .destroy = destroy,
+    .state = state,
 };

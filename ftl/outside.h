@@ -62,9 +62,6 @@ Outside *outside_listed(Ssd *ssd, VssdPolicyKind kind,
 /* What the policy had in memory is lost: its state begins again. */
 void outside_reset(Outside *o);
 
-/* Save them, or load them into those of the configuration. */
-bool outside_state(Ssd *ssd, State *s);
-
 /* The drive of a view. */
 static inline Outside *outside_of(VssdView *v)
 {

@@ -3,6 +3,7 @@
 #include "buffer/buffer-policy.h"
 #include "buffer/life.h"
 #include "buffer/slots.h"
+#include "buffer/stream-queue.h"
 #include "component.h"
 #include "lazymem.h"
 #include "placement/alloc-policy.h"
@@ -89,9 +90,128 @@ static void power_dropped(Ssd *ssd)
     }
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+enum {
+    N_SLOTS,
+    N_WAITERS,
+    N_EPOCHS,
+    N_ROW_STREAMS,
+    N_KEPT,
+    N_COUNTS,
+};
+
+static const StateRow slot_rows[] = {
+    STATE_VALUE_ROW(Slot, lpn),       STATE_VALUE_ROW(Slot, source),
+    STATE_VALUE_ROW(Slot, next),      STATE_VALUE_ROW(Slot, prev),
+    STATE_VALUE_ROW(Slot, after),     STATE_VALUE_ROW(Slot, before),
+    STATE_VALUE_ROW(Slot, older),     STATE_VALUE_ROW(Slot, newer),
+    STATE_VALUE_ROW(Slot, old_entry), STATE_VALUE_ROW(Slot, waiters),
+    STATE_VALUE_ROW(Slot, epoch),     STATE_VALUE_ROW(Slot, version),
+    STATE_VALUE_ROW(Slot, state),     STATE_VALUE_ROW(Slot, stream),
+    STATE_VALUE_ROW(Slot, force),     STATE_VALUE_ROW(Slot, poison),
+    STATE_VALUE_ROW(Slot, whole),     STATE_VALUE_ROW(Slot, dead),
+    STATE_VALUE_ROW(Slot, listed),    STATE_VALUE_ROW(Slot, evict),
+    STATE_VALUE_ROW(Slot, sent),      STATE_VALUE_ROW(Slot, released),
+    STATE_VALUE_ROW(Slot, early),     STATE_VALUE_ROW(Slot, early_done),
+    STATE_VALUE_ROW(Slot, list),      STATE_VALUE_ROW(Slot, writes),
+};
+
+static const StateStruct slot_struct = STATE_STRUCT(Slot, slot_rows);
+
+static const StateRow buffer_rows[] = {
+    STATE_KEPT_ROW(Buffer, client),
+    STATE_KEPT_ROW(Buffer, policy),
+    STATE_TABLE_OF_ROW(Buffer, slot, N_SLOTS, slot_struct),
+    STATE_KEPT_ROW(Buffer, n_slot_records),
+    STATE_VALUE_ROW(Buffer, free_slot),
+    STATE_VALUE_ROW(Buffer, n_free_slots),
+    STATE_VALUE_ROW(Buffer, n_released),
+    STATE_VALUE_ROW(Buffer, n_unsafe),
+    STATE_VALUE_ROW(Buffer, n_dirty),
+    STATE_VALUE_ROW(Buffer, n_must),
+    STATE_VALUE_ROW(Buffer, list),
+    STATE_KEPT_ROW(Buffer, policy_data), /* BufferPolicy.state */
+    STATE_VALUE_ROW(Buffer, n_evicting),
+    STATE_VALUE_ROW(Buffer, n_victims),
+    STATE_VALUE_ROW(Buffer, n_promised),
+    STATE_VALUE_ROW(Buffer, early),
+    STATE_VALUE_ROW(Buffer, last_version),
+    STATE_VALUE_ROW(Buffer, waiting),
+    STATE_VALUE_ROW(Buffer, pump_waits),
+    STATE_VALUE_ROW(Buffer, stream_cursor),
+    STATE_KEPT_ROW(Buffer, dirty_streams), /* follows from the streams */
+    STATE_VALUE_ROW(Buffer, stall_ps),
+    STATE_VALUE_ROW(Buffer, stalled_since_ps),
+    STATE_VALUE_ROW(Buffer, redo),
+    STATE_POOL_ROW(Buffer, waiter, N_WAITERS),
+    STATE_VALUE_ROW(Buffer, n_waiters),
+    STATE_VALUE_ROW(Buffer, free_waiter),
+    STATE_POOL_ROW(Buffer, epoch, N_EPOCHS),
+    STATE_VALUE_ROW(Buffer, epoch_mask),
+    STATE_VALUE_ROW(Buffer, first_epoch),
+    STATE_VALUE_ROW(Buffer, cur_epoch),
+    STATE_VALUE_ROW(Buffer, tick_armed),
+    STATE_TABLE_ROW(Buffer, row_wait, N_ROW_STREAMS),
+    STATE_POOL_OF_ROW(Buffer, kept, N_KEPT, slot_struct),
+    STATE_VALUE_ROW(Buffer, n_kept),
+    STATE_VALUE_ROW(Buffer, stats),
+};
+
+static const StateStruct buffer_struct = STATE_STRUCT(Buffer, buffer_rows);
+
+/* Its own, then those of the policies. */
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const own[] = {&buffer_struct, &slot_struct};
+
+    if (i < G_N_ELEMENTS(own)) {
+        return own[i];
+    }
+    i -= G_N_ELEMENTS(own);
+    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
+        if ((*p)->rows && i-- == 0) {
+            return (*p)->rows;
+        }
+    }
+    return NULL;
+}
+
+static void count(const Ssd *ssd, uint64_t *n)
+{
+    n[N_SLOTS] = ssd->buffer->n_slot_records;
+    n[N_WAITERS] = ssd->buffer->n_waiters;
+    n[N_EPOCHS] = (uint64_t)ssd->buffer->epoch_mask + 1;
+    n[N_ROW_STREAMS] = ssd->l.n_streams;
+    n[N_KEPT] = ssd->buffer->n_kept;
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    if (!state_values(s, &buffer_struct, ssd->buffer)) {
+        return false;
+    }
+    count(ssd, counts);
+    invariant(!ssd->buffer->policy_data == !ssd->buffer->policy->state);
+    if (!state_tables(s, &buffer_struct, ssd->buffer, counts) ||
+        (ssd->buffer->policy->state && !ssd->buffer->policy->state(ssd, s))) {
+        return false;
+    }
+    if (s->loading) {
+        queue_note_slots(ssd);
+    }
+    return true;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component buffer_component = {
     .create = create,
     .destroy = destroy,
     .power_dropped = power_dropped,
     .power_settled = buffer_create,
+    .rows = rows,
+    .state = state,
 };

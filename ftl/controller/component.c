@@ -10,8 +10,66 @@ static bool create(Ssd *ssd, GError **error)
     return true;
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+enum {
+    N_CORES,
+    N_COPIES,
+    N_COUNTS,
+};
+
+static const StateRow controller_rows[] = {
+    STATE_VALUE_ROW(Controller, link_in_ps),
+    STATE_VALUE_ROW(Controller, link_out_ps),
+    STATE_VALUE_ROW(Controller, dram_in_ps),
+    STATE_VALUE_ROW(Controller, dram_free_ps),
+    STATE_TABLE_ROW(Controller, core_ps, N_CORES),
+    STATE_VALUE_ROW(Controller, gc_core_ps),
+    STATE_POOL_ROW(Controller, copy, N_COPIES),
+    STATE_VALUE_ROW(Controller, n_copies),
+    STATE_VALUE_ROW(Controller, free_copy),
+    STATE_VALUE_ROW(Controller, pending),
+    STATE_KEPT_ROW(Controller, link_num),
+    STATE_KEPT_ROW(Controller, link_den),
+    STATE_KEPT_ROW(Controller, dram_unit_ps),
+    STATE_KEPT_ROW(Controller, dram_move_ps),
+    STATE_KEPT_ROW(Controller, dram_map_ps),
+    STATE_VALUE_ROW(Controller, use),
+};
+
+static const StateStruct controller_struct =
+    STATE_STRUCT(Controller, controller_rows);
+
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const all[] = {&controller_struct};
+
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
+}
+
+static void count(const Ssd *ssd, uint64_t *n)
+{
+    n[N_CORES] = MAX(ssd->cfg->cores, 1);
+    n[N_COPIES] = ssd->controller->n_copies;
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    if (!state_values(s, &controller_struct, ssd->controller)) {
+        return false;
+    }
+    count(ssd, counts);
+    return state_tables(s, &controller_struct, ssd->controller, counts);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component controller_component = {
     .create = create,
     .destroy = controller_destroy,
     .power_settled = controller_power_lost,
+    .rows = rows,
+    .state = state,
 };

@@ -41,10 +41,137 @@ static void power_dropped(Ssd *ssd)
     gc_power_lost(ssd);
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+enum {
+    N_PLANES,
+    N_BLOCKS,
+    N_COUNTS,
+};
+
+static const StateRow background_rows[] = {
+    STATE_VALUE_ROW(Background, idle),
+    STATE_VALUE_ROW(Background, idle_armed),
+    STATE_VALUE_ROW(Background, scan_armed),
+    STATE_VALUE_ROW(Background, quiet_ps),
+    STATE_VALUE_ROW(Background, scan_ps),
+    STATE_VALUE_ROW(Background, folds),
+    STATE_VALUE_ROW(Background, fold_armed),
+};
+
+static const StateStruct background_struct =
+    STATE_STRUCT(Background, background_rows);
+
+static const StateRow gc_rows[] = {
+    STATE_KEPT_ROW(Gc, plane),
+    STATE_KEPT_ROW(Gc, off),
+    STATE_KEPT_ROW(Gc, age_trees), /* derived again, and so are the next five */
+    STATE_KEPT_ROW(Gc, superblock_means),
+    STATE_KEPT_ROW(Gc, slot_client),
+    STATE_KEPT_ROW(Gc, wear),
+    STATE_KEPT_ROW(Gc, wear_order),
+    STATE_KEPT_ROW(Gc, wear_size),
+    STATE_VALUE_ROW(Gc, rng),
+    STATE_KEPT_ROW(Gc, unit_called), /* counted again, and so is the next */
+    STATE_KEPT_ROW(Gc, held_first),
+    STATE_TABLE_ROW(Gc, row_wait, N_PLANES),
+    STATE_KEPT_ROW(Gc, called), /* these two are false, but during a call */
+    STATE_KEPT_ROW(Gc, alone),
+    STATE_VALUE_OF_ROW(Gc, background, background_struct),
+    STATE_KEPT_ROW(Gc, period_armed), /* derived from the events */
+    STATE_TABLE_ROW(Gc, history, N_BLOCKS),
+    STATE_VALUE_ROW(Gc, background_stats),
+    STATE_KEPT_ROW(Gc, purge), /* begins again (ssd_purge()) */
+};
+
+enum {
+    PLANE_STAGED,
+    PLANE_CLASSES,
+};
+
+static const StateRow plane_rows[] = {
+    STATE_VALUE_ROW(GcPlane, forced),
+    STATE_VALUE_ROW(GcPlane, folding),
+    STATE_VALUE_ROW(GcPlane, background),
+    STATE_VALUE_ROW(GcPlane, yielded),
+    STATE_VALUE_ROW(GcPlane, reclaim),
+    STATE_VALUE_ROW(GcPlane, victim),
+    STATE_VALUE_ROW(GcPlane, scan),
+    STATE_VALUE_ROW(GcPlane, n_staged),
+    STATE_TABLE_ROW(GcPlane, staged, PLANE_STAGED),
+    STATE_TABLE_ROW(GcPlane, staged_of, PLANE_CLASSES),
+    STATE_VALUE_ROW(GcPlane, next),
+    STATE_VALUE_ROW(GcPlane, held),
+    STATE_VALUE_ROW(GcPlane, redo),
+    STATE_VALUE_ROW(GcPlane, rate),
+    STATE_VALUE_ROW(GcPlane, most_erased),
+    STATE_VALUE_ROW(GcPlane, least_erased),
+    STATE_VALUE_ROW(GcPlane, wear_due),
+    STATE_VALUE_ROW(GcPlane, scanned),
+};
+
+static const StateStruct plane_struct = STATE_STRUCT(GcPlane, plane_rows);
+static const StateStruct gc_struct = STATE_STRUCT(Gc, gc_rows);
+
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const all[] = {&gc_struct, &plane_struct,
+                                             &background_struct};
+
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
+}
+
+static void count(const Ssd *ssd, uint64_t *n)
+{
+    n[N_PLANES] = ssd->l.n_planes;
+    n[N_BLOCKS] = ssd->geo->n_blocks;
+}
+
+static bool planes_state(Ssd *ssd, State *s)
+{
+    const uint64_t counts[] = {
+        [PLANE_STAGED] = gc_staged_room(ssd),
+        [PLANE_CLASSES] = ssd->l.n_gc_classes,
+    };
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        GcPlane *p = &ssd->gc->plane[i];
+
+        if (!state_values(s, &plane_struct, p) ||
+            !state_tables(s, &plane_struct, p, counts)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    if (!state_values(s, &gc_struct, ssd->gc)) {
+        return false;
+    }
+    count(ssd, counts);
+    if (!state_tables(s, &gc_struct, ssd->gc, counts) ||
+        !planes_state(ssd, s)) {
+        return false;
+    }
+    if (s->loading) {
+        gc_forget(ssd);
+        unit_count(ssd);
+    }
+    return true;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component gc_component = {
     .create = create,
     .destroy = destroy,
     .power_dropped = power_dropped,
     .power_settled = unit_count,
     .power_on = refresh_power_on,
+    .rows = rows,
+    .state = state,
 };

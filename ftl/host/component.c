@@ -36,9 +36,64 @@ static void power_dropped(Ssd *ssd)
     ahead_forget(ssd);
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+enum {
+    N_AHEAD_STREAMS,
+    N_AHEAD_UNITS,
+    N_AHEAD_WAITERS,
+    N_COUNTS,
+};
+
+static const StateRow host_rows[] = {
+    STATE_KEPT_ROW(HostPath, gate),
+    STATE_VALUE_ROW(HostPath, done),
+    STATE_KEPT_ROW(HostPath, ahead.n_streams),
+    STATE_TABLE_ROW(HostPath, ahead.stream, N_AHEAD_STREAMS),
+    STATE_TABLE_ROW(HostPath, ahead.unit, N_AHEAD_UNITS),
+    STATE_POOL_ROW(HostPath, ahead.waiter, N_AHEAD_WAITERS),
+    STATE_VALUE_ROW(HostPath, ahead.n_waiters),
+    STATE_VALUE_ROW(HostPath, ahead.free_waiter),
+    STATE_VALUE_ROW(HostPath, room_busy_ps),
+    STATE_VALUE_ROW(HostPath, room_wait_ps),
+    STATE_VALUE_ROW(HostPath, room_since_ps),
+    STATE_VALUE_ROW(HostPath, gate_ps),
+};
+
+static const StateStruct host_struct = STATE_STRUCT(HostPath, host_rows);
+
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const all[] = {&host_struct};
+
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
+}
+
+static void count(const Ssd *ssd, uint64_t *n)
+{
+    n[N_AHEAD_STREAMS] = ssd->host->ahead.n_streams;
+    n[N_AHEAD_UNITS] = (uint64_t)ssd->host->ahead.n_streams * ahead_window(ssd);
+    n[N_AHEAD_WAITERS] = ssd->host->ahead.n_waiters;
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    if (!state_values(s, &host_struct, ssd->host)) {
+        return false;
+    }
+    count(ssd, counts);
+    return state_tables(s, &host_struct, ssd->host, counts);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component host_component = {
     .create = create,
     .destroy = ahead_destroy,
     .power_dropped = power_dropped,
     .power_settled = host_power_lost,
+    .rows = rows,
+    .state = state,
 };

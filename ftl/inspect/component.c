@@ -3,6 +3,7 @@
 #include "component.h"
 #include "inspect/inspect.h"
 #include "lazymem.h"
+#include "ssd-stats.h"
 
 static bool create(Ssd *ssd, GError **error)
 {
@@ -25,8 +26,66 @@ static void destroy(Ssd *ssd)
     g_free(ssd->inspect.busy_base);
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+enum {
+    N_HISTS,
+    N_BUSY,
+    N_COUNTS,
+};
+
+#define COUNTER(id, path, unit, help) STATE_VALUE_ROW(Inspect, count.id),
+#define SUM(id, path, help)           STATE_VALUE_ROW(Inspect, count.id),
+#define NO_COUNTER(...)
+
+static const StateRow inspect_rows[] = {
+    STATE_TABLE_ROW(Inspect, latency, N_HISTS),
+    STATE_VALUE_ROW(Inspect, counters),
+    STATE_VALUE_ROW(Inspect, nand_base),
+    STATE_VALUE_ROW(Inspect, use_base),
+    STATE_VALUE_ROW(Inspect, heat_base),
+    STATE_VALUE_ROW(Inspect, costs),
+    STATE_POOL_ROW(Inspect, busy_base, N_BUSY),
+    STATE_VALUE_ROW(Inspect, stats_since_ps),
+    STATE_VALUE_ROW(Inspect, series),
+    STATE_VALUE_ROW(Inspect, buffer_series),
+    /* clang-format off */
+    SSD_STATS(COUNTER, SUM, NO_COUNTER, NO_COUNTER)
+    /* clang-format on */
+    STATE_KEPT_ROW(Inspect, log),
+    STATE_KEPT_ROW(Inspect, recording),
+    STATE_KEPT_ROW(Inspect, timeline),
+};
+
+static const StateStruct inspect_struct = STATE_STRUCT(Inspect, inspect_rows);
+
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const all[] = {&inspect_struct};
+
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    const NandGeometry *g = ssd->geo;
+    uint64_t busy = ssd->inspect.busy_base != NULL;
+    uint64_t counts[N_COUNTS] = {[N_HISTS] = SSD_N_OPS + 1};
+
+    if (!state_values(s, &inspect_struct, &ssd->inspect) ||
+        !state_u64(s, &busy)) {
+        return false;
+    }
+    counts[N_BUSY] = busy ? g->n_channels + g->n_dies + g->n_planes : 0;
+    return state_tables(s, &inspect_struct, &ssd->inspect, counts);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component inspect_component = {
     .create = create,
     .destroy = destroy,
     .reset_stats = inspect_reset,
+    .rows = rows,
+    .state = state,
 };

@@ -69,10 +69,114 @@ static void power_settled(Ssd *ssd)
     }
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+enum {
+    N_GROUP_WORDS,
+    N_LOGICAL_BLOCKS,
+    N_LOG_BLOCKS,
+    N_COUNTS,
+};
+
+static const StateRow map_rows[] = {
+    STATE_KEPT_ROW(Map, policy),
+    STATE_TABLE_ROW(Map, trim_left, N_GROUP_WORDS),
+    STATE_VALUE_ROW(Map, n_trim_left),
+    STATE_VALUE_ROW(Map, trims),
+    STATE_KEPT_ROW(Map, reset_of), /* no command waits, at rest */
+    STATE_KEPT_ROW(Map, resets),
+    STATE_KEPT_ROW(Map, policy_data), /* MapPolicy.state */
+    STATE_KEPT_ROW(Map, policy_bytes),
+    STATE_TABLE_ROW(Map, data_block, N_LOGICAL_BLOCKS),
+    STATE_TABLE_ROW(Map, log_of, N_LOGICAL_BLOCKS),
+    STATE_TABLE_ROW(Map, log_block, N_LOG_BLOCKS),
+    STATE_KEPT_ROW(Map, plane),
+    STATE_KEPT_ROW(Map, origins), /* MapPlane.origin */
+    STATE_VALUE_ROW(Map, merge_stats),
+};
+
+enum {
+    PLANE_ORIGINS,
+};
+
+static const StateRow plane_rows[] = {
+    STATE_VALUE_ROW(MapPlane, logs.list),
+    STATE_VALUE_ROW(MapPlane, logs.free),
+    STATE_VALUE_ROW(MapPlane, logs.sequential),
+    STATE_VALUE_ROW(MapPlane, logs.n_ended),
+    STATE_VALUE_ROW(MapPlane, logs.merge.log),
+    STATE_VALUE_ROW(MapPlane, logs.merge.logical),
+    STATE_VALUE_ROW(MapPlane, logs.merge.to),
+    STATE_VALUE_ROW(MapPlane, logs.merge.scan),
+    STATE_VALUE_ROW(MapPlane, logs.merge.end),
+    STATE_VALUE_ROW(MapPlane, logs.merge.read),
+    STATE_VALUE_ROW(MapPlane, logs.merge.read_unit),
+    STATE_VALUE_ROW(MapPlane, logs.merge.program),
+    STATE_VALUE_ROW(MapPlane, logs.merge.left),
+    STATE_VALUE_ROW(MapPlane, logs.merge.reads),
+    STATE_VALUE_ROW(MapPlane, logs.merge.programs),
+    STATE_VALUE_ROW(MapPlane, logs.merge.kind),
+    STATE_VALUE_ROW(MapPlane, logs.merge.begun),
+    STATE_VALUE_ROW(MapPlane, logs.merge.random),
+    STATE_TABLE_ROW(MapPlane, origin, PLANE_ORIGINS),
+};
+
+static const StateStruct plane_struct = STATE_STRUCT(MapPlane, plane_rows);
+static const StateStruct map_struct = STATE_STRUCT(Map, map_rows);
+
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const all[] = {&map_struct, &plane_struct,
+                                             &dftl_struct, &cmt_struct};
+
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
+}
+
+static void count(const Ssd *ssd, uint64_t *n)
+{
+    n[N_GROUP_WORDS] = trim_words(ssd);
+    n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
+    n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
+}
+
+static bool planes_state(Ssd *ssd, State *s)
+{
+    const uint64_t counts[] = {
+        [PLANE_ORIGINS] = ssd->l.units_per_block,
+    };
+
+    for (uint32_t i = 0; ssd->map->plane && i < ssd->l.n_planes; i++) {
+        MapPlane *p = &ssd->map->plane[i];
+
+        if (!state_values(s, &plane_struct, p) ||
+            !state_tables(s, &plane_struct, p, counts)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    if (!state_values(s, &map_struct, ssd->map)) {
+        return false;
+    }
+    count(ssd, counts);
+    return state_tables(s, &map_struct, ssd->map, counts) &&
+           planes_state(ssd, s) &&
+           (!ssd->map->policy->state || ssd->map->policy->state(ssd, s));
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component map_component = {
     .create = create,
     .destroy = destroy,
     .power_dropped = power_dropped,
     .power_settled = power_settled,
     .reset_stats = reset_stats,
+    .rows = rows,
+    .state = state,
 };

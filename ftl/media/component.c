@@ -8,7 +8,9 @@
 #include "media/jobs.h"
 #include "media/life.h"
 #include "media/lost-die.h"
+#include "media/media.h"
 #include "media/parity.h"
+#include "media/plain.h"
 #include "media/rebuild.h"
 #include "media/spare.h"
 #include "media/superblock.h"
@@ -98,8 +100,297 @@ static void power_settled(Ssd *ssd)
     }
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+enum {
+    N_RAW_UNITS,
+    N_PAGES,
+    N_VALID_WORDS,
+    N_PAGE_WORDS,
+    N_BLOCKS,
+    N_OPENS,
+    N_DIES,
+    N_REBUILDS,
+    N_JOBS,
+    N_JOB_UNITS,
+    N_COUNTS,
+};
+
+static const StateRow block_rows[] = {
+    STATE_VALUE_ROW(Block, valid),  STATE_VALUE_ROW(Block, next),
+    STATE_VALUE_ROW(Block, prev),   STATE_VALUE_ROW(Block, pending),
+    STATE_VALUE_ROW(Block, older),  STATE_VALUE_ROW(Block, newer),
+    STATE_VALUE_ROW(Block, mtime),  STATE_VALUE_ROW(Block, state),
+    STATE_VALUE_ROW(Block, stream), STATE_VALUE_ROW(Block, bad),
+    STATE_VALUE_ROW(Block, held),   STATE_VALUE_ROW(Block, erasing),
+    STATE_VALUE_ROW(Block, cause),  STATE_VALUE_ROW(Block, live),
+    STATE_VALUE_ROW(Block, hold),
+};
+
+static const StateStruct block_struct = STATE_STRUCT(Block, block_rows);
+
+static const StateRow job_rows[] = {
+    STATE_VALUE_ROW(PageJob, ppa),       STATE_VALUE_ROW(PageJob, plane),
+    STATE_VALUE_ROW(PageJob, n),         STATE_VALUE_ROW(PageJob, next),
+    STATE_VALUE_ROW(PageJob, stream),    STATE_VALUE_ROW(PageJob, gc),
+    STATE_VALUE_ROW(PageJob, copyback),  STATE_VALUE_ROW(PageJob, state),
+    STATE_VALUE_ROW(PageJob, meta),      STATE_VALUE_ROW(PageJob, owner),
+    STATE_VALUE_ROW(PageJob, parity),    STATE_VALUE_ROW(PageJob, fixed),
+    STATE_VALUE_ROW(PageJob, meta_page),
+};
+
+static const StateStruct job_struct = STATE_STRUCT(PageJob, job_rows);
+
+static const StateRow media_rows[] = {
+    STATE_KEPT_ROW(Media, client),
+    STATE_KEPT_ROW(Media, index),
+    STATE_KEPT_ROW(Media, saved),
+    STATE_KEPT_ROW(Media, faults), /* has rows of its own */
+    STATE_KEPT_ROW(Media, may_fail),
+    STATE_VALUE_ROW(Media, cut_due),
+    STATE_VALUE_ROW(Media, read_only),
+    STATE_VALUE_ROW(Media, cannot_program),
+    STATE_KEPT_ROW(Media, free_for_gc),
+    STATE_VALUE_ROW(Media, n_factory_bad),
+    STATE_VALUE_ROW(Media, n_grown_bad),
+    STATE_VALUE_ROW(Media, preload_next),
+    STATE_VALUE_ROW(Media, preload_left),
+    STATE_NUMBERS_ROW(Media, spare_lpn),
+    STATE_TABLE_ROW(Media, spare_version, N_RAW_UNITS),
+    STATE_TABLE_ROW(Media, spare_stream, N_RAW_UNITS),
+    STATE_TABLE_ROW(Media, spare_seq, N_PAGES),
+    STATE_VALUE_ROW(Media, prog_seq),
+    STATE_TABLE_ROW(Media, valid, N_VALID_WORDS),
+    STATE_TABLE_OF_ROW(Media, block, N_BLOCKS, block_struct),
+    STATE_KEPT_ROW(Media, plane), /* has rows of its own */
+    STATE_KEPT_ROW(Media, plain_valid),
+    STATE_KEPT_ROW(Media, stripe_plane),
+    STATE_KEPT_ROW(Media, stripe_pos),
+    STATE_POOL_OF_ROW(Media, job, N_JOBS, job_struct),
+    STATE_POOL_ROW(Media, job_unit, N_JOB_UNITS),
+    STATE_VALUE_ROW(Media, n_jobs),
+    STATE_VALUE_ROW(Media, free_job),
+    STATE_KEPT_ROW(Media, superblocks.plane),
+    STATE_KEPT_ROW(Media, superblocks.place),
+    STATE_TABLE_ROW(Media, superblocks.serial, N_OPENS),
+    STATE_TABLE_ROW(Media, superblocks.newest, N_OPENS),
+    STATE_TABLE_ROW(Media, superblocks.next, N_BLOCKS),
+    STATE_TABLE_ROW(Media, parity.filled, N_BLOCKS),
+    STATE_TABLE_ROW(Media, parity.state, N_BLOCKS),
+    STATE_TABLE_ROW(Media, parity.bare, N_PAGE_WORDS),
+    STATE_KEPT_ROW(Media, parity.instant), /* false, but during a call */
+    STATE_TABLE_ROW(Media, lost_dies.failures, N_DIES),
+    STATE_TABLE_ROW(Media, lost_dies.lost, N_DIES),
+    STATE_VALUE_ROW(Media, lost_dies.n),
+    STATE_VALUE_ROW(Media, lost_dies.more_share),
+    STATE_VALUE_ROW(Media, lost_dies.since_ps),
+    STATE_POOL_ROW(Media, rebuilds.rebuild, N_REBUILDS),
+    STATE_VALUE_ROW(Media, rebuilds.n),
+    STATE_VALUE_ROW(Media, rebuilds.free),
+    STATE_VALUE_ROW(Media, rebuilds.under_way),
+};
+
+enum {
+    PLANE_OPEN,
+    PLANE_BUCKETS,
+};
+
+static const StateRow plane_rows[] = {
+    STATE_VALUE_ROW(Plane, free),
+    STATE_VALUE_ROW(Plane, slc_free),
+    STATE_VALUE_ROW(Plane, n_fresh),
+    STATE_VALUE_ROW(Plane, next_fresh),
+    STATE_VALUE_ROW(Plane, slc_full),
+    STATE_VALUE_ROW(Plane, host_programs),
+    STATE_VALUE_ROW(Plane, erases),
+    STATE_VALUE_ROW(Plane, valid),
+    STATE_VALUE_ROW(Plane, meta_valid),
+    STATE_TABLE_ROW(Plane, open, PLANE_OPEN),
+    STATE_VALUE_ROW(Plane, n_host_open),
+    STATE_VALUE_ROW(Plane, by_age),
+    STATE_VALUE_ROW(Plane, clock),
+    STATE_TABLE_ROW(Plane, bucket, PLANE_BUCKETS),
+    STATE_VALUE_ROW(Plane, min_valid),
+    STATE_VALUE_ROW(Plane, spare_blocks),
+    STATE_VALUE_ROW(Plane, slack_units),
+    STATE_VALUE_ROW(Plane, gc_low_blocks),
+    STATE_VALUE_ROW(Plane, gc_high_blocks),
+    STATE_VALUE_ROW(Plane, gc_soft_blocks),
+    STATE_VALUE_ROW(Plane, n_retiring),
+    STATE_VALUE_ROW(Plane, n_folding),
+    STATE_VALUE_ROW(Plane, n_slc),
+    STATE_VALUE_ROW(Plane, last_gc_block),
+    STATE_VALUE_ROW(Plane, n_held),
+    STATE_VALUE_ROW(Plane, tell_gains),
+};
+
+static const StateStruct plane_struct = STATE_STRUCT(Plane, plane_rows);
+static const StateStruct media_struct = STATE_STRUCT(Media, media_rows);
+
+/* Of a script of faults: its progress so far, not the rules' text. */
+enum {
+    N_RULES,
+    N_FAULT_COUNTS,
+};
+
+static const StateRow range_rows[] = {
+    STATE_VALUE_ROW(FaultRange, first),
+    STATE_VALUE_ROW(FaultRange, last),
+    STATE_VALUE_ROW(FaultRange, given),
+};
+
+static const StateStruct range_struct = STATE_STRUCT(FaultRange, range_rows);
+
+static const StateRow rule_rows[] = {
+    STATE_VALUE_ROW(FaultRule, line),
+    STATE_VALUE_ROW(FaultRule, kinds),
+    STATE_VALUE_ROW(FaultRule, causes),
+    STATE_VALUE_ROW(FaultRule, on),
+    STATE_VALUE_OF_ROW(FaultRule, channel, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, die, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, plane, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, block, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, page, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, lba, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, nth, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, op, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, cmd, range_struct),
+    STATE_VALUE_OF_ROW(FaultRule, time, range_struct),
+    STATE_VALUE_ROW(FaultRule, action),
+    STATE_VALUE_ROW(FaultRule, times),
+    STATE_VALUE_ROW(FaultRule, times_given),
+    STATE_VALUE_ROW(FaultRule, stretch_milli),
+    STATE_VALUE_ROW(FaultRule, for_ps),
+    STATE_VALUE_ROW(FaultRule, n_matched),
+    STATE_VALUE_ROW(FaultRule, n_fired),
+    STATE_VALUE_ROW(FaultRule, window_from_ps),
+    STATE_VALUE_ROW(FaultRule, window_until_ps),
+};
+
+static const StateStruct rule_struct = STATE_STRUCT(FaultRule, rule_rows);
+
+static const StateRow fault_rows[] = {
+    STATE_TABLE_OF_ROW(Faults, rule, N_RULES, rule_struct),
+    STATE_VALUE_ROW(Faults, n_rules),
+    STATE_KEPT_ROW(Faults, lba_rule),
+    STATE_KEPT_ROW(Faults, n_lba_rules),
+    STATE_VALUE_ROW(Faults, n_ops),
+    STATE_VALUE_ROW(Faults, n_cmds),
+};
+
+static const StateStruct fault_struct = STATE_STRUCT(Faults, fault_rows);
+
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const all[] = {
+        &media_struct, &plane_struct, &block_struct, &job_struct,
+        &fault_struct, &rule_struct,  &range_struct,
+    };
+
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
+}
+
+static void count(const Ssd *ssd, uint64_t *n)
+{
+    n[N_RAW_UNITS] = ssd->l.raw_units;
+    n[N_PAGES] = ssd->geo->n_pages;
+    n[N_VALID_WORDS] = bitmap_words(ssd->l.raw_units);
+    n[N_PAGE_WORDS] = bitmap_words(ssd->geo->n_pages);
+    n[N_BLOCKS] = ssd->geo->n_blocks;
+    n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
+    n[N_DIES] = ssd->geo->n_dies;
+    n[N_REBUILDS] = ssd->media->rebuilds.n;
+    n[N_JOBS] = ssd->media->n_jobs;
+    n[N_JOB_UNITS] = (uint64_t)ssd->media->n_jobs * ssd->l.units_per_program;
+}
+
+static bool planes_state(Ssd *ssd, State *s)
+{
+    const uint64_t counts[] = {
+        [PLANE_OPEN] = ssd->l.n_open,
+        [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
+    };
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        Plane *p = &ssd->media->plane[i];
+
+        if (!state_values(s, &plane_struct, p) ||
+            !state_tables(s, &plane_struct, p, counts)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Another script, or none, begins at its beginning. */
+static bool faults_state(Ssd *ssd, State *s)
+{
+    Faults none = {.rule = NULL};
+    Faults *f = ssd->media->faults ? ssd->media->faults : &none;
+    Faults saved = *f;
+    uint64_t counts[N_FAULT_COUNTS];
+    bool same;
+    g_autofree char *text = s->loading ? NULL : g_strdup(ssd->cfg->faults);
+
+    if (!s->loading && !text) {
+        text = g_strdup("");
+    }
+    if (!state_text(s, &text, STATE_MOST_TEXT) ||
+        !state_values(s, &fault_struct, &saved)) {
+        return false;
+    }
+    same = strcmp(text, ssd->cfg->faults ? ssd->cfg->faults : "") == 0 &&
+           saved.n_rules == f->n_rules;
+    counts[N_RULES] = saved.n_rules;
+    saved.rule = same ? f->rule : NULL;
+    if (!state_tables(s, &fault_struct, &saved, counts)) {
+        return false;
+    }
+    if (same) {
+        *f = saved;
+    } else {
+        faulty_rearm(ssd);
+    }
+    return true;
+}
+
+/* A reader without versions skips those that there are. */
+static bool versions_state(const Ssd *ssd, State *s)
+{
+    uint64_t there = ssd->media->spare_version != NULL;
+
+    return state_u64(s, &there) &&
+           (there || !ssd->media->spare_version ||
+            state_fail(s,
+                       "it was saved without versions, which this use of the "
+                       "drive needs"));
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    if (!versions_state(ssd, s) ||
+        !state_values(s, &media_struct, ssd->media)) {
+        return false;
+    }
+    count(ssd, counts);
+    if (!state_tables(s, &media_struct, ssd->media, counts) ||
+        !planes_state(ssd, s) || !faults_state(ssd, s)) {
+        return false;
+    }
+    if (s->loading) {
+        plain_loaded(ssd);
+    }
+    return true;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component media_component = {
     .create = create,
     .destroy = destroy,
     .power_settled = power_settled,
+    .rows = rows,
+    .state = state,
 };

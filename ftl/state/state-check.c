@@ -3,9 +3,9 @@
  * state-check.c - check of a drive that was loaded from a stream.
  *
  * A stream may be forged, checksum and all.  So every number that is used as an
- * index, a length of a list or a truth value is looked at before anything is
- * done with it; then ssd_check() compares the tables.  Knows a drive at rest:
- * no command, no operation, no page on its way.
+ * index or a length of a list is looked at before anything is done with it (the
+ * rows look at truth values, core/state.h); then ssd_check() compares the
+ * tables.  Knows a drive at rest: no command, no operation, no page on its way.
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
@@ -22,7 +22,6 @@
 #include "media/slc-cache.h"
 #include "placement/placement.h"
 #include "power/power.h"
-#include "drive.h"
 #include "media/row-wait.h"
 #include "media/row.h"
 #include "ssd-internal.h"
@@ -39,99 +38,6 @@
 static bool none_or(uint32_t i, uint32_t n)
 {
     return i == NONE || i < n;
-}
-
-/* ---- truth values -------------------------------------------------------- */
-
-static bool all_bools(const void *base, size_t n, size_t size,
-                      const size_t *offset, size_t n_offsets)
-{
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < n_offsets; k++) {
-            if (((const uint8_t *)base)[i * size + offset[k]] > 1) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-#define BOOLS(base, n, type, offsets)                                          \
-    all_bools(base, n, sizeof(type), offsets, G_N_ELEMENTS(offsets))
-
-static bool check_bools(const Ssd *ssd, GError **error)
-{
-    static const size_t of_drive[] = {
-        offsetof(Drive, media.cut_due),
-        offsetof(Drive, media.read_only),
-        offsetof(Drive, media.cannot_program),
-        offsetof(Drive, ssd.powered),
-        offsetof(Drive, ssd.commands.submitted),
-        offsetof(Drive, buffer.pump_waits),
-        offsetof(Drive, buffer.tick_armed),
-        offsetof(Drive, gc.background.idle),
-        offsetof(Drive, gc.background.idle_armed),
-        offsetof(Drive, gc.background.scan_armed),
-        offsetof(Drive, gc.background.folds),
-        offsetof(Drive, gc.background.fold_armed),
-    };
-    static const size_t of_slot[] = {
-        offsetof(Slot, force),  offsetof(Slot, poison),
-        offsetof(Slot, whole),  offsetof(Slot, dead),
-        offsetof(Slot, listed), offsetof(Slot, evict),
-        offsetof(Slot, sent),   offsetof(Slot, released),
-        offsetof(Slot, early),  offsetof(Slot, early_done),
-    };
-    static const size_t of_block[] = {
-        offsetof(Block, bad), offsetof(Block, held), offsetof(Block, erasing),
-    };
-    static const size_t of_plane[] = {offsetof(Plane, tell_gains)};
-    static const size_t of_placement[] = {
-        offsetof(PlacementPlane, accepting),
-        offsetof(PlacementPlane, starved),
-        offsetof(PlacementPlane, gc.active),
-    };
-    static const size_t of_gc[] = {
-        offsetof(GcPlane, forced),     offsetof(GcPlane, folding),
-        offsetof(GcPlane, background), offsetof(GcPlane, yielded),
-        offsetof(GcPlane, reclaim),
-    };
-    static const size_t of_map[] = {
-        offsetof(MapPlane, logs.merge.begun),
-        offsetof(MapPlane, logs.merge.random),
-    };
-    static const size_t of_job[] = {
-        offsetof(PageJob, gc),    offsetof(PageJob, copyback),
-        offsetof(PageJob, meta),  offsetof(PageJob, parity),
-        offsetof(PageJob, fixed),
-    };
-    static const size_t of_rule[] = {
-        offsetof(FaultRule, on), offsetof(FaultRule, times_given),
-        offsetof(FaultRule, channel.given), offsetof(FaultRule, die.given),
-        offsetof(FaultRule, plane.given), offsetof(FaultRule, block.given),
-        offsetof(FaultRule, page.given), offsetof(FaultRule, lba.given),
-        offsetof(FaultRule, nth.given), offsetof(FaultRule, op.given),
-        offsetof(FaultRule, cmd.given), offsetof(FaultRule, time.given),
-    };
-
-    CHECK(*(const uint8_t *)&ssd->power->recovery.on == 0, "the recovery");
-    CHECK(BOOLS(ssd, 1, Drive, of_drive) &&
-              BOOLS(ssd->buffer->slot, ssd->buffer->n_slot_records, Slot,
-                    of_slot) &&
-              BOOLS(ssd->buffer->kept, ssd->buffer->n_kept, Slot, of_slot) &&
-              BOOLS(ssd->media->block, ssd->geo->n_blocks, Block, of_block) &&
-              BOOLS(ssd->media->plane, ssd->l.n_planes, Plane, of_plane) &&
-              BOOLS(ssd->placement->plane, ssd->l.n_planes, PlacementPlane,
-                    of_placement) &&
-              BOOLS(ssd->gc->plane, ssd->l.n_planes, GcPlane, of_gc) &&
-              (!ssd->map->plane ||
-               BOOLS(ssd->map->plane, ssd->l.n_planes, MapPlane, of_map)) &&
-              BOOLS(ssd->media->job, ssd->media->n_jobs, PageJob, of_job) &&
-              (!ssd->media->faults ||
-               BOOLS(ssd->media->faults->rule, ssd->media->faults->n_rules,
-                     FaultRule, of_rule)),
-          "a flag is neither on nor off");
-    return true;
 }
 
 /* ---- the drive as a whole ------------------------------------------------ */
@@ -749,7 +655,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
           "operations are in flight");
     CHECK(p->tell_gains == !plane_accepts(ssd, plane), "a plane's pages");
     CHECK(p->free.n <= n && p->slc_free.n <= n && p->spare_blocks <= n &&
-              p->gc_high_blocks <= n && p->gc_low_blocks <= n,
+              p->gc_low_blocks < p->gc_high_blocks && p->gc_high_blocks <= n,
           "counts of blocks");
     CHECK(g->victim == NONE ||
               (ssd->powered && in_plane(ssd, g->victim, plane) &&
@@ -811,6 +717,7 @@ static bool check_recovery(const Ssd *ssd, GError **error)
 {
     const Recovery *r = &ssd->power->recovery;
 
+    CHECK(!r->on, "the recovery");
     CHECK(!saves(ssd) || (r->n_reads == 0 && r->n_candidates == 0 &&
                           r->waiting.head == NONE),
           "the recovery");
@@ -821,14 +728,13 @@ bool ssd_state_check(const Ssd *ssd, GError **error)
 {
     GError *found = NULL;
 
-    if (!check_bools(ssd, error) || !nand_state_check(ssd->nand, error) ||
-        !check_clocks(ssd, error) || !check_heat(ssd, error) ||
-        !check_latency(ssd, error) || !check_events(ssd, error) ||
-        !check_pools(ssd, error) || !check_map(ssd, error) ||
-        !check_allocator(ssd, error) || !check_epochs(ssd, error) ||
-        !check_buffer(ssd, error) || !check_kept(ssd, error) ||
-        !check_blocks(ssd, error) || !check_map_ranges(ssd, error) ||
-        !check_recovery(ssd, error) ||
+    if (!nand_state_check(ssd->nand, error) || !check_clocks(ssd, error) ||
+        !check_heat(ssd, error) || !check_latency(ssd, error) ||
+        !check_events(ssd, error) || !check_pools(ssd, error) ||
+        !check_map(ssd, error) || !check_allocator(ssd, error) ||
+        !check_epochs(ssd, error) || !check_buffer(ssd, error) ||
+        !check_kept(ssd, error) || !check_blocks(ssd, error) ||
+        !check_map_ranges(ssd, error) || !check_recovery(ssd, error) ||
         (saves(ssd) && !ssd_saved_check(ssd, error))) {
         return false;
     }

@@ -20,9 +20,46 @@ static void power_on(Ssd *ssd)
     thermal_power(ssd, true);
 }
 
+/* ---- saved state --------------------------------------------------------- */
+
+static const StateRow thermal_rows[] = {
+    STATE_KEPT_ROW(Thermal, on),       STATE_KEPT_ROW(Thermal, heats),
+    STATE_KEPT_ROW(Thermal, n_states), STATE_KEPT_ROW(Thermal, table),
+    STATE_KEPT_ROW(Thermal, step_ps),  STATE_KEPT_ROW(Thermal, decay),
+    STATE_KEPT_ROW(Thermal, mk_per_w), STATE_VALUE_ROW(Thermal, heat),
+};
+
+static const StateStruct thermal_struct = STATE_STRUCT(Thermal, thermal_rows);
+
+static const StateStruct *rows(unsigned i)
+{
+    static const StateStruct *const all[] = {&thermal_struct};
+
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
+}
+
+static bool state(Ssd *ssd, State *s)
+{
+    if (!s->loading && ssd->thermal->on) {
+        thermal_steps(ssd); /* those that are over go by the present options */
+    }
+    if (!state_values(s, &thermal_struct, ssd->thermal) ||
+        !state_tables(s, &thermal_struct, ssd->thermal, NULL)) {
+        return false;
+    }
+    if (s->loading) {
+        thermal_loaded(ssd);
+    }
+    return true;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
 const Component thermal_component = {
     .create = create,
     .power_settled = power_settled,
     .power_on = power_on,
     .reset_stats = thermal_reset_peak,
+    .rows = rows,
+    .state = state,
 };

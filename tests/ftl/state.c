@@ -17,9 +17,11 @@
 
 #include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
+#include "component.h"
+#include "media/media-internal.h"
+#include "placement/placement-internal.h"
 #include "ref.h"
 #include "ssd-internal.h"
-#include "state/drive-state.h"
 #include "ssd-report.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
@@ -30,13 +32,14 @@
 
 static void test_rows(void)
 {
-    for (unsigned i = 0; ssd_state_struct(i); i++) {
-        const StateStruct *d = ssd_state_struct(i);
+    for (unsigned i = 0; components_rows(i); i++) {
+        const StateStruct *d = components_rows(i);
         const char *gap = state_gap(d);
 
         if (gap) {
             g_error("struct %s has a member, before %s, that the rows of its "
-                    "state do not list (ftl/state/state.c, nand/nand-state.c)",
+                    "state do not list (component.c in its folder, "
+                    "nand/nand-state.c)",
                     d->name, gap);
         }
     }
@@ -314,6 +317,40 @@ static void test_other_build(void)
     forge(room);
     must_refuse(cfg, room, "does not fit this drive");
     ssd_config_free(cfg);
+    ref_free(r);
+}
+
+/* A member is refused for its type, as a value, in a struct that is one, and in
+ * an element of a table; and for what another member says. */
+static void test_members(void)
+{
+    enum { NAME = 64, WORD = 8 };
+    static const struct {
+        const char *row;
+        size_t at; /* from the row on */
+        guint8 value;
+        const char *refused;
+    } member[] = {
+        {"Media.read_only", NAME + WORD, 2,
+         "Media.read_only is neither on nor off"},
+        {"PlacementPlane.gc", NAME + WORD + offsetof(GcLoad, active), 2,
+         "GcLoad.active is neither on nor off"},
+        /* behind the number of elements, and offset and length of a run */
+        {"Media.block", NAME + 4 * WORD + offsetof(Block, bad), 2,
+         "Block.bad is neither on nor off"},
+        {"Plane.gc_high_blocks", NAME + WORD, 0, "counts of blocks"},
+    };
+    Ref *r = used("");
+
+    for (size_t i = 0; i < G_N_ELEMENTS(member); i++) {
+        g_autoptr(GByteArray) bytes = saved(r->ssd);
+        guint8 *at = find_text(bytes, member[i].row) + member[i].at;
+
+        g_assert_cmpuint(*at, !=, member[i].value);
+        *at = member[i].value;
+        forge(bytes);
+        must_refuse(r->ssd->cfg, bytes, member[i].refused);
+    }
     ref_free(r);
 }
 
@@ -699,6 +736,7 @@ int main(int argc, char **argv)
     g_test_add_func("/state/damage", test_damage);
     g_test_add_func("/state/forged", test_forged);
     g_test_add_func("/state/other-build", test_other_build);
+    g_test_add_func("/state/members", test_members);
     g_test_add_func("/state/file", test_file);
     g_test_add_func("/state/file-of-others", test_file_of_others);
     g_test_add_func("/state/kept", test_kept);
