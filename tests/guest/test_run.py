@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from conftest import Env, blank, load, vssd
 from vssd import paths, rundir
 
+LEFT_S = 120
 WORK = ("fio --name=i --filename=/root/f --size=8m --rw=randrw --bs=4k"
         " --iodepth=4 --ioengine=libaio --direct=1 --randseed=3"
         " --output=/dev/null; sync")
@@ -32,8 +34,14 @@ def refused(*args: str, env: dict[str, str] | None = None) -> str:
 
 
 def left_behind() -> list[Path]:
-    """Directories of the tests' runs, and half-made files."""
-    return [*rundir.runs_dir().iterdir(), *paths.cache_dir().glob("*.part")]
+    """Directories of the tests' runs, and half-made files.  Those that the other
+    worker of pytest is making now are soon gone."""
+    end = time.monotonic() + LEFT_S
+    while True:
+        found = [*rundir.runs_dir().iterdir(), *paths.cache_dir().glob("*.part")]
+        if not found or time.monotonic() > end:
+            return found
+        time.sleep(0.5)
 
 
 def test_exec_gives_output_and_status(env: Env, tmp_path: Path) -> None:
