@@ -494,3 +494,17 @@ bool state_tables(State *s, const StateStruct *d, void *base,
 {
     return walk_rows(s, d, true, base, counts);
 }
+
+bool state_each(State *s, const StateStruct *d, void *first, uint64_t n,
+                const uint64_t *counts)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        void *element = (char *)first + i * d->bytes;
+
+        if (!state_values(s, d, element) ||
+            !state_tables(s, d, element, counts)) {
+            return false;
+        }
+    }
+    return true;
+}

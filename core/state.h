@@ -140,5 +140,8 @@ bool state_text(State *s, char **text, size_t most);
 bool state_values(State *s, const StateStruct *d, void *base);
 bool state_tables(State *s, const StateStruct *d, void *base,
                   const uint64_t *counts);
+/* Both, of each element of an array of n; counts: the same for all. */
+bool state_each(State *s, const StateStruct *d, void *first, uint64_t n,
+                const uint64_t *counts);
 
 #endif

@@ -134,15 +134,8 @@ static bool planes_state(Ssd *ssd, State *s)
         [PLANE_CLASSES] = ssd->l.n_gc_classes,
     };
 
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        GcPlane *p = &ssd->gc->plane[i];
-
-        if (!state_values(s, &plane_struct, p) ||
-            !state_tables(s, &plane_struct, p, counts)) {
-            return false;
-        }
-    }
-    return true;
+    return state_each(s, &plane_struct, ssd->gc->plane, ssd->l.n_planes,
+                      counts);
 }
 
 static bool state(Ssd *ssd, State *s)

@@ -84,19 +84,6 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_META_READS] = ssd->journal->n_meta_reads;
 }
 
-static bool planes_state(Ssd *ssd, State *s)
-{
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        JournalPlane *p = &ssd->journal->plane[i];
-
-        if (!state_values(s, &plane_struct, p) ||
-            !state_tables(s, &plane_struct, p, NULL)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool state(Ssd *ssd, State *s)
 {
     uint64_t counts[N_COUNTS];
@@ -106,7 +93,8 @@ static bool state(Ssd *ssd, State *s)
     }
     count(ssd, counts);
     return state_tables(s, &journal_struct, ssd->journal, counts) &&
-           planes_state(ssd, s);
+           state_each(s, &plane_struct, ssd->journal->plane, ssd->l.n_planes,
+                      NULL);
 }
 
 /* ---- the table ----------------------------------------------------------- */

@@ -145,15 +145,8 @@ static bool planes_state(Ssd *ssd, State *s)
         [PLANE_ORIGINS] = ssd->l.units_per_block,
     };
 
-    for (uint32_t i = 0; ssd->map->plane && i < ssd->l.n_planes; i++) {
-        MapPlane *p = &ssd->map->plane[i];
-
-        if (!state_values(s, &plane_struct, p) ||
-            !state_tables(s, &plane_struct, p, counts)) {
-            return false;
-        }
-    }
-    return true;
+    return state_each(s, &plane_struct, ssd->map->plane,
+                      ssd->map->plane ? ssd->l.n_planes : 0, counts);
 }
 
 static bool state(Ssd *ssd, State *s)

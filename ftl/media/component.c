@@ -311,15 +311,8 @@ static bool planes_state(Ssd *ssd, State *s)
         [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
     };
 
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Plane *p = &ssd->media->plane[i];
-
-        if (!state_values(s, &plane_struct, p) ||
-            !state_tables(s, &plane_struct, p, counts)) {
-            return false;
-        }
-    }
-    return true;
+    return state_each(s, &plane_struct, ssd->media->plane, ssd->l.n_planes,
+                      counts);
 }
 
 /* Another script, or none, begins at its beginning. */

@@ -111,19 +111,6 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_STREAMS] = ssd->l.n_streams + 1;
 }
 
-static bool planes_state(Ssd *ssd, State *s)
-{
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        PlacementPlane *p = &ssd->placement->plane[i];
-
-        if (!state_values(s, &plane_struct, p) ||
-            !state_tables(s, &plane_struct, p, NULL)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool state(Ssd *ssd, State *s)
 {
     uint64_t counts[N_COUNTS];
@@ -133,7 +120,8 @@ static bool state(Ssd *ssd, State *s)
     }
     count(ssd, counts);
     return state_tables(s, &placement_struct, ssd->placement, counts) &&
-           planes_state(ssd, s);
+           state_each(s, &plane_struct, ssd->placement->plane, ssd->l.n_planes,
+                      NULL);
 }
 
 /* ---- the table ----------------------------------------------------------- */
