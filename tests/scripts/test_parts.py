@@ -612,3 +612,27 @@ def test_root_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kib: in
     assert (ran[0][0] == "unshare") == in_memory
     at = ran[0].index("--dpkgopt=force-unsafe-io")
     assert "/^force-unsafe-io$/d" in ran[0][at + 1]
+
+
+def test_root_that_memory_has_no_room_for(tmp_path: Path,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made on the disk then; any other failure is told at once."""
+    ran: list[str] = []
+
+    def fail_in_memory(args: list[str], *_: object, **__: object) -> None:
+        ran.append(args[0])
+        if args[0] == "in-memory":
+            raise UserError("mmdebstrap failed")
+
+    monkeypatch.setattr(image, "_in_memory", lambda: ["in-memory"])
+    monkeypatch.setattr(image, "run_logged", fail_in_memory)
+    monkeypatch.setattr(image, "log_file", lambda _: tmp_path / "log")
+    (tmp_path / "log").write_text("dpkg: error: No space left on device\n")
+    image.mmdebstrap(tmp_path / "root.tar", "trixie", [], ["bash"],
+                     ui.Stage("test"), ())
+    assert ran == ["in-memory", "mmdebstrap"]
+    (tmp_path / "log").write_text("E: no such package\n")
+    with pytest.raises(UserError):
+        image.mmdebstrap(tmp_path / "root.tar", "trixie", [], ["bash"],
+                         ui.Stage("test"), ())
+    assert ran == ["in-memory", "mmdebstrap", "in-memory"]

@@ -233,9 +233,13 @@ def _install(to: Path, mirror: str, stage: Stage, suite: str,
         raise problem
 
 
+def _said(text: str) -> bool:
+    """Did mmdebstrap say that, the last time?"""
+    return text in log_file("mmdebstrap").read_text(errors="replace")
+
+
 def _could_not_fetch() -> bool:
-    said = log_file("mmdebstrap").read_text(errors="replace")
-    return "Failed to fetch" in said or "404 " in said
+    return _said("Failed to fetch") or _said("404 ")
 
 
 def older_kernels(suite: str, sources: list[aptsrc.Source]) -> list[str]:
@@ -284,11 +288,21 @@ def mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
     # mmdebstrap's user namespace cannot look into a private home directory.
     with open(to, "wb"):
         pass
+    memory = _in_memory()
     with tempfile.TemporaryDirectory(prefix="vssd-root-") as work:
         os.chmod(work, 0o755)  # apt's own user looks into it
-        run_logged([*_in_memory(), *args], "mmdebstrap",
-                   "making a Debian root file system",
-                   on_line=on_line, env={"LC_ALL": "C", "TMPDIR": work})
+
+        def make(*words: str) -> None:
+            run_logged([*words, *args], "mmdebstrap",
+                       "making a Debian root file system",
+                       on_line=on_line, env={"LC_ALL": "C", "TMPDIR": work})
+
+        try:
+            make(*memory)
+        except UserError:
+            if not memory or not _said("No space left on device"):
+                raise
+            make()
 
 
 def _in_memory() -> list[str]:
