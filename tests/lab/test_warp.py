@@ -172,7 +172,7 @@ def short_run(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return {f"{r['panel']}: {r['point']}": r for r in json.loads(done.stdout)}
 
 
-# What does not hold at the size of the short form; docs/lab/figures-results.md has
+# What does not hold at the size of the short form; docs/results/figures.md has
 # the whole one's.
 HOLD = (
     "cache: SOC 4 %, no FDP", "cache: SOC 4 %, FDP", "cache: SOC 20 %, FDP",

@@ -90,7 +90,7 @@ def test_other_words_are_on_their_pages() -> None:
 def test_denials(text: str, n: int) -> None:
     """Features of vssd, and sections of limits."""
     assert len(denials("docs/a.md", text)) == n
-    assert denials("docs/lab/figures-results.md", text) == []
+    assert denials("docs/results/figures.md", text) == []
 
 
 def test_none_of_a_comparison() -> None:
