@@ -15,9 +15,9 @@
 #define NAND_MAX_PAGE_TYPES 4
 #define NAND_SLC_MODE NAND_MAX_PAGE_TYPES /* row of a block in SLC mode */
 
-/* Busy times of every interface, typical ones of data sheets: between the
- * planes of a multi-plane command (tDBSY, tPLxBSY), and when cache and page
- * register swap (tCBSY, tRCBSY, tPCBSY). */
+/* Busy times of every interface: between the planes of a multi-plane command
+ * (tDBSY, tPLxBSY; 500 ns as in MQSim), and when cache and page register swap
+ * (tCBSY, tRCBSY, tPCBSY; 1 us is a guess). */
 #define NAND_DBSY_PS (500 * PS_PER_NS)
 #define NAND_CBSY_PS (1000 * PS_PER_NS)
 
