@@ -26,9 +26,6 @@
 #include "json.h"
 #include "vssd.h"
 
-/* A guest that has not yet taken leave of the drive is asked again so often. */
-#define LINK_RETRY_MS 100
-
 /* ---- the drive goes ------------------------------------------------------ */
 
 /* Lock held; any thread: the rest is for the main loop, without the lock. */
@@ -85,41 +82,10 @@ static void fault_bh(void *opaque)
     }
     vssd_unlock(s);
     if (link) {
-        vssd_power_links_lost(s);
-    }
-    if (link && s->power.link_ns) {
-        timer_mod_ns(s->power.link_timer,
-                     qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                         (int64_t)s->power.link_ns);
+        vssd_power_links_lost(s, s->power.link_ns);
     }
     if (removed) {
         vssd_power_remove(s, remove_ns);
-    }
-}
-
-/* Main loop, BQL held. */
-static void link_cb(void *opaque)
-{
-    VssdDev *s = opaque;
-
-    if (!vssd_power_links_back(s)) {
-        timer_mod_ns(s->power.link_timer,
-                     qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                         LINK_RETRY_MS * SCALE_MS);
-    }
-}
-
-void vssd_faults_links_back(VssdDev *s)
-{
-    VssdFunction *f;
-    bool down = false;
-
-    QTAILQ_FOREACH(f, &s->functions, next)
-    {
-        down |= qatomic_read(&f->link_down);
-    }
-    if (down) {
-        link_cb(s);
     }
 }
 
@@ -199,13 +165,10 @@ static void faults_get(Object *obj, Visitor *v, const char *name, void *opaque,
 void vssd_faults_init(VssdDev *s)
 {
     s->power.fault_bh = qemu_bh_new(fault_bh, s); /* not guarded: see serve.c */
-    s->power.link_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, link_cb, s);
 }
 
 void vssd_faults_stop(VssdDev *s)
 {
-    timer_free(s->power.link_timer);
-    s->power.link_timer = NULL;
     qemu_bh_delete(s->power.fault_bh);
     s->power.fault_bh = NULL;
 }

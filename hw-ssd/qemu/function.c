@@ -2,9 +2,9 @@
 /*
  * function.c - PCI functions: each is one controller of a drive.
  *
- * Knows PCI configuration space, BARs, MSI-X, DMA and the reset of a function;
- * knows nothing of NVMe beyond the class code, and nothing of the drive's
- * parts. vssd.c, vssd-ctrl.c and sriov.c derive devices from it.
+ * Knows PCI configuration space, BARs, MSI-X and the reset of a function; knows
+ * nothing of NVMe beyond the class code, and nothing of the drive's parts.
+ * vssd.c, vssd-ctrl.c and sriov.c derive devices from it.
  */
 #include "qemu/osdep.h"
 #include "hw/pci/msix.h"
@@ -19,120 +19,6 @@
 
 #define VSSD_PCI_PM_OFFSET  0x60
 #define VSSD_PCI_EXP_OFFSET 0x80
-
-/* ---- callbacks of the controller ---------------------------- */
-
-/* RAM only: no device's registers, so no other device's code runs. */
-static MemTxAttrs dma_attrs(VssdFunction *f)
-{
-    return (MemTxAttrs){.memory = 1,
-                        .requester_id = pci_requester_id(PCI_DEVICE(f))};
-}
-
-static int machine_dma_read(void *opaque, uint64_t addr, void *buf, size_t len)
-{
-    VssdFunction *f = opaque;
-    AddressSpace *as = pci_get_address_space(PCI_DEVICE(f));
-
-    if (qatomic_read(&f->off_bus) ||
-        address_space_read(as, addr, dma_attrs(f), buf, len)) {
-        trace_vssd_dma_fault(f, "read", addr, len);
-        return -EFAULT;
-    }
-    return 0;
-}
-
-static int machine_dma_write(void *opaque, uint64_t addr, const void *buf,
-                             size_t len)
-{
-    VssdFunction *f = opaque;
-    AddressSpace *as = pci_get_address_space(PCI_DEVICE(f));
-
-    if (qatomic_read(&f->off_bus) ||
-        address_space_write(as, addr, dma_attrs(f), buf, len)) {
-        trace_vssd_dma_fault(f, "write", addr, len);
-        return -EFAULT;
-    }
-    return 0;
-}
-
-static void machine_msix(void *opaque, unsigned vector)
-{
-    vssd_irq_msix(opaque, vector);
-}
-
-static void machine_pin(void *opaque, bool level)
-{
-    if (!pci_is_vf(PCI_DEVICE(opaque))) { /* they have no pin */
-        vssd_irq_pin(opaque, level);
-    }
-}
-
-static bool machine_msix_enabled(void *opaque)
-{
-    return msix_enabled(PCI_DEVICE(opaque));
-}
-
-static void machine_power_lost(void *opaque)
-{
-    vssd_power_lost(opaque);
-}
-
-static void machine_trace(void *opaque, const NvmeTrace *t)
-{
-    VssdFunction *f = opaque;
-    VssdDev *s = f->drive;
-    uint64_t late_ns = t->complete_ns ? s->clock.now_ns - t->complete_ns : 0;
-
-    if (t->end) {
-        trace_vssd_command_end(f, t->sqid, t->cid, t->admin, t->opcode,
-                               t->status, s->clock.now_ns, late_ns);
-        vssd_account(s, t);
-        vssd_hold_ended(f, t);
-    } else {
-        trace_vssd_command_start(f, t->sqid, t->cid, t->admin, t->opcode,
-                                 t->nsid, t->lba, t->nblocks);
-        trace_vssd_command_data(f, t->sqid, t->cid, t->prp[0], t->prp[1]);
-    }
-}
-
-static void machine_trace_parts(void *opaque, uint16_t sqid, uint16_t cid,
-                                const SsdCompletion *c)
-{
-    g_autoptr(GString) text = NULL;
-
-    if (!trace_event_get_state_backends(TRACE_VSSD_COMMAND_PARTS)) {
-        return;
-    }
-    text = g_string_new(NULL);
-#define PART(name, help)                                                       \
-    if (c->cost.name##_ns) {                                                   \
-        g_string_append_printf(text, " " #name " %" PRIu64,                    \
-                               c->cost.name##_ns);                             \
-    }
-    SSD_COSTS(PART)
-#undef PART
-    trace_vssd_command_parts(opaque, sqid, cid, c->submit_ns,
-                             c->complete_ns - c->submit_ns, text->str);
-}
-
-const NvmeMachine vssd_machine = {
-    .dma_read = machine_dma_read,
-    .dma_write = machine_dma_write,
-    .msix = machine_msix,
-    .pin = machine_pin,
-    .msix_enabled = machine_msix_enabled,
-    .power_lost = machine_power_lost,
-    .bar_address = vssd_memory_address,
-    .bar_written = vssd_memory_written,
-    .bar_show = vssd_memory_show,
-    .pmr_sync = vssd_memory_sync,
-    .unplug = vssd_faults_unplug,
-    .shadows = vssd_kick_shadows,
-    .trace = machine_trace,
-    .trace_parts = machine_trace_parts,
-    .notify = vssd_event_notify,
-};
 
 /* ---- set-up -------------------------------------------------------------- */
 
@@ -267,6 +153,25 @@ uint16_t vssd_function_cntlid(VssdFunction *f)
 
 /* ---- the end ------------------------------------------------------------- */
 
+/* When it returns, no thread is in the middle of a DMA of the function, but for
+ * the calling one, and none begins another. */
+static void leave_bus(VssdFunction *f)
+{
+    bool locked = vssd_lock(f->drive);
+
+    qatomic_set(&f->off_bus, true);
+    if (locked) {
+        vssd_unlock(f->drive);
+    }
+}
+
+/* Does this thread work for the drive further up its stack?  Then nothing of
+ * the drive may be freed. */
+static bool is_inside(VssdDev *s)
+{
+    return vssd_has_lock(s) || s->irq.sending || s->power.showing;
+}
+
 static void end_later(VssdFunction *f);
 
 /* Not inside. */
@@ -280,7 +185,7 @@ static void end_bh(void *opaque)
 {
     VssdFunction *f = opaque;
 
-    if (f->drive && vssd_is_inside(f->drive)) {
+    if (f->drive && is_inside(f->drive)) {
         end_later(f); /* an event loop in another device's work */
         return;
     }
@@ -307,13 +212,13 @@ void vssd_function_exit(PCIDevice *pci)
     VssdFunction *f = VSSD_FUNCTION(pci);
 
     if (f->drive) {
-        vssd_leave_bus(f);
+        leave_bus(f);
     }
     vssd_function_take_back(f);
     if (!f->drive) {
         return; /* it has gone before, with the controller */
     }
-    if (vssd_is_inside(f->drive)) {
+    if (is_inside(f->drive)) {
         object_ref(OBJECT(f));
         end_later(f);
     } else {
@@ -329,7 +234,7 @@ void vssd_function_strand(VssdFunction *f)
         f->pin_sent = false;
         pci_set_irq(PCI_DEVICE(f), 0);
     }
-    vssd_leave_bus(f);
+    leave_bus(f);
     end_now(f);
 }
 
@@ -367,6 +272,17 @@ static void reset_physical(VssdFunction *f)
     }
 }
 
+/* VF Enable may have enabled or disabled it. */
+static void reset_virtual(VssdFunction *f)
+{
+    uint64_t now_ns = vssd_now(f->drive);
+
+    nvme_secondary_enable(f->ctrl, now_ns, PCI_DEVICE(f)->enabled);
+    if (nvme_powered(f->ctrl)) {
+        nvme_reset(f->ctrl, now_ns);
+    }
+}
+
 static void function_reset(DeviceState *dev)
 {
     VssdFunction *f = VSSD_FUNCTION(dev);
@@ -377,7 +293,7 @@ static void function_reset(DeviceState *dev)
         return;
     }
     if (pci_is_vf(PCI_DEVICE(f))) {
-        vssd_sriov_reset(f);
+        reset_virtual(f);
     } else {
         reset_physical(f);
     }

@@ -42,26 +42,6 @@ void vssd_irq_pin(VssdFunction *f, bool level)
     note(f);
 }
 
-/*
- * BQL held.  A message is a write of the bus master: while the guest does not
- * let the drive be one, the vector is pending.
- */
-void vssd_irq_send_msix(VssdFunction *f, unsigned vector)
-{
-    PCIDevice *pci = PCI_DEVICE(f);
-
-    g_assert(bql_locked());
-    if (!msix_enabled(pci) || qatomic_read(&f->off_bus)) {
-        return;
-    }
-    if (!(pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
-        msix_set_pending(pci, vector);
-        return;
-    }
-    trace_vssd_irq_msix(f, vector);
-    msix_notify(pci, vector);
-}
-
 /* BQL held. */
 static void send_pin(VssdFunction *f, bool level)
 {
@@ -168,6 +148,13 @@ void vssd_irq_deliver(VssdDev *s)
     }
 }
 
+void vssd_unlock(VssdDev *s)
+{
+    vssd_irqfd_signal(s);
+    vssd_unlock_quietly(s);
+    vssd_irq_deliver(s);
+}
+
 static bool msix_held_back(PCIDevice *pci, unsigned vector)
 {
     return pci->msix_pba[vector / 8] & 1 << vector % 8 &&
@@ -198,7 +185,6 @@ void vssd_irq_loaded(VssdFunction *f)
     f->pin_level = nvme_pin_level(f->ctrl);
     f->pin_sent = f->pin_level; /* PCI has loaded the line */
     f->pin_fell = false;
-    vssd_kick_shadows(f, nvme_has_shadows(f->ctrl));
 }
 
 void vssd_irq_init(VssdDev *s)

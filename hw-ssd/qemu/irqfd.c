@@ -31,6 +31,26 @@ static bool has_kvm(void)
     return kvm_enabled() && kvm_msi_via_irqfd_enabled();
 }
 
+/*
+ * BQL held.  A message is a write of the bus master: while the guest does not
+ * let the drive be one, the vector is pending.
+ */
+void vssd_irq_send_msix(VssdFunction *f, unsigned vector)
+{
+    PCIDevice *pci = PCI_DEVICE(f);
+
+    g_assert(bql_locked());
+    if (!msix_enabled(pci) || qatomic_read(&f->off_bus)) {
+        return;
+    }
+    if (!(pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
+        msix_set_pending(pci, vector);
+        return;
+    }
+    trace_vssd_irq_msix(f, vector);
+    msix_notify(pci, vector);
+}
+
 /* ---- by the main loop ---------------------------------------------------- */
 
 static void event_came(EventNotifier *e)
@@ -116,8 +136,7 @@ static void vector_poll(PCIDevice *pci, unsigned first, unsigned end)
     }
 }
 
-/* ---- sending
- * ----------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------ */
 
 /* A message is a write of the bus master. */
 static bool may_send(VssdFunction *f)
@@ -162,8 +181,7 @@ void vssd_irqfd_signal(VssdDev *s)
     }
 }
 
-/* ---- life
- * --------------------------------------------------------------------- */
+/* ---- life --------------------------------------------------------------- */
 
 bool vssd_irqfd_init(VssdDev *s, Error **errp)
 {

@@ -15,7 +15,6 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
-#include "block/block.h"
 #include "hw/pci/msix.h"
 #include "migration/blocker.h"
 #include "migration/misc.h"
@@ -31,9 +30,6 @@
 #include "ssd-save.h"
 #include "vssd.h"
 
-/* In modelled time; a drive that collects every victim needs a few seconds. */
-#define SETTLE_MOST_NS (1000ULL * NANOSECONDS_PER_SECOND)
-
 /* Of a handler that brings nothing into the stream. */
 #define REST_ID "vssd-rest"
 
@@ -41,38 +37,6 @@
 #define MOST_PIECE 65536
 
 /* ---- rest ---------------------------------------------------------------- */
-
-/* One round, of a drive that is stopped; with modelled time, or at this instant
- * only.  true: block I/O is to be waited for, and then the next. */
-static bool settle_some(VssdDev *s, bool with_time)
-{
-    bool more;
-
-    if (!vssd_lock(s)) {
-        return false;
-    }
-    vssd_run(s);
-    if (with_time) {
-        more = nvme_settle(s->ctrl, &s->clock.now_ns,
-                           s->clock.now_ns + SETTLE_MOST_NS) ==
-                   NVME_SETTLE_STORE &&
-               vssd_store_is_busy(s);
-    } else {
-        more = vssd_store_is_busy(s);
-    }
-    vssd_unlock(s);
-    return more;
-}
-
-void vssd_settle(VssdDev *s, bool with_time)
-{
-    while (settle_some(s, with_time)) {
-        bdrv_drain_all(); /* and past a limit of a node's rate */
-    }
-    vssd_irq_deliver(s);
-    vssd_irqfd_flush(s);
-    trace_vssd_stopped(s, with_time, s->clock.now_ns);
-}
 
 static void hold_still(VssdDev *s)
 {
@@ -337,6 +301,12 @@ static void free_own(VssdDev *s)
     model_free(&old);
 }
 
+static void function_loaded(VssdFunction *f)
+{
+    vssd_irq_loaded(f);
+    vssd_kick_shadows(f, nvme_has_shadows(f->ctrl));
+}
+
 static void take_over(VssdDev *s, Model *m)
 {
     VssdFunction *f = &s->fn;
@@ -346,11 +316,11 @@ static void take_over(VssdDev *s, Model *m)
     vssd_watch_policies(s);
     s->ctrl = m->ctrl;
     f->ctrl = m->ctrl;
-    vssd_irq_loaded(f);
+    function_loaded(f);
     for (unsigned i = 0; i < m->further->len; i++) {
         f = QTAILQ_NEXT(f, next);
         f->ctrl = g_ptr_array_index(m->further, i);
-        vssd_irq_loaded(f);
+        function_loaded(f);
     }
     g_ptr_array_free(m->further, TRUE);
     nvme_hold(s->ctrl, true);

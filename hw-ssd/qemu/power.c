@@ -10,135 +10,30 @@
  * by a drive that is pulled out; its return likewise.  Power comes back by
  * itself after power_return_ms, or with a reset of the machine, or when told.
  *
- * Knows PCI slots; the controller and the model know the effect of a cut on
+ * slot.c knows slots; the controller and the model know the effect of a cut on
  * data.
  */
 #include "qemu/osdep.h"
-#include "hw/pci/msi.h"
-#include "hw/pci/msix.h"
 #include "hw/pci/pci.h"
-#include "hw/pci/pci_bridge.h"
-#include "hw/pci/pcie.h"
 #include "qapi/error.h"
 #include "system/runstate.h"
 #include "trace.h"
 
-#include "compat.h"
 #include "vssd.h"
 
 /* A guest that has not yet taken leave of the drive is asked again so often. */
 #define RETURN_RETRY_MS 100
-
-/* ---- the slot ----------------------------------------------------------- */
-
-/* The port whose hot-plug slot the function is in, or NULL. */
-static PCIDevice *slot_of(VssdFunction *f)
-{
-    PCIBus *bus = qatomic_read(&f->off_bus) ? NULL : pci_get_bus(PCI_DEVICE(f));
-    PCIDevice *port =
-        !bus || pci_bus_is_root(bus) ? NULL : pci_bridge_get_device(bus);
-    uint8_t *cap;
-
-    if (!port || !pci_is_express(port)) {
-        return NULL;
-    }
-    cap = port->config + port->exp.exp_cap;
-    if (!(pci_get_word(cap + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_SLOT) ||
-        !(pci_get_long(cap + PCI_EXP_SLTCAP) & PCI_EXP_SLTCAP_HPC)) {
-        return NULL;
-    }
-    return port;
-}
-
-static uint8_t *slot_cap(PCIDevice *port)
-{
-    return port->config + port->exp.exp_cap;
-}
-
-/*
- * Interrupt on a change of presence: PCI Express Base Specification, 6.7.3.4.  The
- * guest chooses where the message goes, and it may unplug the drive; so this is for
- * a bottom half, when nobody holds the drive's lock or resets the function.
- */
-static void slot_notify(PCIDevice *port)
-{
-    uint16_t ctl = pci_get_word(slot_cap(port) + PCI_EXP_SLTCTL);
-    uint16_t sta = pci_get_word(slot_cap(port) + PCI_EXP_SLTSTA);
-    bool before = port->exp.hpev_notified;
-    bool now = ctl & PCI_EXP_SLTCTL_HPIE && sta & ctl & PCI_EXP_HP_EV_SUPPORTED;
-
-    port->exp.hpev_notified = now;
-    if (now == before) {
-        return;
-    }
-    if (msix_enabled(port)) {
-        msix_notify(port, pcie_cap_flags_get_vector(port));
-    } else if (msi_enabled(port)) {
-        msi_notify(port, pcie_cap_flags_get_vector(port));
-    } else {
-        pci_set_irq(port, now);
-    }
-}
-
-/*
- * Linux asks a slot with an attention button for interrupts by the button only,
- * but then looks at presence, too; so the button is pressed as well.
- */
-static void slot_set_present(VssdFunction *f, PCIDevice *port, bool present)
-{
-    uint8_t *cap = slot_cap(port);
-    bool link = pci_get_long(cap + PCI_EXP_LNKCAP) & PCI_EXP_LNKCAP_DLLLARC;
-    bool button = pci_get_long(cap + PCI_EXP_SLTCAP) & PCI_EXP_SLTCAP_ABP;
-    uint16_t sta = pci_get_word(cap + PCI_EXP_SLTSTA);
-    uint16_t events = PCI_EXP_SLTSTA_PDC | (button ? PCI_EXP_SLTSTA_ABP : 0);
-
-    if (!!(sta & PCI_EXP_SLTSTA_PDS) == present) {
-        return;
-    }
-    pci_set_word(cap + PCI_EXP_SLTSTA, (sta ^ PCI_EXP_SLTSTA_PDS) | events);
-    if (link && present) {
-        pci_word_test_and_set_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA);
-    } else if (link) {
-        pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA,
-                                     PCI_EXP_LNKSTA_DLLLA);
-    }
-    qemu_bh_schedule(f->drive->power.bh);
-}
-
-/*
- * May the drive appear again?  A guest that listens to the slot must have seen
- * it go, and have switched the slot off; a drive that is there at that moment
- * would be taken out by QEMU, for good.
- */
-static bool slot_is_ready(PCIDevice *port)
-{
-    uint8_t *cap = slot_cap(port);
-    uint16_t ctl = pci_get_word(cap + PCI_EXP_SLTCTL);
-    uint32_t can = pci_get_long(cap + PCI_EXP_SLTCAP);
-
-    if (!(ctl & PCI_EXP_SLTCTL_HPIE)) {
-        return true;
-    }
-    if (pci_get_word(cap + PCI_EXP_SLTSTA) & PCI_EXP_SLTSTA_PDC) {
-        return false;
-    }
-    if (can & PCI_EXP_SLTCAP_PCP && !(ctl & PCI_EXP_SLTCTL_PCC)) {
-        return false;
-    }
-    return !(can & PCI_EXP_SLTCAP_PIP) ||
-           (ctl & PCI_EXP_SLTCTL_PIC) == PCI_EXP_SLTCTL_PWR_IND_OFF;
-}
 
 /* ---- it goes ------------------------------------------------------------ */
 
 /* BQL held. */
 static void show_absence(VssdFunction *f)
 {
-    PCIDevice *port = slot_of(f);
+    PCIDevice *port = vssd_slot_of(f);
 
     /* In a slot that the guest has switched off it was not to be seen. */
     if (port && qatomic_read(&f->drive->power.off) && PCI_DEVICE(f)->enabled) {
-        slot_set_present(f, port, false);
+        vssd_slot_set_present(f, port, false);
     }
 }
 
@@ -150,9 +45,9 @@ static void show_in_slot(VssdFunction *f)
         return;
     }
     show_absence(f);
-    port = slot_of(f);
+    port = vssd_slot_of(f);
     if (port) {
-        slot_notify(port);
+        vssd_slot_notify(port);
     }
 }
 
@@ -174,17 +69,17 @@ static void notify_bh(void *opaque)
 {
     PCIDevice *port = opaque;
 
-    slot_notify(port);
+    vssd_slot_notify(port);
     object_unref(OBJECT(port));
 }
 
 void vssd_power_show_gone(VssdFunction *f)
 {
-    PCIDevice *port = slot_of(f);
+    PCIDevice *port = vssd_slot_of(f);
 
     g_assert(bql_locked());
     if (port && PCI_DEVICE(f)->enabled) {
-        slot_set_present(f, port, false);
+        vssd_slot_set_present(f, port, false);
         aio_bh_schedule_oneshot(qemu_get_aio_context(), notify_bh,
                                 object_ref(OBJECT(port)));
     }
@@ -226,10 +121,10 @@ void vssd_power_restore(VssdDev *s)
     nvme_power_on(s->ctrl, vssd_now(s));
     QTAILQ_FOREACH(f, &s->functions, next)
     {
-        PCIDevice *port = slot_of(f);
+        PCIDevice *port = vssd_slot_of(f);
 
         if (port) {
-            slot_set_present(f, port, true);
+            vssd_slot_set_present(f, port, true);
         }
     }
 }
@@ -237,15 +132,15 @@ void vssd_power_restore(VssdDev *s)
 static void come_back_at(VssdFunction *f)
 {
     PCIDevice *pci = PCI_DEVICE(f);
-    PCIDevice *port = slot_of(f);
+    PCIDevice *port = vssd_slot_of(f);
 
     if (qatomic_read(&f->off_bus) || qatomic_read(&f->link_down)) {
         return; /* it comes back with its link */
     }
     if (pci->enabled) {
         pci_device_reset(pci); /* the first one switches the drive on */
-    } else if (port) {
-        slot_set_present(f, port, true); /* the guest switches the slot on */
+    } else if (port) { /* the guest switches the slot on */
+        vssd_slot_set_present(f, port, true);
     }
 }
 
@@ -267,10 +162,9 @@ static bool anybody_listens(VssdDev *s)
 
     QTAILQ_FOREACH(f, &s->functions, next)
     {
-        PCIDevice *port = slot_of(f);
+        PCIDevice *port = vssd_slot_of(f);
 
-        if (port && pci_get_word(slot_cap(port) + PCI_EXP_SLTCTL) &
-                        PCI_EXP_SLTCTL_HPIE) {
+        if (port && vssd_slot_is_heard(port)) {
             return true;
         }
     }
@@ -292,9 +186,9 @@ static bool slots_stay_ready(VssdDev *s)
     s->power.slots_were_ready = true;
     QTAILQ_FOREACH(f, &s->functions, next)
     {
-        PCIDevice *port = slot_of(f);
+        PCIDevice *port = vssd_slot_of(f);
 
-        s->power.slots_were_ready &= !port || slot_is_ready(port);
+        s->power.slots_were_ready &= !port || vssd_slot_is_ready(port);
     }
     return s->power.slots_were_ready && (before || !anybody_listens(s));
 }
@@ -347,31 +241,7 @@ void vssd_power_remove(VssdDev *s, uint64_t for_ns)
     }
 }
 
-/*
- * PCI Express Base Specification 6.0, 6.7.3.3, Data Link Layer State Changed;
- * QEMU's ports do not know it, so a write of the guest has to clear it.
- * Presence goes with the link: QEMU takes a drive out for good that is there
- * when the guest switches the slot off.
- */
-static void show_link(VssdFunction *f, bool up)
-{
-    PCIDevice *port = slot_of(f);
-    uint8_t *cap;
-
-    if (!port) {
-        return;
-    }
-    cap = slot_cap(port);
-    slot_set_present(f, port, up);
-    if (pci_get_long(cap + PCI_EXP_LNKCAP) & PCI_EXP_LNKCAP_DLLLARC) {
-        pci_word_test_and_set_mask(port->w1cmask + port->exp.exp_cap +
-                                       PCI_EXP_SLTSTA,
-                                   PCI_EXP_SLTSTA_DLLSC);
-        pci_word_test_and_set_mask(cap + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_DLLSC);
-    }
-}
-
-void vssd_power_links_lost(VssdDev *s)
+void vssd_power_links_lost(VssdDev *s, uint64_t for_ns)
 {
     VssdFunction *f;
 
@@ -379,12 +249,16 @@ void vssd_power_links_lost(VssdDev *s)
     QTAILQ_FOREACH(f, &s->functions, next)
     {
         if (qatomic_read(&f->link_down) && PCI_DEVICE(f)->enabled) {
-            show_link(f, false);
+            vssd_slot_show_link(f, false);
         }
+    }
+    if (for_ns) {
+        timer_mod_ns(s->power.link_timer,
+                     qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + (int64_t)for_ns);
     }
 }
 
-bool vssd_power_links_back(VssdDev *s)
+static bool links_back(VssdDev *s)
 {
     VssdFunction *f;
 
@@ -398,10 +272,36 @@ bool vssd_power_links_back(VssdDev *s)
             trace_vssd_link(f, "up");
             qatomic_set(&f->link_down, false);
             come_back_at(f);
-            show_link(f, true);
+            vssd_slot_show_link(f, true);
         }
     }
     return true;
+}
+
+/* Main loop, BQL held. */
+static void link_cb(void *opaque)
+{
+    VssdDev *s = opaque;
+
+    if (!links_back(s)) {
+        timer_mod_ns(s->power.link_timer,
+                     qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                         RETURN_RETRY_MS * SCALE_MS);
+    }
+}
+
+static void ask_links_back(VssdDev *s)
+{
+    VssdFunction *f;
+    bool down = false;
+
+    QTAILQ_FOREACH(f, &s->functions, next)
+    {
+        down |= qatomic_read(&f->link_down);
+    }
+    if (down) {
+        link_cb(s);
+    }
 }
 
 /* ---- properties --------------------------------------------------------- */
@@ -428,7 +328,7 @@ static void powered_set(Object *obj, bool on, Error **errp)
         return;
     }
     if (on) {
-        vssd_faults_links_back(s);
+        ask_links_back(s);
         s->power.slots_were_ready = false;
         return_cb(s); /* now, or as soon as the guest is ready for it */
         return;
@@ -468,12 +368,15 @@ void vssd_power_init(VssdDev *s)
 {
     s->power.bh = qemu_bh_new(power_bh, s); /* not guarded: see serve.c */
     s->power.timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, return_cb, s);
+    s->power.link_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, link_cb, s);
 }
 
 void vssd_power_stop(VssdDev *s)
 {
     timer_free(s->power.timer);
     s->power.timer = NULL;
+    timer_free(s->power.link_timer);
+    s->power.link_timer = NULL;
     qemu_bh_delete(s->power.bh);
     s->power.bh = NULL;
 }

@@ -13,304 +13,24 @@
  * a thread that comes back to the drive while it holds VssdServe.lock (owner)
  * is turned away, its access reads 0 or has no effect; irq.c sends messages
  * that lead to messages one after the other; and a drive that is unplugged by a
- * thread that works for it ends when that work has ended (vssd.c, vssd_exit()).
+ * thread that works for it ends when that work has ended (function.c).
  */
 #include "qemu/osdep.h"
 #include "block/aio-wait.h"
 #include "hw/core/cpu.h"
-#include "qemu/defer-call.h"
-#include "qemu/error-report.h"
+#include "qapi/error.h"
 #include "system/qtest.h"
 #include "system/runstate.h"
 #include "system/system.h"
-#include "compat.h"
 #include "trace.h"
 
-#include "simtime.h"
+#include "compat.h"
 #include "vssd.h"
 
 #define DOORBELL_BASE 0x1000
 
-/* nvme_run() calls in one go before the rest is left to the thread of run_ctx;
- * each is bounded in commands and in bytes. */
-#define RUN_ROUNDS 5
-
-/* With -icount: at one instant of virtual time, before that goes on.  More than
- * any queue holds; a guest may have commands that ring for the next. */
-#define INSTANT_ROUNDS 256
-
 /* A machine that goes on does not wait longer for a drive that it loses. */
 #define UNPLUG_MS 1000
-
-/* ---- lock and clock ----------------------------------------------------- */
-
-/* Its address names the thread.  Not inlined: a coroutine may change threads. */
-static __attribute__((noinline)) void *this_thread(void)
-{
-    static __thread char marker;
-
-    return &marker;
-}
-
-/* The rest of the work is for the thread of run_ctx. */
-void vssd_run_later(VssdDev *s)
-{
-    qemu_bh_schedule(s->serve.run_bh);
-}
-
-bool vssd_lock(VssdDev *s)
-{
-    void *self = this_thread();
-
-    if (qatomic_read(&s->serve.owner) == self) {
-        return false;
-    }
-    qemu_mutex_lock(&s->serve.lock);
-    qatomic_set(&s->serve.owner, self);
-    return true;
-}
-
-bool vssd_has_lock(const VssdDev *s)
-{
-    return qatomic_read(&s->serve.owner) == this_thread();
-}
-
-void vssd_unlock_quietly(VssdDev *s)
-{
-    g_assert(vssd_has_lock(s));
-    if (s->store.done_jobs) {
-        vssd_run_later(s);
-    }
-    qatomic_set(&s->serve.owner, NULL);
-    qemu_mutex_unlock(&s->serve.lock);
-}
-
-void vssd_unlock(VssdDev *s)
-{
-    vssd_irqfd_signal(s);
-    vssd_unlock_quietly(s);
-    vssd_irq_deliver(s);
-}
-
-void vssd_leave_bus(VssdFunction *f)
-{
-    bool locked = vssd_lock(f->drive);
-
-    qatomic_set(&f->off_bus, true);
-    if (locked) {
-        vssd_unlock(f->drive);
-    }
-}
-
-bool vssd_is_inside(VssdDev *s)
-{
-    return vssd_has_lock(s) || s->irq.sending || s->power.showing;
-}
-
-bool vssd_may_run(VssdDev *s)
-{
-    return !s->serve.with_bql || bql_locked();
-}
-
-uint64_t vssd_now(VssdDev *s)
-{
-    int64_t t = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->clock.epoch_ns;
-
-    if (s->serve.stopped) {
-        return s->clock.now_ns;
-    }
-    /* Two threads may have read the clock in one order and locked in the
-     * other; and a model that counts picoseconds ends after 213 days, which
-     * keep_in_range() puts off. */
-    s->clock.now_ns = MAX(s->clock.now_ns, MIN(MAX(t, 0), SIM_LAST_NS));
-    return s->clock.now_ns;
-}
-
-void vssd_clock_begin(VssdDev *s, uint64_t now_ns)
-{
-    s->clock.now_ns = now_ns;
-    s->clock.epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - now_ns;
-}
-
-void vssd_clock_set(VssdDev *s, uint64_t now_ns)
-{
-    s->clock.now_ns = now_ns;
-}
-
-/* ---- run ---------------------------------------------------------------- */
-
-/* After half of the range of the model's clock: set it back when the drive has
- * nothing to do, and begin a new one. */
-static void keep_in_range(VssdDev *s)
-{
-    uint64_t by_ns = nvme_rebase(s->ctrl);
-
-    if (by_ns) {
-        s->clock.epoch_ns += by_ns;
-        s->clock.now_ns -= by_ns;
-        qatomic_set(&s->clock.timer_ns, SSD_TIME_NEVER);
-        trace_vssd_rebased(s, by_ns);
-    } else if (s->clock.now_ns >= SIM_LAST_NS) {
-        warn_report_once("vssd: the drive's clock stands still: it has run for "
-                         "212 days%s",
-                         s->prop.oplog || s->prop.trace_path
-                             ? ", and oplog= or trace= tells of "
-                               "all of them"
-                             : " without a rest");
-    }
-}
-
-static void arm_timer(VssdDev *s)
-{
-    uint64_t next_ns, fire_ns;
-
-    if (unlikely(s->clock.now_ns > SIM_MAX_NS / 2)) {
-        keep_in_range(s);
-    }
-    next_ns = MAX(nvme_next_event_ns(s->ctrl), s->clock.now_ns + 1);
-
-    /* A timer that fires early costs less than one that is often moved. */
-    if (next_ns >= s->clock.timer_ns || next_ns >= SIM_MAX_NS) {
-        return;
-    }
-    /* Later than now: QEMU calls timers until none has expired, and waits for
-     * that when it stops the machine, with the clock standing. */
-    fire_ns =
-        MAX(next_ns - MIN(next_ns, vssd_wake_lead(s)), s->clock.now_ns + 1);
-    qatomic_set(&s->clock.timer_ns, next_ns);
-    s->clock.timer_fire_ns = fire_ns;
-    timer_mod_ns(s->clock.timer, s->clock.epoch_ns + fire_ns);
-}
-
-/*
- * With -icount: let each event happen at its own instant.  The virtual clock
- * steps by whole instructions, so it may stand some ns after the event that the
- * vCPU was stopped for.
- */
-static void catch_up(VssdDev *s)
-{
-    uint64_t now_ns = vssd_now(s);
-    uint64_t next_ns;
-    unsigned round = 0;
-
-    while (round < INSTANT_ROUNDS &&
-           (next_ns = nvme_next_event_ns(s->ctrl)) < now_ns) {
-        round = nvme_run(s->ctrl, next_ns) ? round + 1 : 0;
-    }
-}
-
-/*
- * A round at this instant; true: there is more to do.  Its requests on the
- * image go to the host together, when the section ends.  With -icount submit()
- * awaits each request, so none may be held back.
- */
-static bool run_round(VssdDev *s)
-{
-    bool together = !s->serve.icount;
-    bool more;
-
-    if (together) {
-        defer_call_begin();
-    }
-    more = nvme_run(s->ctrl, vssd_now(s));
-    if (together) {
-        defer_call_end(); /* which may end requests */
-    }
-    return vssd_store_reap(s) || more;
-}
-
-void vssd_run(VssdDev *s)
-{
-    bool stopped =
-        !s->serve.online || s->serve.stopped; /* and held: this has an end */
-    unsigned left = s->serve.icount ? INSTANT_ROUNDS : RUN_ROUNDS;
-    bool more;
-
-    g_assert(vssd_has_lock(s));
-    do {
-        more = run_round(s);
-    } while (more && (stopped || --left));
-    if (stopped) {
-        return;
-    }
-    if (more && !s->serve.icount) {
-        vssd_run_later(s);
-    } else {
-        arm_timer(s);
-    }
-}
-
-void vssd_serve(VssdDev *s)
-{
-    if (vssd_lock(s)) {
-        if (s->serve.icount) {
-            catch_up(s);
-        }
-        vssd_run(s);
-        vssd_unlock(s);
-    }
-}
-
-static void run_bh(void *opaque)
-{
-    vssd_serve(opaque);
-}
-
-void vssd_serve_due(VssdDev *s)
-{
-    g_assert(vssd_has_lock(s));
-    trace_vssd_timer(s, s->clock.timer_ns, s->clock.timer_fire_ns, vssd_now(s));
-    qatomic_set(&s->clock.timer_ns, SSD_TIME_NEVER);
-    if (s->serve.icount) {
-        catch_up(s);
-    }
-    vssd_run(s);
-}
-
-static void timer_cb(void *opaque)
-{
-    VssdDev *s = opaque;
-
-    if (qatomic_read(&s->clock.timer_ns) == SSD_TIME_NEVER ||
-        !vssd_wake_wait(s) || !vssd_lock(s)) {
-        return;
-    }
-    vssd_serve_due(s);
-    vssd_unlock(s);
-}
-
-/* ---- a machine that stops ------------------------------------------------ */
-
-void vssd_serve_pause(VssdDev *s)
-{
-    g_assert(vssd_has_lock(s));
-    if (s->serve.icount) {
-        catch_up(s);
-        /* The host chooses when the machine stops after its last instruction.
-         * The instant that the drive has seen last does not depend on that. */
-        s->clock.now_ns = nvme_now_ns(s->ctrl);
-    } else {
-        vssd_now(s);
-    }
-    s->serve.stopped = true;
-    nvme_hold(s->ctrl, true);
-    timer_del(s->clock.timer);
-    vssd_hold_pause(s);
-    qatomic_set(&s->clock.timer_ns, SSD_TIME_NEVER);
-}
-
-void vssd_serve_resume(VssdDev *s)
-{
-    if (!vssd_lock(s)) {
-        return;
-    }
-    qatomic_set(&s->clock.epoch_ns,
-                qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->clock.now_ns);
-    s->serve.stopped = false;
-    nvme_hold(s->ctrl, false);
-    vssd_run(s);
-    vssd_unlock(s);
-}
 
 /* ---- registers and doorbells -------------------------------------------- */
 
@@ -323,9 +43,7 @@ static uint64_t reg_read(void *opaque, hwaddr addr, unsigned size)
     if (!s || unlikely(qatomic_read(&f->link_down))) {
         value = UINT64_MAX;
     } else if (vssd_lock(s)) {
-        if (s->serve.icount) {
-            catch_up(s);
-        }
+        vssd_catch_up(s);
         value = nvme_reg_read(f->ctrl, addr, size);
         vssd_unlock(s);
     }
@@ -367,9 +85,7 @@ static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
     if (current_cpu) {
         vssd_irq_rung(s, current_cpu->cpu_index);
     }
-    if (s->serve.icount) {
-        catch_up(s);
-    }
+    vssd_catch_up(s);
     vssd_now(s);
     vssd_hold_begin(f, io_queue_at(addr));
     nvme_reg_write(f->ctrl, s->clock.now_ns, addr, value, size);
@@ -463,6 +179,23 @@ void vssd_serve_leave(VssdDev *s)
     s->serve.ctx = NULL;
 }
 
+static void run_bh(void *opaque)
+{
+    vssd_serve(opaque);
+}
+
+static void timer_cb(void *opaque)
+{
+    VssdDev *s = opaque;
+
+    if (qatomic_read(&s->clock.timer_ns) == SSD_TIME_NEVER ||
+        !vssd_wake_wait(s) || !vssd_lock(s)) {
+        return;
+    }
+    vssd_serve_due(s);
+    vssd_unlock(s);
+}
+
 /* An IOMMU may come later on the command line than the drive. */
 static void machine_done(Notifier *n, void *data)
 {
@@ -530,14 +263,4 @@ void vssd_serve_stop(VssdDev *s)
     } else {
         aio_wait_bh_oneshot(s->serve.run_ctx, stop_bh, s);
     }
-}
-
-void vssd_serve_close(VssdDev *s)
-{
-    s->serve.online = false;
-}
-
-void vssd_unlock_last(VssdDev *s)
-{
-    qemu_mutex_unlock(&s->serve.lock);
 }

@@ -135,16 +135,6 @@ NvmeCtrl *vssd_sriov_add(VssdFunction *f, NvmeCtrl *first, GError **error)
                               number(f), error);
 }
 
-void vssd_sriov_reset(VssdFunction *f)
-{
-    uint64_t now_ns = vssd_now(f->drive);
-
-    nvme_secondary_enable(f->ctrl, now_ns, PCI_DEVICE(f)->enabled);
-    if (nvme_powered(f->ctrl)) {
-        nvme_reset(f->ctrl, now_ns);
-    }
-}
-
 /* ---- saving ------------------------------------------------------------- */
 
 /* The controllers are in the stream of the drive; this is what PCI has. */

@@ -5,25 +5,21 @@
  * Each request of the controller is one coroutine.  One that never has to wait
  * (null-co, a hole in qcow2) ends inside submit(), in the caller's thread; the
  * others end where the block layer wakes them, take the lock and have the
- * controller run on.  With -icount every request is awaited inside submit().  One
- * that the node refuses may stop the machine, as werror= and rerror= say.
+ * controller run on.  With -icount every request is awaited inside submit().
+ * One that the node refuses may stop the machine, as werror= and rerror= say.
  *
- * Knows bytes and offsets; knows nothing of commands or of the drive, except in
- * vssd_store_preload().
+ * Knows bytes and offsets; knows nothing of commands or of the drive.
  */
 #include "qemu/osdep.h"
 #include "qemu/units.h"
 #include "block/aio-wait.h"
-#include "block/block_int-common.h"
-#include "qapi/error.h"
-#include "qemu/error-report.h"
 #include "qemu/coroutine.h"
 #include "qemu/iov.h"
 #include "qemu/lockable.h"
 #include "system/block-backend.h"
 #include "trace.h"
 
-#include "ssd-save.h"
+#include "ssd.h"
 #include "vssd.h"
 
 /* Size of a request of lazy zeroes. */
@@ -32,21 +28,6 @@
 /* A request that was refused, of a machine that did not stop, is asked for
  * again. */
 #define PARKED_MS 1000
-
-typedef enum VssdJobState {
-    JOB_STARTING, /* inside submit() */
-    JOB_WAITING,  /* submit() has said -EINPROGRESS */
-    JOB_ENDED,    /* ret is valid */
-} VssdJobState;
-
-struct VssdJob {
-    VssdDev *dev;
-    NvmeStoreReq *req;
-    VssdJobState state; /* under VssdServe.lock */
-    bool parked;        /* under VssdStore.parked_lock */
-    BlockBackend *blk;  /* that has ended with an error */
-    int ret;
-};
 
 static const char *const op_names[] = {
     [NVME_STORE_READ] = "read",
@@ -142,33 +123,6 @@ static int coroutine_fn store_co_do(VssdJob *job)
         }
     }
     return ret;
-}
-
-/* Lock held. */
-static void job_finish(VssdDev *s, VssdJob *job)
-{
-    NvmeStoreReq *req = job->req;
-    int ret = job->ret;
-
-    if (ret < 0 && !req->lazy && req->op != NVME_STORE_READ) {
-        s->store.refused_by = job->blk;
-        s->store.refused_errno = -ret;
-    }
-    g_free(job);
-    nvme_store_done(s->ctrl, vssd_now(s), req, ret);
-}
-
-bool vssd_store_reap(VssdDev *s)
-{
-    GSList *jobs = g_slist_reverse(s->store.done_jobs);
-
-    g_assert(vssd_has_lock(s));
-    s->store.done_jobs = NULL;
-    for (GSList *l = jobs; l; l = l->next) {
-        job_finish(s, l->data);
-    }
-    g_slist_free(jobs);
-    return jobs != NULL;
 }
 
 /* ---- errors -------------------------------------------------------------- */
@@ -280,7 +234,7 @@ static __attribute__((noinline)) void job_end(VssdJob *job)
         }
         job->state = JOB_ENDED;
     } else {
-        job_finish(s, job);
+        vssd_job_finish(s, job);
         run_on(s);
         vssd_unlock(s);
     }
@@ -366,7 +320,7 @@ void vssd_store_drop(VssdDev *s)
     }
     jobs = take_parked(s);
     for (GSList *l = jobs; l; l = l->next) {
-        job_finish(s, l->data);
+        vssd_job_finish(s, l->data);
         qatomic_dec(&s->store.jobs_in_flight);
     }
     g_slist_free(jobs);
@@ -404,194 +358,4 @@ bool vssd_store_is_busy(VssdDev *s)
 bool vssd_store_has_parked(VssdDev *s)
 {
     return qatomic_read(&s->store.n_parked) > 0;
-}
-
-void vssd_store_drain(VssdDev *s)
-{
-    qatomic_set(&s->store.ends, true);
-    do {
-        vssd_store_restart(s);
-        vssd_store_wait(s);
-    } while (vssd_store_has_parked(s));
-    qatomic_set(&s->store.ends, false);
-}
-
-/* ---- the end ------------------------------------------------------------- */
-
-/* true: there is more, when requests have ended. */
-static bool finish_some(VssdDev *s)
-{
-    bool more;
-
-    if (!vssd_lock(s)) {
-        return false;
-    }
-    vssd_run(s);
-    more = nvme_housekeep(s->ctrl);
-    vssd_unlock(s);
-    return more || vssd_store_is_busy(s);
-}
-
-/* Retry the requests that the image has refused once more. */
-static void ask_again(VssdDev *s)
-{
-    qatomic_set(&s->store.ends, true);
-    vssd_store_restart(s);
-    if (vssd_lock(s)) {
-        nvme_retry(s->ctrl);
-        vssd_run(s);
-        vssd_unlock(s);
-    }
-}
-
-/* A file, or the node where a file's name does not say it all. */
-static const char *image_name(const VssdDev *s)
-{
-    BlockDriverState *bs =
-        s->store.refused_by ? blk_bs(s->store.refused_by) : NULL;
-
-    return !bs ? "?" : *bs->filename ? bs->filename : bdrv_get_node_name(bs);
-}
-
-static void say_what_is_lost(VssdDev *s, bool trimmed)
-{
-    uint64_t bytes = nvme_refused_bytes(s->ctrl);
-
-    if (bytes) {
-        error_report("vssd: the image %s has refused %" PRIu64 " bytes that "
-                     "the guest has written: they are lost: %s",
-                     image_name(s), bytes, g_strerror(s->store.refused_errno));
-        vssd_end_as_failure();
-    }
-    if (trimmed) {
-        warn_report("vssd: there was no time to free all that the guest has "
-                    "trimmed: the image still holds data there");
-    }
-}
-
-static void set_flag(void *opaque)
-{
-    *(bool *)opaque = true;
-}
-
-void vssd_store_finish(VssdDev *s, unsigned most_ms)
-{
-    bool late = false;
-    QEMUTimer *timer = aio_timer_new(qemu_get_aio_context(),
-                                     QEMU_CLOCK_REALTIME, SCALE_MS, set_flag,
-                                     &late);
-    bool more;
-
-    timer_mod(timer, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + most_ms);
-    ask_again(s);
-    do {
-        more = finish_some(s);
-        AIO_WAIT_WHILE(NULL,
-                       qatomic_read(&s->store.jobs_in_flight) > 0 && !late);
-        late |= timer_expired(timer,
-                              qemu_clock_get_ms(QEMU_CLOCK_REALTIME));
-    } while (more && !late);
-    timer_free(timer);
-    qatomic_set(&s->store.ends, false);
-    say_what_is_lost(s, more);
-}
-
-/* ---- the beginning ------------------------------------------------------- */
-
-#define AGE_BATCH 1024
-
-static int age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
-{
-    int ret = n > 0 ? ssd_age(ssd, lpn, n) : 0;
-
-    if (ret == -EBUSY && ssd_rest(ssd, 10000ULL * SCALE_MS)) {
-        ret = ssd_age(ssd, lpn, n);
-    }
-    return ret;
-}
-
-/* The blocks hold data.  A drive that is not new may hold them already; the
- * others were written to the image without the drive. */
-static int hold_data(Ssd *ssd, uint64_t first, uint64_t n)
-{
-    const SsdInfo *info = ssd_info(ssd);
-    uint64_t per_unit = info->unit_bytes / info->block_bytes;
-    uint64_t lpn[AGE_BATCH];
-    unsigned k = 0;
-
-    if (ssd_last_version(ssd) == 0 && ssd_now_ns(ssd) == 0) {
-        return ssd_preload(ssd, first, n);
-    }
-    for (uint64_t u = first / per_unit; u <= (first + n - 1) / per_unit; u++) {
-        if (!ssd_mapped(ssd, u * per_unit, NULL)) {
-            lpn[k++] = u;
-        }
-        if (k == AGE_BATCH) {
-            int ret = age(ssd, lpn, k);
-
-            if (ret < 0) {
-                return ret;
-            }
-            k = 0;
-        }
-    }
-    return age(ssd, lpn, k);
-}
-
-/* Of one node, which has `end` bytes of the drive from `start` on. */
-static bool preload_node(VssdDev *s, BlockBackend *blk, uint64_t start,
-                         int64_t end, uint64_t *data_bytes, Error **errp)
-{
-    uint32_t block_bytes = ssd_info(s->ssd)->block_bytes;
-    uint64_t base = start / block_bytes;
-    int64_t at = 0;
-
-    while (at < end) {
-        int64_t n;
-        int ret;
-
-        ret = bdrv_block_status_above(blk_bs(blk), NULL, at, end - at, &n, NULL,
-                                      NULL);
-        if (ret < 0 || n <= 0) {
-            error_setg_errno(errp, ret < 0 ? -ret : EIO,
-                             "vssd: cannot read the allocation map of the "
-                             "drive's image at byte %" PRId64, at);
-            return false;
-        }
-        if (!(ret & BDRV_BLOCK_ZERO)) {
-            uint64_t first = at / block_bytes;
-            uint64_t last =
-                MIN(DIV_ROUND_UP(at + n, block_bytes), end / block_bytes);
-
-            *data_bytes += n;
-            ret = hold_data(s->ssd, base + first, last - first);
-            nvme_preloaded(s->ctrl, base + first, last - first);
-            if (ret < 0) {
-                error_setg_errno(errp, -ret,
-                                 "vssd: the drive of '%s' has no "
-                                 "room for the data of the image",
-                                 s->prop.state);
-                return false;
-            }
-        }
-        at += n;
-    }
-    return true;
-}
-
-bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
-                        Error **errp)
-{
-    int64_t all = nblocks * ssd_info(s->ssd)->block_bytes;
-
-    *data_bytes = 0;
-    for (unsigned i = 0; i < s->store.n_nodes; i++) {
-        const VssdNode *node = &s->store.node[i];
-
-        if (!preload_node(s, node->blk, node->start, MIN(all, node->bytes),
-                          data_bytes, errp)) {
-            return false;
-        }
-    }
-    return true;
 }

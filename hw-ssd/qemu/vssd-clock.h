@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vssd-clock.h - the drive's time, its timer, and waiting for the instant of a
- * completion (serve.c, wake.c).
+ * completion (clock.c, lead.c, wake.c).
  */
 #ifndef VSSD_QEMU_CLOCK_H
 #define VSSD_QEMU_CLOCK_H
@@ -11,6 +11,9 @@
 
 typedef struct VssdDev VssdDev;
 typedef struct VssdFunction VssdFunction;
+
+/* The most of a lead time. */
+#define VSSD_LEAD_MAX_NS 50000
 
 /* vCPUs that have an estimate of their own; others share. */
 #define VSSD_WAKE_CPUS 64
@@ -23,7 +26,7 @@ typedef struct VssdClock {
                          lock, atomic for those that read it without */
     uint64_t now_ns;  /* the last instant given to the controller */
 
-    /* wake.c; under lock, if nothing else is said */
+    /* lead.c, wake.c; under lock, if nothing else is said */
     bool spin;        /* before an instant; fixed when the machine is there */
     uint64_t lead_ns; /* how late a timer wakes its thread */
     uint64_t
@@ -37,20 +40,30 @@ typedef struct VssdClock {
     uint64_t spun_all_ns;        /* counted */
 } VssdClock;
 
-/* ---- serve.c ------------------------------------------------------------ */
+/* ---- clock.c ------------------------------------------------------------ */
+
+/* The drive's clock, without the lock; and lock held. */
+uint64_t vssd_clock_ns(VssdDev *s);
+uint64_t vssd_now(VssdDev *s);
 
 /* Before the guest runs: the time now.  Then, of a drive that was loaded and is
  * stopped. */
 void vssd_clock_begin(VssdDev *s, uint64_t now_ns);
 void vssd_clock_set(VssdDev *s, uint64_t now_ns);
 
-/* ---- wake.c ------------------------------------------------------------- */
-
-/* The drive's clock, without the lock. */
-uint64_t vssd_clock_ns(VssdDev *s);
+/* ---- lead.c ------------------------------------------------------------- */
 
 /* Lock held: how many ns before its instant the timer has to fire. */
-uint64_t vssd_wake_lead(VssdDev *s);
+uint64_t vssd_lead(VssdDev *s);
+
+/* Lock held: what was spun since the last time counts. */
+void vssd_lead_pay(VssdDev *s);
+
+/* The estimate of a sleeping vCPU, and any of them: so late it was now. */
+uint64_t *vssd_lead_of_cpu(VssdDev *s, int index);
+void vssd_lead_learn(uint64_t *lead_ns, uint64_t late_ns);
+
+/* ---- wake.c ------------------------------------------------------------- */
 
 /* The thread of the timer, lock not held: wait until its instant.  false: a
  * vCPU waits, and serves then. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vssd-files.h - files beside the image: the saved drive, those that are the
- * drive's alone, logs and traces (state.c, lock.c, oplog.c, durable.c,
+ * drive's alone, logs and traces (state.c, file-lock.c, oplog.c, durable.c,
  * timeline.c, recording.c).
  */
 #ifndef VSSD_QEMU_FILES_H
@@ -26,7 +26,7 @@ typedef struct VssdFiles {
     uint64_t state_end; /* where the drive ends in the file that was loaded; 0:
                            none was */
 
-    /* lock.c */
+    /* file-lock.c */
     FileLock *state_lock; /* NULL: it is elsewhere, or there is no file */
     FileLock *pmr_lock;
     unsigned lock_tries; /* to take them back */
@@ -59,7 +59,7 @@ void vssd_state_set_clock(VssdDev *s);
 void vssd_state_init(VssdDev *s);
 void vssd_state_stop(VssdDev *s);
 
-/* ---- lock.c ------------------------------------------------------------- */
+/* ---- file-lock.c -------------------------------------------------------- */
 
 /* BQL, these all.  Nobody else may use the files that go with the drive; it is
  * so already, or there are none: true. */

@@ -48,18 +48,36 @@ typedef struct VssdIrq {
     uint16_t hold_alone;
 } VssdIrq;
 
+/* ---- irqfd.c ------------------------------------------------------------ */
+
+/* BQL: check the property; the events of a function, which has its MSI-X table.
+ */
+bool vssd_irqfd_init(VssdDev *s, Error **errp);
+void vssd_irqfd_join(VssdFunction *f);
+void vssd_irqfd_part(VssdFunction *f);
+
+/* BQL held: a message of the function, through its bus. */
+void vssd_irq_send_msix(VssdFunction *f, unsigned vector);
+
+/* Lock held: signal what was noted, as far as events reach the guest. */
+void vssd_irqfd_signal(VssdDev *s);
+
+/* BQL held: the machine has stopped. */
+void vssd_irqfd_flush(VssdDev *s);
+
 /* ---- irq.c -------------------------------------------------------------- */
 
 /* Lock held, or BQL. */
 void vssd_irq_msix(VssdFunction *f, unsigned vector);
 void vssd_irq_pin(VssdFunction *f, bool level);
 
+/* Let go of the drive's lock, and send the interrupts that were noted. */
+void vssd_unlock(VssdDev *s);
+
 /* Lock not held: send the noted interrupts of all functions, from here if this
  * thread holds the BQL, else from a thread that may take it. */
 void vssd_irq_deliver(VssdDev *s);
 void vssd_irq_init(VssdDev *s);
-/* BQL held. */
-void vssd_irq_send_msix(VssdFunction *f, unsigned vector);
 /* The vCPU that rang last, or the first one.  Any thread. */
 CPUState *vssd_irq_target(VssdDev *s);
 /* Any thread: the vCPU of this index has rung a doorbell; -1: none has. */
@@ -72,20 +90,6 @@ void vssd_irq_command_written(VssdFunction *f);
 
 /* Lock held: the drive was loaded.  What was noted is of the one before. */
 void vssd_irq_loaded(VssdFunction *f);
-
-/* ---- irqfd.c ------------------------------------------------------------ */
-
-/* BQL: check the property; the events of a function, which has its MSI-X table.
- */
-bool vssd_irqfd_init(VssdDev *s, Error **errp);
-void vssd_irqfd_join(VssdFunction *f);
-void vssd_irqfd_part(VssdFunction *f);
-
-/* Lock held: signal what was noted, as far as events reach the guest. */
-void vssd_irqfd_signal(VssdDev *s);
-
-/* BQL held: the machine has stopped. */
-void vssd_irqfd_flush(VssdDev *s);
 
 /* ---- hold.c ------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vssd-power.h - power cuts as the machine sees them, and scripted faults at
- * run time (power.c, faults.c).
+ * run time (slot.c, power.c, faults.c).
  */
 #ifndef VSSD_QEMU_POWER_H
 #define VSSD_QEMU_POWER_H
@@ -9,6 +9,7 @@
 #include "qemu/osdep.h"
 #include "qemu/main-loop.h"
 #include "qemu/timer.h"
+#include "hw/pci/pci.h"
 #include "qom/object.h"
 
 typedef struct VssdDev VssdDev;
@@ -20,14 +21,30 @@ typedef struct VssdPower {
     bool slots_were_ready; /* main loop: when the timer last looked */
     QEMUBH *bh;            /* main loop: show that it has gone */
     bool showing;          /* BQL */
+    QEMUTimer *link_timer; /* main loop: links come back */
 
     /* faults.c */
-    QEMUBH *fault_bh;      /* main loop */
-    QEMUTimer *link_timer; /* main loop: links come back */
-    uint64_t link_ns;      /* under lock, these three */
+    QEMUBH *fault_bh; /* main loop */
+    uint64_t link_ns; /* under lock, these three */
     bool remove_asked;
     uint64_t remove_ns;
 } VssdPower;
+
+/* ---- slot.c ------------------------------------------------------------- */
+
+/* The port whose hot-plug slot the function is in, or NULL. */
+PCIDevice *vssd_slot_of(VssdFunction *f);
+
+/* Does the guest listen to it?  May the drive appear in it again? */
+bool vssd_slot_is_heard(PCIDevice *port);
+bool vssd_slot_is_ready(PCIDevice *port);
+
+/* The drive is there, or not; the same with its link. */
+void vssd_slot_set_present(VssdFunction *f, PCIDevice *port, bool present);
+void vssd_slot_show_link(VssdFunction *f, bool up);
+
+/* In a bottom half: interrupt on what has changed. */
+void vssd_slot_notify(PCIDevice *port);
 
 /* ---- power.c ------------------------------------------------------------ */
 
@@ -53,18 +70,14 @@ void vssd_power_class_init(ObjectClass *klass);
  * after for_ns, 0: when told. */
 void vssd_power_remove(VssdDev *s, uint64_t for_ns);
 
-/* BQL held, lock not: the slots of functions with link_down show it; these are
- * there again.  false: the guest has not yet switched off a slot; try later. */
-void vssd_power_links_lost(VssdDev *s);
-bool vssd_power_links_back(VssdDev *s);
+/* BQL held, lock not: the slots of functions with link_down show it; links are
+ * back after for_ns, 0: when told. */
+void vssd_power_links_lost(VssdDev *s, uint64_t for_ns);
 
 /* ---- faults.c ------------------------------------------------------------ */
 
 /* Of NvmeMachine; opaque is the VssdFunction. */
 void vssd_faults_unplug(void *opaque, bool removed, uint64_t for_ns);
-
-/* BQL held: links that are down come back as soon as the guest is ready. */
-void vssd_faults_links_back(VssdDev *s);
 
 void vssd_faults_init(VssdDev *s);
 void vssd_faults_stop(VssdDev *s); /* BQL held */

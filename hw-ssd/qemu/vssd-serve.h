@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vssd-serve.h - who runs the controller, and when: the drive's lock, its
- * thread, and doorbells as eventfds (serve.c, kick.c).
+ * thread, and doorbells as eventfds (drive-lock.c, run.c, rest.c, serve.c,
+ * kick.c).
  */
 #ifndef VSSD_QEMU_SERVE_H
 #define VSSD_QEMU_SERVE_H
@@ -41,6 +42,54 @@ typedef struct VssdServe {
     IOThread *kick_thread[VSSD_MAX_DOORBELL_THREADS];
 } VssdServe;
 
+/* ---- drive-lock.c ------------------------------------------------------- */
+
+/* false: the calling thread holds the lock already (nested event loop, or DMA
+ * and messages that led to other devices and back).  vssd_unlock() lets go of
+ * it (vssd-irq.h). */
+bool vssd_lock(VssdDev *s);
+/* Does the calling thread hold it?  Functions whose callers have to assert it.
+ */
+bool vssd_has_lock(const VssdDev *s);
+/* Send no interrupts: somebody will. */
+void vssd_unlock_quietly(VssdDev *s);
+
+/* QEMU ends, lock held: nobody is served any more; let go of the lock, of which
+ * this thread stays the owner. */
+void vssd_serve_close(VssdDev *s);
+void vssd_unlock_last(VssdDev *s);
+
+/* May this thread run the controller?  Another one will, soon. */
+bool vssd_may_run(VssdDev *s);
+void vssd_run_later(VssdDev *s);
+
+/* ---- run.c -------------------------------------------------------------- */
+
+/* Lock held: run the controller until it has nothing to do now, within
+ * limits; the rest goes to the thread of run_ctx.  While the machine is
+ * stopped: at the instant of its stop, to the end. */
+void vssd_run(VssdDev *s);
+
+/* Lock held: with -icount, let what was due before now happen first. */
+void vssd_catch_up(VssdDev *s);
+
+/* Lock held: the instant of the timer has come. */
+void vssd_serve_due(VssdDev *s);
+
+/* Lock not held, in a thread that may: run the controller once. */
+void vssd_serve(VssdDev *s);
+
+/* ---- rest.c ------------------------------------------------------------- */
+
+/* The machine stops: lock held.  It goes on, and the drive's clock with it:
+ * lock not held. */
+void vssd_serve_pause(VssdDev *s);
+void vssd_serve_resume(VssdDev *s);
+
+/* Of a drive that is paused, lock not held: wait until no request is at the
+ * store.  with_time: modelled time passes, until the drive is at rest. */
+void vssd_settle(VssdDev *s, bool with_time);
+
 /* ---- serve.c ------------------------------------------------------------ */
 
 extern const MemoryRegionOps vssd_reg_ops;
@@ -57,58 +106,9 @@ void vssd_serve_leave(VssdDev *s);
 void vssd_serve_init(VssdDev *s);
 void vssd_serve_stop(VssdDev *s);
 
-/* false: the calling thread holds the lock already (nested event loop, or DMA
- * and messages that led to other devices and back). */
-bool vssd_lock(VssdDev *s);
-/* Does the calling thread hold it?  Functions whose callers have to assert it.
- */
-bool vssd_has_lock(const VssdDev *s);
-/* Send the interrupts that were noted, after the lock has been let go. */
-void vssd_unlock(VssdDev *s);
-/* Send none: somebody will. */
-void vssd_unlock_quietly(VssdDev *s);
-
-/* QEMU ends, lock held: nobody is served any more; let go of the lock, of which
- * this thread stays the owner. */
-void vssd_serve_close(VssdDev *s);
-void vssd_unlock_last(VssdDev *s);
-
-/* May this thread run the controller? */
-bool vssd_may_run(VssdDev *s);
-
 /* BQL held: may the function join the drive?  Not if only it is behind an
  * IOMMU: the drive is served without the BQL then. */
 bool vssd_serve_admits(VssdFunction *f);
-
-/* BQL held: the function leaves its bus.  When it returns, no thread is in the
- * middle of a DMA of it, but for the calling one, and none begins another. */
-void vssd_leave_bus(VssdFunction *f);
-
-/* BQL held: does this thread work for the drive further up its stack?  Then
- * nothing of the drive may be freed. */
-bool vssd_is_inside(VssdDev *s);
-
-/* Lock held: run the controller until it has nothing to do now, within
- * limits; the rest goes to the thread of run_ctx.  While the machine is
- * stopped: at the instant of its stop, to the end. */
-void vssd_run(VssdDev *s);
-
-/* Lock not held, in a thread that may: run the controller once. */
-void vssd_serve(VssdDev *s);
-
-/* The same, soon, in the thread of run_ctx. */
-void vssd_run_later(VssdDev *s);
-
-/* The machine stops: lock held.  It goes on, and the drive's clock with it:
- * lock not held. */
-void vssd_serve_pause(VssdDev *s);
-void vssd_serve_resume(VssdDev *s);
-
-/* Lock held: the drive's clock. */
-uint64_t vssd_now(VssdDev *s);
-
-/* Lock held: the instant of the timer has come. */
-void vssd_serve_due(VssdDev *s);
 
 /* ---- kick.c ------------------------------------------------------------- */
 

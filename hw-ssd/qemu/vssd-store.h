@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vssd-store.h - block nodes, and the payload in them (nodes.c, store.c,
- * metadata.c).
+ * vssd-store.h - block nodes, and the payload in them (nodes.c, metadata.c,
+ * store-done.c, store.c, store-end.c, preload.c).
  */
 #ifndef VSSD_QEMU_STORE_H
 #define VSSD_QEMU_STORE_H
@@ -35,7 +35,23 @@ typedef struct VssdPiece {
                         has the others */
 } VssdPiece;
 
-typedef struct VssdJob VssdJob; /* store.c */
+/* A request of the controller. */
+typedef struct VssdJob VssdJob;
+
+typedef enum VssdJobState {
+    JOB_STARTING, /* inside submit() */
+    JOB_WAITING,  /* submit() has said -EINPROGRESS */
+    JOB_ENDED,    /* ret is valid */
+} VssdJobState;
+
+struct VssdJob {
+    VssdDev *dev;
+    NvmeStoreReq *req;
+    VssdJobState state; /* under VssdServe.lock */
+    bool parked;        /* under VssdStore.parked_lock */
+    BlockBackend *blk;  /* that has ended with an error */
+    int ret;
+};
 
 typedef struct VssdStore {
     VssdNode node[VSSD_MAX_NODES]; /* one: of all namespaces */
@@ -69,13 +85,16 @@ bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error);
 /* The first part of a range of the drive. */
 VssdPiece vssd_nodes_find(VssdDev *s, uint64_t offset, uint64_t bytes);
 
+/* ---- store-done.c ------------------------------------------------------- */
+
+/* Lock held: hand a request that has ended to the controller; and all that
+ * ended meanwhile.  true: there were some. */
+void vssd_job_finish(VssdDev *s, VssdJob *job);
+bool vssd_store_reap(VssdDev *s);
+
 /* ---- store.c ------------------------------------------------------------ */
 
 extern const NvmeStore vssd_store;
-
-/* Lock held: hand requests that ended meanwhile to the controller.  true: there
- * were some. */
-bool vssd_store_reap(VssdDev *s);
 
 /* Of a failed drive: refused requests end, and the node gets no more requests.
  */
@@ -91,15 +110,20 @@ bool vssd_store_is_busy(VssdDev *s);
 bool vssd_store_has_parked(VssdDev *s);
 void vssd_store_restart(VssdDev *s); /* main loop */
 
-/* Main loop: wait until no request is in flight; lock not held.  drain: those
- * that were refused end, too, with success or not. */
+/* Main loop: wait until no request is in flight; lock not held. */
 void vssd_store_wait(VssdDev *s);
+
+/* ---- store-end.c -------------------------------------------------------- */
+
+/* Main loop: wait; requests that were refused end, too, with success or not. */
 void vssd_store_drain(VssdDev *s);
 
 /* Main loop, of a drive that ends and is held: retry the requests that the
  * node has refused, and free the trimmed ranges, as far as that can be
  * done in so long.  Lost data is reported. */
 void vssd_store_finish(VssdDev *s, unsigned most_ms);
+
+/* ---- preload.c ---------------------------------------------------------- */
 
 /* Main loop, before the guest runs: tell the drive which parts of the node
  * hold data.  *data_bytes: how many. */

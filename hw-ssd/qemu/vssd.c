@@ -22,27 +22,6 @@
 #include "ssd-setup.h"
 #include "vssd.h"
 
-/* ---- exit status --------------------------------------------------------- */
-
-static bool is_failure;
-
-void vssd_end_as_failure(void)
-{
-    is_failure = true;
-}
-
-/*
- * A destructor runs after all that is registered by atexit(): the block layer
- * has ended then, and all exit notifiers, where drives are saved.
- */
-static void __attribute__((destructor)) choose_status(void)
-{
-    if (is_failure) {
-        fflush(NULL);
-        _exit(EXIT_FAILURE);
-    }
-}
-
 /* ---- realize ------------------------------------------------------------ */
 
 static void propagate(Error **errp, GError *error)
@@ -228,22 +207,6 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
     return true;
 }
 
-NvmeCtrl *vssd_new_controller(VssdDev *s)
-{
-    return nvme_new(&vssd_machine, &vssd_store, &s->fn);
-}
-
-/*
- * The model and its controller; on failure the caller tears down.  Where another
- * QEMU has the drive, and the image, this one is a place for it: nothing that is
- * in the image or the state file counts.
- */
-/* The drive goes on without the policy. */
-static void warn_of_policy(void *opaque, const char *line)
-{
-    warn_report("vssd: %s", line);
-}
-
 /* A file of the drive has no lock. */
 static void warn_of_lock(const char *line)
 {
@@ -252,11 +215,11 @@ static void warn_of_lock(const char *line)
     warn_report("vssd: %s", shown);
 }
 
-void vssd_watch_policies(VssdDev *s)
-{
-    ssd_on_policy_fault(s->ssd, warn_of_policy, s);
-}
-
+/*
+ * The model and its controller; on failure the caller tears down.  Where
+ * another QEMU has the drive, and the image, this one is a place for it:
+ * nothing that is in the image or the state file counts.
+ */
 static bool create_model(VssdDev *s, Error **errp)
 {
     GError *error = NULL;

@@ -3,23 +3,22 @@
  * vssd.h - the QEMU device in front of the controller: the drive, and what its
  * files share.
  *
- *   vssd.c       the drive: properties, life and death
- *   vssd-ctrl.c  further controllers of it
- *   function.c   PCI functions, one for each controller of the drive
- *   sriov.c      virtual functions, one for each secondary controller
- *   memory.c     memory of the drive at BARs of its own
- *   stats.c      statistics as QOM properties
- *   migration.c  saving and loading with the machine
- *   events.c     messages to the monitor
+ * Its files stand on floors, and call files of their own floor and below:
  *
- * Its parts, each a struct with a header and files that alone write it:
+ *   device    vssd.c (the drive: properties, life and death), vssd-ctrl.c
+ *             (further controllers of it), migration.c
+ *   function  function.c (PCI functions, one for each controller), sriov.c
+ *   machine   machine.c (what the controller calls), memory.c (BARs of its
+ * own), stats.c (QOM properties) files     state.c, file-lock.c, and logs power
+ * power.c, faults.c, slot.c serve     serve.c (registers and threads), kick.c,
+ * wake.c, rest.c store     store.c, store-end.c, preload.c, nodes.c, metadata.c
+ *   run       run.c (running the controller), store-done.c, lead.c
+ *   irq       irq.c, irqfd.c, hold.c
+ *   base      drive-lock.c, clock.c, events.c (messages to the monitor), exit.c
  *
- *   vssd-serve.h  who runs the controller, and when: serve.c, kick.c
- *   vssd-clock.h  the drive's time: serve.c, wake.c
- *   vssd-irq.h    interrupts: irq.c, irqfd.c, hold.c
- *   vssd-power.h  power cuts and faults: power.c, faults.c
- *   vssd-store.h  the block nodes: nodes.c, store.c, metadata.c
- *   vssd-files.h  files beside the image: state.c, lock.c, and logs
+ * Its parts are structs, each with a header and files that alone write it:
+ * VssdServe, VssdClock, VssdIrq, VssdPower, VssdStore, VssdFiles, VssdMemory.
+ * tests/components.py has the floors and the writers.
  *
  * Ownership.  A drive (VssdDev) has one model, one store, one clock, one lock
  * and one thread.  Each of its controllers has a PCI function (VssdFunction):
@@ -254,9 +253,23 @@ struct VssdDev {
     VssdFunction *vf[VSSD_MAX_VFS]; /* by number; all of them, or none */
 };
 
-/* ---- function.c --------------------------------------------------------- */
+/* ---- exit.c ------------------------------------------------------------- */
+
+/* Data, or a file of the drive, has been lost, and a message has said which:
+ * QEMU ends as it would, and its status is not 0. */
+void vssd_end_as_failure(void);
+
+/* ---- machine.c ---------------------------------------------------------- */
 
 extern const NvmeMachine vssd_machine;
+
+/* The first controller, of a drive that begins or is being loaded. */
+NvmeCtrl *vssd_new_controller(VssdDev *s);
+
+/* Warn when one breaks a rule: of a model that is new, or was loaded. */
+void vssd_watch_policies(VssdDev *s);
+
+/* ---- function.c --------------------------------------------------------- */
 
 /* Configuration space, BARs, MSI-X; the drive's properties are checked. */
 bool vssd_function_init(VssdFunction *f, Error **errp);
@@ -302,10 +315,6 @@ NvmeCtrl *vssd_sriov_add(VssdFunction *f, NvmeCtrl *first, GError **error);
 /* A subsection of the drive's. */
 extern const VMStateDescription vssd_sriov_vmstate;
 
-/* BQL, lock held: of a virtual function, which VF Enable may have enabled or
- * disabled. */
-void vssd_sriov_reset(VssdFunction *f);
-
 /* ---- memory.c ----------------------------------------------------------- */
 
 /* BQL: make the memory and tell nvme_cfg of it, before the controller is made;
@@ -328,29 +337,11 @@ void vssd_event_power(VssdFunction *f, bool on);
 void vssd_event_notify(void *opaque, NvmeTell what, uint64_t number,
                        uint64_t count); /* NvmeMachine.notify */
 
-/* ---- vssd.c ------------------------------------------------------------- */
-
-/* Warn when one breaks a rule: of a model that is new, or was loaded. */
-void vssd_watch_policies(VssdDev *s);
-
-/* ---- vssd.c ------------------------------------------------------------- */
-
-/* Data, or a file of the drive, has been lost, and a message has said which:
- * QEMU ends as it would, and its status is not 0. */
-void vssd_end_as_failure(void);
-
-/* One more, for a drive that is being loaded. */
-NvmeCtrl *vssd_new_controller(VssdDev *s);
-
 /* ---- migration.c -------------------------------------------------------- */
 
 extern const VMStateDescription vssd_vmstate;
 
 /* Before the serving begins; when the device goes. */
-/* Of a drive that is stopped, lock not held: wait until no request is at the
- * store.  with_time: modelled time passes, until the drive is at rest. */
-void vssd_settle(VssdDev *s, bool with_time);
-
 bool vssd_migration_init(VssdDev *s, Error **errp);
 void vssd_migration_stop(VssdDev *s);
 

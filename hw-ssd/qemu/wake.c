@@ -13,8 +13,7 @@
  * With KVM the kernel knows whether a vCPU sleeps, and its halt_poll_ns does
  * the same; there is no handing over.
  *
- * Both lead times are estimates that follow what was measured: quickly up,
- * slowly down.  spin_cpu= bounds the share of a core that is spun.
+ * How early that has to be: lead.c.
  */
 #include "qemu/osdep.h"
 #include "hw/core/cpu.h"
@@ -24,44 +23,16 @@
 
 #include "vssd.h"
 
-/* The most of either lead time. */
-#define LEAD_MAX_NS 50000
-
-/* Spinning that was not used is kept for so long. */
-#define BUDGET_NS (10 * SCALE_MS)
-
 /* The vCPU's thread has the wait; when it does not come, the timer's thread
  * serves, so long after the instant. */
 #define FALLBACK_NS 20000
-
-uint64_t vssd_clock_ns(VssdDev *s)
-{
-    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) -
-           qatomic_read(&s->clock.epoch_ns);
-}
-
-/* ---- bound on CPU -------------------------------------------------------- */
-
-/* Lock held: what may be spun. */
-static bool has_budget(VssdDev *s)
-{
-    int64_t now_ns = get_clock();
-    int64_t most_ns = (int64_t)BUDGET_NS * s->prop.spin_cpu / 100;
-    int64_t earned_ns =
-        (now_ns - s->clock.spin_seen_ns) / 100 * s->prop.spin_cpu;
-
-    s->clock.spin_left_ns =
-        MIN(s->clock.spin_left_ns + MAX(earned_ns, 0), most_ns);
-    s->clock.spin_seen_ns = now_ns;
-    return s->clock.spin_left_ns > 0;
-}
 
 /* Until the instant that the timer was set for; another thread may move it
  * nearer, and the virtual clock may stop.  true: stop() said so. */
 static bool spin(VssdDev *s, bool (*stop)(VssdDev *s))
 {
     int64_t begin = get_clock();
-    int64_t end = begin + 2 * LEAD_MAX_NS;
+    int64_t end = begin + 2 * VSSD_LEAD_MAX_NS;
     bool stopped = false;
     uint64_t due_ns;
 
@@ -73,42 +44,6 @@ static bool spin(VssdDev *s, bool (*stop)(VssdDev *s))
     }
     qatomic_add(&s->clock.spun_ns, get_clock() - begin);
     return stopped;
-}
-
-/* Lock held: what was spun since the last time counts. */
-static void pay(VssdDev *s)
-{
-    int64_t spun_ns = qatomic_xchg(&s->clock.spun_ns, 0);
-
-    s->clock.spin_left_ns -= spun_ns;
-    s->clock.spun_all_ns += spun_ns;
-}
-
-/* ---- estimates ----------------------------------------------------------- */
-
-static void learn(uint64_t *lead_ns, uint64_t late_ns)
-{
-    if (late_ns > *lead_ns) {
-        *lead_ns += (MIN(late_ns, LEAD_MAX_NS) - *lead_ns) / 4;
-    } else {
-        *lead_ns -= (*lead_ns - late_ns) / 32;
-    }
-}
-
-static uint64_t *wake_ns(VssdDev *s, int index)
-{
-    return &s->clock.wake_ns[(unsigned)index % VSSD_WAKE_CPUS];
-}
-
-uint64_t vssd_wake_lead(VssdDev *s)
-{
-    pay(s);
-    if (!s->clock.spin || !has_budget(s)) {
-        return 0;
-    }
-    return s->clock.lead_ns + (s->clock.target_slept
-                                   ? *wake_ns(s, vssd_irq_target(s)->cpu_index)
-                                   : 0);
 }
 
 /* ---- handing over to a vCPU ---------------------------------------------- */
@@ -123,9 +58,10 @@ static void wake_work(CPUState *cpu, run_on_cpu_data data)
     spin(s, NULL);
     bql_lock();
     if (qatomic_read(&s->serve.online) && vssd_lock(s)) {
-        learn(wake_ns(s, cpu->cpu_index), woken_ns - s->clock.handed_ns);
-        pay(s);
-        trace_vssd_wake(s, cpu->cpu_index, *wake_ns(s, cpu->cpu_index),
+        vssd_lead_learn(vssd_lead_of_cpu(s, cpu->cpu_index),
+                        woken_ns - s->clock.handed_ns);
+        vssd_lead_pay(s);
+        trace_vssd_wake(s, cpu->cpu_index, *vssd_lead_of_cpu(s, cpu->cpu_index),
                         s->clock.spun_all_ns);
         if (vssd_clock_ns(s) >= s->clock.timer_ns) {
             vssd_serve_due(s);
@@ -165,7 +101,7 @@ bool vssd_wake_wait(VssdDev *s)
         return false;
     }
     if (woken_ns > s->clock.timer_fire_ns) {
-        learn(&s->clock.lead_ns, woken_ns - s->clock.timer_fire_ns);
+        vssd_lead_learn(&s->clock.lead_ns, woken_ns - s->clock.timer_fire_ns);
     }
     s->clock.target_slept = handed;
     if (qatomic_read(&s->clock.handed) && s->clock.timer_ns < SSD_TIME_NEVER) {

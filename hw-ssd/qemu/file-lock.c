@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lock.c - the files that go with the drive when it moves: state= and the one
- * behind pmr=.
+ * file-lock.c - the files that go with the drive when it moves: state= and the
+ * one behind pmr=.
  *
  * Nobody else may use them while the drive is here.  The QEMU that it moves to
  * needs them before this one ends, so they are let go with the drive's last
