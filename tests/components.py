@@ -260,6 +260,20 @@ class Components(unittest.TestCase):
         self.assertFalse(calls, "calls that run up: " + str(
             {k: sorted(v) for k, v in calls.items()}))
 
+    def test_locks_are_asserted(self) -> None:
+        """What a function or a member needs held no comment says, but at the
+        head of a file, where the design stands."""
+        asserted = 0
+        for path in sorted((PROJECT / "hw-ssd/qemu").glob("*.[ch]")):
+            text = path.read_text()
+            asserted += len(re.findall(
+                r"g_assert\([^;]*(?:vssd_has_lock|bql_locked)\(", text))
+            for comment in re.findall(r"/\*.*?\*/", text, re.S)[2:]:
+                self.assertNotRegex(
+                    comment, r"(?i)(?:\block|BQL)(?: is)?(?: not)? held|under lock"
+                    r"|\* (?:BQL|main loop)[:;,. ]", path.name)
+        self.assertGreaterEqual(asserted, 75)
+
     def test_sources(self) -> None:
         """The reading of sources itself."""
         self.assertEqual(source_graph({

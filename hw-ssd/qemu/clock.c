@@ -18,6 +18,7 @@ uint64_t vssd_now(VssdDev *s)
 {
     int64_t t = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->clock.epoch_ns;
 
+    g_assert(vssd_has_lock(s));
     if (s->serve.stopped) {
         return s->clock.now_ns;
     }

@@ -59,10 +59,12 @@ bool vssd_may_run(VssdDev *s)
 
 void vssd_serve_close(VssdDev *s)
 {
+    g_assert(vssd_has_lock(s));
     s->serve.online = false;
 }
 
 void vssd_unlock_last(VssdDev *s)
 {
+    g_assert(vssd_has_lock(s));
     qemu_mutex_unlock(&s->serve.lock);
 }

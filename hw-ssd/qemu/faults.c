@@ -28,12 +28,13 @@
 
 /* ---- the drive goes ------------------------------------------------------ */
 
-/* Lock held; any thread: the rest is for the main loop, without the lock. */
+/* The rest waits for a bottom half, without the lock. */
 void vssd_faults_unplug(void *opaque, bool removed, uint64_t for_ns)
 {
     VssdFunction *f = opaque;
     VssdDev *s = f->drive;
 
+    g_assert(vssd_has_lock(s));
     if (removed) {
         s->power.remove_asked = true;
         s->power.remove_ns = for_ns;
@@ -44,11 +45,13 @@ void vssd_faults_unplug(void *opaque, bool removed, uint64_t for_ns)
     qemu_bh_schedule(s->power.fault_bh);
 }
 
-/* BQL held; the lock as well.  Commands in flight end without a completion. */
+/* Commands in flight end without a completion. */
 static void take_link(VssdFunction *f)
 {
     VssdDev *s = f->drive;
 
+    g_assert(bql_locked());
+    g_assert(vssd_has_lock(s));
     trace_vssd_link(f, "down");
     qatomic_set(&f->link_down, true);
     if (nvme_powered(f->ctrl)) {
@@ -56,7 +59,7 @@ static void take_link(VssdFunction *f)
     }
 }
 
-/* BQL held: what was asked for, each once. */
+/* What was asked for, each once. */
 static void fault_bh(void *opaque)
 {
     VssdDev *s = opaque;
@@ -64,6 +67,7 @@ static void fault_bh(void *opaque)
     uint64_t remove_ns;
     VssdFunction *f;
 
+    g_assert(bql_locked());
     if (!vssd_lock(s)) {
         qemu_bh_schedule(
             s->power.fault_bh); /* an event loop in the drive's work */
@@ -169,6 +173,7 @@ void vssd_faults_init(VssdDev *s)
 
 void vssd_faults_stop(VssdDev *s)
 {
+    g_assert(bql_locked());
     qemu_bh_delete(s->power.fault_bh);
     s->power.fault_bh = NULL;
 }

@@ -55,6 +55,7 @@ bool vssd_files_lock(VssdDev *s, GError **error)
 
 void vssd_files_unlock(VssdDev *s)
 {
+    g_assert(bql_locked());
     filelock_release(g_steal_pointer(&s->file.state_lock));
     filelock_release(g_steal_pointer(&s->file.pmr_lock));
 }
@@ -110,6 +111,7 @@ static void at_exit(Notifier *n, void *data)
 
 void vssd_files_init(VssdDev *s)
 {
+    g_assert(bql_locked());
     s->file.lock_timer = timer_new_ms(QEMU_CLOCK_REALTIME, take_back, s);
     s->file.lock_change =
         qemu_add_vm_change_state_handler(run_state_changed, s);
@@ -119,6 +121,7 @@ void vssd_files_init(VssdDev *s)
 
 void vssd_files_stop(VssdDev *s)
 {
+    g_assert(bql_locked());
     qemu_del_vm_change_state_handler(s->file.lock_change);
     qemu_remove_exit_notifier(&s->file.lock_exit);
     timer_free(s->file.lock_timer);

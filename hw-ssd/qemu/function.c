@@ -128,6 +128,7 @@ void vssd_function_leave(VssdFunction *f)
 {
     VssdDev *s = f->drive;
 
+    g_assert(bql_locked());
     vssd_lock(s);
     nvme_remove_controller(f->ctrl);
     vssd_function_part(f);
@@ -159,6 +160,7 @@ static void leave_bus(VssdFunction *f)
 {
     bool locked = vssd_lock(f->drive);
 
+    g_assert(bql_locked());
     qatomic_set(&f->off_bus, true);
     if (locked) {
         vssd_unlock(f->drive);
@@ -169,6 +171,7 @@ static void leave_bus(VssdFunction *f)
  * the drive may be freed. */
 static bool is_inside(VssdDev *s)
 {
+    g_assert(bql_locked());
     return vssd_has_lock(s) || s->irq.sending || s->power.showing;
 }
 
@@ -258,11 +261,12 @@ static bool any_enabled(VssdDev *s)
 }
 
 /* Of the machine, of the function, or because the guest has switched the power
- * of the slot off or on.  Lock held. */
+ * of the slot off or on. */
 static void reset_physical(VssdFunction *f)
 {
     VssdDev *s = f->drive;
 
+    g_assert(vssd_has_lock(s));
     if (!any_enabled(s)) {
         nvme_power_cut(f->ctrl, vssd_now(s));
     } else if (nvme_powered(f->ctrl)) {
@@ -277,6 +281,7 @@ static void reset_virtual(VssdFunction *f)
 {
     uint64_t now_ns = vssd_now(f->drive);
 
+    g_assert(bql_locked());
     nvme_secondary_enable(f->ctrl, now_ns, PCI_DEVICE(f)->enabled);
     if (nvme_powered(f->ctrl)) {
         nvme_reset(f->ctrl, now_ns);

@@ -24,6 +24,7 @@
 /* What was noted before is seen by whoever takes the mark. */
 static void note(VssdFunction *f)
 {
+    g_assert(vssd_has_lock(f->drive) || bql_locked());
     qatomic_store_release(&f->drive->irq.noted, true);
 }
 
@@ -42,7 +43,6 @@ void vssd_irq_pin(VssdFunction *f, bool level)
     note(f);
 }
 
-/* BQL held. */
 static void send_pin(VssdFunction *f, bool level)
 {
     if (level != f->pin_sent && !qatomic_read(&f->off_bus)) {
@@ -52,7 +52,7 @@ static void send_pin(VssdFunction *f, bool level)
     }
 }
 
-/* BQL held.  A message may unplug the function. */
+/* A message may unplug the function. */
 static void send_noted(VssdFunction *f)
 {
     for (unsigned i = 0; i < VSSD_IRQ_WORDS; i++) {
@@ -71,8 +71,8 @@ static void send_noted(VssdFunction *f)
     send_pin(f, qatomic_read(&f->pin_level));
 }
 
-/* BQL held.  Functions come and go by threads that have it, and none goes while
- * its drive sends. */
+/* Functions come and go by threads with the BQL, and none goes while its drive
+ * sends. */
 static void send_all(VssdDev *s)
 {
     VssdFunction *f;
@@ -84,12 +84,13 @@ static void send_all(VssdDev *s)
 }
 
 /*
- * BQL held.  The guest chooses where a message goes: it may be a doorbell of
- * this drive, which may lead to the next message.  So the outermost call sends
- * them all, one after the other; if there is no end of it, the main loop goes on.
+ * The guest chooses where a message goes: it may be a doorbell of this drive,
+ * which may lead to the next message.  So the outermost call sends them all,
+ * one after the other; if there is no end of it, a bottom half goes on.
  */
 static void irq_send(VssdDev *s)
 {
+    g_assert(bql_locked());
     if (s->irq.sending) {
         return;
     }
@@ -181,6 +182,7 @@ void vssd_irq_command_written(VssdFunction *f)
 
 void vssd_irq_loaded(VssdFunction *f)
 {
+    g_assert(vssd_has_lock(f->drive));
     memset(f->irq_vectors, 0, sizeof(f->irq_vectors));
     f->pin_level = nvme_pin_level(f->ctrl);
     f->pin_sent = f->pin_level; /* PCI has loaded the line */
@@ -200,6 +202,7 @@ void vssd_irq_rung(VssdDev *s, int cpu)
 
 void vssd_irq_stop(VssdDev *s)
 {
+    g_assert(bql_locked());
     qemu_bh_delete(s->irq.bh);
     s->irq.bh = NULL;
 }

@@ -22,7 +22,7 @@
 struct VssdIrqfd {
     EventNotifier event; /* first: the callbacks get it */
     VssdFunction *f;
-    int virq;    /* BQL; -1: none */
+    int virq;    /* -1: none */
     bool routed; /* atomic: the event reaches the guest */
 };
 
@@ -32,7 +32,7 @@ static bool has_kvm(void)
 }
 
 /*
- * BQL held.  A message is a write of the bus master: while the guest does not
+ * A message is a write of the bus master: while the guest does not
  * let the drive be one, the vector is pending.
  */
 void vssd_irq_send_msix(VssdFunction *f, unsigned vector)
@@ -62,11 +62,12 @@ static void event_came(EventNotifier *e)
     }
 }
 
-/* BQL held, the machine has stopped: nothing is left in an event. */
+/* Nothing is left in an event. */
 void vssd_irqfd_flush(VssdDev *s)
 {
     VssdFunction *f;
 
+    g_assert(bql_locked());
     if (!s->irq.fds || has_kvm()) {
         return;
     }
@@ -78,7 +79,7 @@ void vssd_irqfd_flush(VssdDev *s)
     }
 }
 
-/* ---- by KVM, BQL held ---------------------------------------------------- */
+/* ---- by KVM -------------------------------------------------------------- */
 
 /* A vector is unmasked, or its message has changed. */
 static int vector_use(PCIDevice *pci, unsigned vector, MSIMessage msg)
@@ -87,6 +88,7 @@ static int vector_use(PCIDevice *pci, unsigned vector, MSIMessage msg)
     KVMRouteChange c = kvm_irqchip_begin_route_changes(kvm_state);
     int ret;
 
+    g_assert(bql_locked());
     if (q->virq < 0) {
         ret = kvm_irqchip_add_msi_route(&c, vector, pci);
         if (ret < 0) {
@@ -116,6 +118,7 @@ static void vector_release(PCIDevice *pci, unsigned vector)
 {
     VssdIrqfd *q = &VSSD_FUNCTION(pci)->irqfd[vector];
 
+    g_assert(bql_locked());
     if (!qatomic_read(&q->routed)) {
         return;
     }
@@ -185,6 +188,7 @@ void vssd_irqfd_signal(VssdDev *s)
 
 bool vssd_irqfd_init(VssdDev *s, Error **errp)
 {
+    g_assert(bql_locked());
     if (s->prop.irqfd == ON_OFF_AUTO_ON && icount_enabled()) {
         error_setg(errp, "vssd: irqfd=on does not go with -icount, which sends "
                          "interrupts in virtual time");
@@ -200,6 +204,7 @@ void vssd_irqfd_join(VssdFunction *f)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
+    g_assert(bql_locked());
     if (!f->drive->irq.fds || !msix_present(pci)) {
         return;
     }
@@ -219,6 +224,7 @@ void vssd_irqfd_join(VssdFunction *f)
 
 void vssd_irqfd_part(VssdFunction *f)
 {
+    g_assert(bql_locked());
     if (!f->irqfd) {
         return;
     }

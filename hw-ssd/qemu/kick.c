@@ -70,7 +70,6 @@ static void poll_ready(EventNotifier *e)
 
 /* ---- eventfds of a function ---------------------------------------------- */
 
-/* BQL held. */
 static void add(VssdFunction *f, unsigned qid)
 {
     VssdKick *k = &f->kick[qid];
@@ -89,11 +88,12 @@ static void remove_one(VssdFunction *f, unsigned qid)
     aio_set_event_notifier(k->ctx, &k->event, NULL, NULL, NULL);
 }
 
-/* BQL held: as the guest wants it now. */
+/* As the guest wants it now. */
 static void show(VssdFunction *f)
 {
     bool wanted = qatomic_read(&f->kicks_wanted) && !qatomic_read(&f->off_bus);
 
+    g_assert(bql_locked());
     if (wanted == f->kicks_on || !f->kick) {
         return;
     }
@@ -154,6 +154,7 @@ void vssd_kick_join(VssdFunction *f)
 {
     VssdDev *s = f->drive;
 
+    g_assert(bql_locked());
     if (!s->serve.kicks || f->kick) {
         return;
     }
@@ -173,6 +174,7 @@ static void nothing(void *opaque)
 /* When a thread has done something else, it is in no callback of ours. */
 void vssd_kick_part(VssdFunction *f)
 {
+    g_assert(bql_locked() && !vssd_has_lock(f->drive));
     if (!f->kick) {
         return;
     }
@@ -189,6 +191,7 @@ void vssd_kick_part(VssdFunction *f)
 
 bool vssd_kick_init(VssdDev *s, Error **errp)
 {
+    g_assert(bql_locked());
     if (s->prop.ioeventfd == ON_OFF_AUTO_ON && s->serve.icount) {
         error_setg(errp, "vssd: ioeventfd=on does not go with -icount, which "
                          "serves the drive in virtual time");
@@ -220,6 +223,7 @@ bool vssd_kick_init(VssdDev *s, Error **errp)
 
 void vssd_kick_stop(VssdDev *s)
 {
+    g_assert(bql_locked());
     for (unsigned i = 0; i < s->prop.doorbell_threads; i++) {
         if (s->serve.kick_thread[i]) {
             iothread_destroy(s->serve.kick_thread[i]);

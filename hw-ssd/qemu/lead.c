@@ -16,7 +16,7 @@
 
 /* ---- bound on CPU ------------------------------------------------------- */
 
-/* Lock held: what may be spun. */
+/* What may be spun. */
 static bool has_budget(VssdDev *s)
 {
     int64_t now_ns = get_clock();
@@ -30,11 +30,11 @@ static bool has_budget(VssdDev *s)
     return s->clock.spin_left_ns > 0;
 }
 
-/* Lock held: what was spun since the last time counts. */
 void vssd_lead_pay(VssdDev *s)
 {
     int64_t spun_ns = qatomic_xchg(&s->clock.spun_ns, 0);
 
+    g_assert(vssd_has_lock(s));
     s->clock.spin_left_ns -= spun_ns;
     s->clock.spun_all_ns += spun_ns;
 }

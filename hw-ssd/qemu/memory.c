@@ -45,11 +45,11 @@ void vssd_memory_written(void *opaque, unsigned bar, uint64_t offset,
     memory_region_set_dirty(region(f->drive, bar), offset, bytes);
 }
 
-/* BQL held. */
 static void show(VssdDev *s)
 {
     static const unsigned bars[] = {CMB_BAR, PMR_BAR};
 
+    g_assert(bql_locked());
     for (unsigned i = 0; i < ARRAY_SIZE(bars); i++) {
         MemoryRegion *mr = region(s, bars[i]);
 
@@ -65,12 +65,12 @@ static void show_bh(void *opaque)
     show(opaque);
 }
 
-/* Lock held, or the BQL; any thread. */
 void vssd_memory_show(void *opaque, unsigned bar, bool on)
 {
     VssdFunction *f = opaque;
     VssdDev *s = f->drive;
 
+    g_assert(vssd_has_lock(s) || bql_locked());
     if (on) {
         qatomic_or(&s->memory.bars_shown, 1U << bar);
     } else {
@@ -124,6 +124,7 @@ bool vssd_memory_init(VssdDev *s, Error **errp)
 {
     GError *error = NULL;
 
+    g_assert(bql_locked());
     s->nvme_cfg = (NvmeConfig){
         .cmb_bytes = s->prop.cmb_bytes,
         .cmb_uses = s->prop.cmb_uses,
@@ -158,6 +159,7 @@ void vssd_memory_add_bars(VssdDev *s)
 
 void vssd_memory_stop(VssdDev *s)
 {
+    g_assert(bql_locked());
     if (s->memory.pmr_region) {
         vmstate_unregister_ram(s->memory.pmr_region, DEVICE(s));
         host_memory_backend_set_mapped(s->prop.pmr, false);

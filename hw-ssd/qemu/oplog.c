@@ -14,7 +14,7 @@
 #include "ssd-report.h"
 #include "vssd.h"
 
-/* Lock not held; does nothing when there is no log any more. */
+/* Does nothing when there is no log any more. */
 static void end_log(VssdDev *s)
 {
     GError *error = NULL;

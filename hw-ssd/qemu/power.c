@@ -26,11 +26,11 @@
 
 /* ---- it goes ------------------------------------------------------------ */
 
-/* BQL held. */
 static void show_absence(VssdFunction *f)
 {
     PCIDevice *port = vssd_slot_of(f);
 
+    g_assert(bql_locked());
     /* In a slot that the guest has switched off it was not to be seen. */
     if (port && qatomic_read(&f->drive->power.off) && PCI_DEVICE(f)->enabled) {
         vssd_slot_set_present(f, port, false);
@@ -57,6 +57,7 @@ static void power_bh(void *opaque)
     VssdDev *s = opaque;
     VssdFunction *f;
 
+    g_assert(bql_locked());
     s->power.showing = true;
     QTAILQ_FOREACH(f, &s->functions, next)
     {
@@ -85,7 +86,6 @@ void vssd_power_show_gone(VssdFunction *f)
     }
 }
 
-/* Lock held; any thread. */
 void vssd_power_lost(VssdFunction *f)
 {
     VssdDev *s = f->drive;
@@ -108,11 +108,12 @@ void vssd_power_lost(VssdFunction *f)
 
 /* ---- it comes back ------------------------------------------------------ */
 
-/* BQL and lock held: with a reset that finds the power off. */
+/* With a reset that finds the power off. */
 void vssd_power_restore(VssdDev *s)
 {
     VssdFunction *f;
 
+    g_assert(bql_locked());
     g_assert(vssd_has_lock(s));
     trace_vssd_power(s, "on");
     vssd_event_power(&s->fn, true);
@@ -139,7 +140,7 @@ static void come_back_at(VssdFunction *f)
     }
     if (pci->enabled) {
         pci_device_reset(pci); /* the first one switches the drive on */
-    } else if (port) { /* the guest switches the slot on */
+    } else if (port) {         /* the guest switches the slot on */
         vssd_slot_set_present(f, port, true);
     }
 }
@@ -197,6 +198,7 @@ static void return_cb(void *opaque)
 {
     VssdDev *s = opaque;
 
+    g_assert(bql_locked());
     if (qatomic_read(&s->fn.off_bus) || !qatomic_read(&s->power.off)) {
         return;
     }
@@ -221,6 +223,7 @@ static void cut(VssdDev *s)
 
 void vssd_power_loaded(VssdDev *s)
 {
+    g_assert(vssd_has_lock(s));
     qatomic_set(&s->power.off, !nvme_powered(s->ctrl));
 }
 
@@ -278,11 +281,11 @@ static bool links_back(VssdDev *s)
     return true;
 }
 
-/* Main loop, BQL held. */
 static void link_cb(void *opaque)
 {
     VssdDev *s = opaque;
 
+    g_assert(bql_locked());
     if (!links_back(s)) {
         timer_mod_ns(s->power.link_timer,
                      qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
@@ -373,6 +376,7 @@ void vssd_power_init(VssdDev *s)
 
 void vssd_power_stop(VssdDev *s)
 {
+    g_assert(bql_locked());
     timer_free(s->power.timer);
     s->power.timer = NULL;
     timer_free(s->power.link_timer);

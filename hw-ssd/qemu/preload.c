@@ -98,6 +98,7 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
 {
     int64_t all = nblocks * ssd_info(s->ssd)->block_bytes;
 
+    g_assert(bql_locked());
     *data_bytes = 0;
     for (unsigned i = 0; i < s->store.n_nodes; i++) {
         const VssdNode *node = &s->store.node[i];

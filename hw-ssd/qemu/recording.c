@@ -58,6 +58,7 @@ void vssd_recording_flush(VssdDev *s)
 {
     GError *error = NULL;
 
+    g_assert(vssd_has_lock(s));
     ssd_trace_flush(s->ssd, &error);
     complain(error);
 }

@@ -74,6 +74,7 @@ void vssd_catch_up(VssdDev *s)
     uint64_t now_ns, next_ns;
     unsigned round = 0;
 
+    g_assert(vssd_has_lock(s));
     if (!s->serve.icount) {
         return;
     }

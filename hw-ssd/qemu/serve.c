@@ -101,8 +101,8 @@ const MemoryRegionOps vssd_reg_ops = {
     .read = reg_read,
     .write = reg_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
-    .valid = { .min_access_size = 1, .max_access_size = 8 },
-    .impl = { .min_access_size = 1, .max_access_size = 8 },
+    .valid = {.min_access_size = 1, .max_access_size = 8},
+    .impl = {.min_access_size = 1, .max_access_size = 8},
 };
 
 /* ---- life --------------------------------------------------------------- */
@@ -128,12 +128,14 @@ static bool any_behind_iommu(VssdDev *s)
 
 bool vssd_serve_admits(VssdFunction *f)
 {
+    g_assert(bql_locked());
     return !f->drive->serve.online || f->drive->serve.with_bql ||
            !behind_iommu(f);
 }
 
 bool vssd_serve_choose(VssdDev *s, Error **errp)
 {
+    g_assert(bql_locked());
     s->serve.icount = icount_enabled();
     if (s->serve.icount) {
         if (s->prop.iothread) {
@@ -165,6 +167,7 @@ bool vssd_serve_choose(VssdDev *s, Error **errp)
 
 void vssd_serve_leave(VssdDev *s)
 {
+    g_assert(bql_locked());
     if (!s->serve.ctx) {
         return;
     }

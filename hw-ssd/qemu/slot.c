@@ -76,6 +76,7 @@ void vssd_slot_set_present(VssdFunction *f, PCIDevice *port, bool present)
     uint16_t sta = pci_get_word(cap + PCI_EXP_SLTSTA);
     uint16_t events = PCI_EXP_SLTSTA_PDC | (button ? PCI_EXP_SLTSTA_ABP : 0);
 
+    g_assert(bql_locked());
     if (!!(sta & PCI_EXP_SLTSTA_PDS) == present) {
         return;
     }

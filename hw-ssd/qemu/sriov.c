@@ -57,6 +57,7 @@ bool vssd_sriov_init(VssdDev *s, Error **errp)
 {
     PCIDevice *pci = PCI_DEVICE(s);
 
+    g_assert(bql_locked());
     if (!s->prop.sriov_vfs) {
         return true;
     }

@@ -7,12 +7,12 @@
 
 #include "vssd.h"
 
-/* Lock held. */
 void vssd_job_finish(VssdDev *s, VssdJob *job)
 {
     NvmeStoreReq *req = job->req;
     int ret = job->ret;
 
+    g_assert(vssd_has_lock(s));
     if (ret < 0 && !req->lazy && req->op != NVME_STORE_READ) {
         s->store.refused_by = job->blk;
         s->store.refused_errno = -ret;

@@ -83,6 +83,7 @@ void vssd_store_finish(VssdDev *s, unsigned most_ms)
         qemu_get_aio_context(), QEMU_CLOCK_REALTIME, SCALE_MS, set_flag, &late);
     bool more;
 
+    g_assert(bql_locked());
     timer_mod(timer, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + most_ms);
     ask_again(s);
     do {

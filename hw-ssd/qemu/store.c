@@ -195,9 +195,10 @@ static void job_end_bh(void *opaque)
 }
 
 /*
- * Run the controller on.  Not from here: that may submit requests, and those that a
- * vCPU's doorbell has begun end in QEMU's main loop, in a bottom half that goes on
- * as long as requests end.  A guest that feeds shadow doorbells would keep it.
+ * Run the controller on.  Not from here: that may submit requests, and those
+ * that a vCPU's doorbell has begun end in a bottom half of QEMU's, which goes
+ * on as long as requests end.  A guest that feeds shadow doorbells would keep
+ * it.
  */
 static void run_on(VssdDev *s)
 {
@@ -250,7 +251,6 @@ static void coroutine_fn job_entry(void *opaque)
     job_end(job);
 }
 
-/* Lock held, by this thread. */
 static int store_submit(void *opaque, NvmeStoreReq *req)
 {
     VssdFunction *f = opaque; /* of the first controller */
@@ -258,6 +258,7 @@ static int store_submit(void *opaque, NvmeStoreReq *req)
     VssdJob *job = g_new(VssdJob, 1);
     int ret;
 
+    g_assert(vssd_has_lock(s));
     trace_vssd_store_start(s, op_names[req->op], req->offset, req->bytes);
     *job = (VssdJob){ .dev = s, .req = req, .state = JOB_STARTING };
     qatomic_inc(&s->store.jobs_in_flight);
@@ -302,6 +303,7 @@ void vssd_store_restart(VssdDev *s)
 {
     GSList *jobs = take_parked(s);
 
+    g_assert(bql_locked());
     for (GSList *l = jobs; l; l = l->next) {
         aio_co_enter(s->serve.ctx, qemu_coroutine_create(job_entry, l->data));
     }
@@ -331,6 +333,7 @@ void vssd_store_drop(VssdDev *s)
 
 void vssd_store_init(VssdDev *s)
 {
+    g_assert(bql_locked());
     qemu_mutex_init(&s->store.parked_lock);
     s->store.parked_timer = timer_new_ms(QEMU_CLOCK_VIRTUAL, parked_again, s);
     for (unsigned i = 0; i < s->store.n_nodes; i++) {
@@ -340,6 +343,7 @@ void vssd_store_init(VssdDev *s)
 
 void vssd_store_stop(VssdDev *s)
 {
+    g_assert(bql_locked());
     timer_free(s->store.parked_timer);
     s->store.parked_timer = NULL;
     qemu_mutex_destroy(&s->store.parked_lock);
@@ -347,6 +351,7 @@ void vssd_store_stop(VssdDev *s)
 
 void vssd_store_wait(VssdDev *s)
 {
+    g_assert(bql_locked());
     AIO_WAIT_WHILE(NULL, qatomic_read(&s->store.jobs_in_flight) > 0);
 }
 

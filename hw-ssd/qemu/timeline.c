@@ -14,7 +14,7 @@
 #include "ssd-report.h"
 #include "vssd.h"
 
-/* Lock not held; does nothing when the file has been written. */
+/* Does nothing when the file has been written. */
 static void end_timeline(VssdDev *s)
 {
     GError *error = NULL;

@@ -22,11 +22,11 @@ typedef struct VssdClock {
     QEMUTimer *timer;       /* in run_ctx */
     uint64_t timer_ns;      /* atomic; its instant; SSD_TIME_NEVER: none */
     uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
-    int64_t epoch_ns; /* QEMU_CLOCK_VIRTUAL at the drive's time 0; set under
-                         lock, atomic for those that read it without */
+    int64_t epoch_ns; /* QEMU_CLOCK_VIRTUAL at the drive's time 0; atomic for
+                         vssd_clock_ns() */
     uint64_t now_ns;  /* the last instant given to the controller */
 
-    /* lead.c, wake.c; under lock, if nothing else is said */
+    /* lead.c, wake.c */
     bool spin;        /* before an instant; fixed when the machine is there */
     uint64_t lead_ns; /* how late a timer wakes its thread */
     uint64_t
@@ -42,7 +42,8 @@ typedef struct VssdClock {
 
 /* ---- clock.c ------------------------------------------------------------ */
 
-/* The drive's clock, without the lock; and lock held. */
+/* The drive's clock; of any thread, and where the controller is run: there it
+ * stands when the machine does. */
 uint64_t vssd_clock_ns(VssdDev *s);
 uint64_t vssd_now(VssdDev *s);
 
@@ -53,10 +54,10 @@ void vssd_clock_set(VssdDev *s, uint64_t now_ns);
 
 /* ---- lead.c ------------------------------------------------------------- */
 
-/* Lock held: how many ns before its instant the timer has to fire. */
+/* How many ns before its instant the timer has to fire. */
 uint64_t vssd_lead(VssdDev *s);
 
-/* Lock held: what was spun since the last time counts. */
+/* What was spun since the last time counts. */
 void vssd_lead_pay(VssdDev *s);
 
 /* The estimate of a sleeping vCPU, and any of them: so late it was now. */
@@ -65,8 +66,8 @@ void vssd_lead_learn(uint64_t *lead_ns, uint64_t late_ns);
 
 /* ---- wake.c ------------------------------------------------------------- */
 
-/* The thread of the timer, lock not held: wait until its instant.  false: a
- * vCPU waits, and serves then. */
+/* The thread of the timer: wait until its instant.  false: a vCPU waits, and
+ * serves then. */
 bool vssd_wake_wait(VssdDev *s);
 
 #endif

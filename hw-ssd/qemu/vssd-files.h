@@ -61,7 +61,7 @@ void vssd_state_stop(VssdDev *s);
 
 /* ---- file-lock.c -------------------------------------------------------- */
 
-/* BQL, these all.  Nobody else may use the files that go with the drive; it is
+/* Nobody else may use the files that go with the drive; it is
  * so already, or there are none: true. */
 bool vssd_files_lock(VssdDev *s, GError **error);
 void vssd_files_unlock(VssdDev *s);
@@ -96,7 +96,7 @@ void vssd_timeline_stop(VssdDev *s);
 
 /* The drive is new; false: the file of trace= cannot be written. */
 bool vssd_recording_begin(VssdDev *s, Error **errp);
-void vssd_recording_flush(VssdDev *s); /* lock held */
-void vssd_recording_end(VssdDev *s);   /* nothing runs the controller */
+void vssd_recording_flush(VssdDev *s);
+void vssd_recording_end(VssdDev *s); /* nothing runs the controller */
 
 #endif

@@ -31,16 +31,15 @@ typedef struct VssdHold {
 typedef struct VssdIrq {
     bool noted;     /* atomic; by one of the functions */
     bool scheduled; /* atomic */
-    bool sending;   /* BQL */
-    int cpu;        /* atomic; index of the vCPU that last rang, or -1 */
+    bool sending;
+    int cpu; /* atomic; index of the vCPU that last rang, or -1 */
     QEMUBH *bh;
     bool fds; /* irqfd.c; fixed when the drive is there */
 
-    /* hold.c; under lock */
+    /* hold.c */
     QEMUTimer *hold_timer; /* in run_ctx; NULL: nothing is held */
     bool hold_armed;
-    uint64_t
-        hold_until_ns; /* atomic; set under lock: sent then, at the latest */
+    uint64_t hold_until_ns; /* atomic: sent then, at the latest */
 
     /* Of the vCPU that rang last: index, or -1; how often in a row, up to
      * ALONE_MIN. */
@@ -50,50 +49,49 @@ typedef struct VssdIrq {
 
 /* ---- irqfd.c ------------------------------------------------------------ */
 
-/* BQL: check the property; the events of a function, which has its MSI-X table.
+/* Check the property; the events of a function, which has its MSI-X table.
  */
 bool vssd_irqfd_init(VssdDev *s, Error **errp);
 void vssd_irqfd_join(VssdFunction *f);
 void vssd_irqfd_part(VssdFunction *f);
 
-/* BQL held: a message of the function, through its bus. */
+/* A message of the function, through its bus. */
 void vssd_irq_send_msix(VssdFunction *f, unsigned vector);
 
-/* Lock held: signal what was noted, as far as events reach the guest. */
+/* Signal what was noted, as far as events reach the guest. */
 void vssd_irqfd_signal(VssdDev *s);
 
-/* BQL held: the machine has stopped. */
+/* The machine has stopped: send what was signalled. */
 void vssd_irqfd_flush(VssdDev *s);
 
 /* ---- irq.c -------------------------------------------------------------- */
 
-/* Lock held, or BQL. */
+/* Note one; it is sent when the lock is let go. */
 void vssd_irq_msix(VssdFunction *f, unsigned vector);
 void vssd_irq_pin(VssdFunction *f, bool level);
 
 /* Let go of the drive's lock, and send the interrupts that were noted. */
 void vssd_unlock(VssdDev *s);
 
-/* Lock not held: send the noted interrupts of all functions, from here if this
- * thread holds the BQL, else from a thread that may take it. */
+/* Send the noted interrupts of all functions, from a thread that may. */
 void vssd_irq_deliver(VssdDev *s);
 void vssd_irq_init(VssdDev *s);
-/* The vCPU that rang last, or the first one.  Any thread. */
+/* The vCPU that rang last, or the first one. */
 CPUState *vssd_irq_target(VssdDev *s);
-/* Any thread: the vCPU of this index has rung a doorbell; -1: none has. */
+/* The vCPU of this index has rung a doorbell; -1: none has. */
 void vssd_irq_rung(VssdDev *s, int cpu);
-void vssd_irq_stop(VssdDev *s); /* BQL held */
+void vssd_irq_stop(VssdDev *s);
 
-/* BQL held: the guest wrote the PCI command register; messages that waited for
+/* The guest wrote the PCI command register; messages that waited for
  * bus mastering go out. */
 void vssd_irq_command_written(VssdFunction *f);
 
-/* Lock held: the drive was loaded.  What was noted is of the one before. */
+/* The drive was loaded.  What was noted is of the one before. */
 void vssd_irq_loaded(VssdFunction *f);
 
 /* ---- hold.c ------------------------------------------------------------- */
 
-/* Lock held: a register is being written, the doorbell of this submission
+/* A register is being written, the doorbell of this submission
  * queue, or 0.  A command has ended.  The write has had its effects: is the
  * interrupt to be held?  Then it will be sent in irq_hold_us= at the latest. */
 void vssd_hold_begin(VssdFunction *f, unsigned sqid);
@@ -103,7 +101,7 @@ bool vssd_hold(VssdFunction *f);
 void vssd_hold_init(VssdFunction *f);
 /* run_ctx is known; stop: in its thread. */
 void vssd_hold_start(VssdDev *s);
-/* The machine stops: lock held.  What is held is sent when it is let go. */
+/* The machine stops.  What is held is sent when the lock is let go. */
 void vssd_hold_pause(VssdDev *s);
 void vssd_hold_stop(VssdDev *s);
 

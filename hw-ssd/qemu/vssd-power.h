@@ -17,15 +17,15 @@ typedef struct VssdFunction VssdFunction;
 
 typedef struct VssdPower {
     bool off;              /* atomic */
-    QEMUTimer *timer;      /* main loop: power comes back */
-    bool slots_were_ready; /* main loop: when the timer last looked */
-    QEMUBH *bh;            /* main loop: show that it has gone */
-    bool showing;          /* BQL */
-    QEMUTimer *link_timer; /* main loop: links come back */
+    QEMUTimer *timer;      /* power comes back */
+    bool slots_were_ready; /* when the timer last looked */
+    QEMUBH *bh;            /* show that it has gone */
+    bool showing;
+    QEMUTimer *link_timer; /* links come back */
 
     /* faults.c */
-    QEMUBH *fault_bh; /* main loop */
-    uint64_t link_ns; /* under lock, these three */
+    QEMUBH *fault_bh;
+    uint64_t link_ns;
     bool remove_asked;
     uint64_t remove_ns;
 } VssdPower;
@@ -48,29 +48,29 @@ void vssd_slot_notify(PCIDevice *port);
 
 /* ---- power.c ------------------------------------------------------------ */
 
-/* Lock held: the controller of the function has lost its power, as all have. */
+/* The controller of the function has lost its power, as all have. */
 void vssd_power_lost(VssdFunction *f);
 
-/* BQL: the drive goes, and the slot of the function shows it. */
+/* The drive goes, and the slot of the function shows it. */
 void vssd_power_show_gone(VssdFunction *f);
 
-/* BQL and lock held: a reset finds the power off. */
+/* A reset finds the power off. */
 void vssd_power_restore(VssdDev *s);
 
-/* Lock held: the drive was loaded, with its power on or off. */
+/* The drive was loaded, with its power on or off. */
 void vssd_power_loaded(VssdDev *s);
 /* It does not come back by itself. */
 void vssd_power_stays(VssdDev *s);
 
 void vssd_power_init(VssdDev *s);
-void vssd_power_stop(VssdDev *s); /* BQL held */
+void vssd_power_stop(VssdDev *s);
 void vssd_power_class_init(ObjectClass *klass);
 
-/* BQL held, lock not: it loses its power as if it were pulled out; it is back
+/* It loses its power as if it were pulled out; it is back
  * after for_ns, 0: when told. */
 void vssd_power_remove(VssdDev *s, uint64_t for_ns);
 
-/* BQL held, lock not: the slots of functions with link_down show it; links are
+/* The slots of functions with link_down show it; links are
  * back after for_ns, 0: when told. */
 void vssd_power_links_lost(VssdDev *s, uint64_t for_ns);
 
@@ -80,7 +80,7 @@ void vssd_power_links_lost(VssdDev *s, uint64_t for_ns);
 void vssd_faults_unplug(void *opaque, bool removed, uint64_t for_ns);
 
 void vssd_faults_init(VssdDev *s);
-void vssd_faults_stop(VssdDev *s); /* BQL held */
+void vssd_faults_stop(VssdDev *s);
 void vssd_faults_class_init(ObjectClass *klass);
 
 #endif

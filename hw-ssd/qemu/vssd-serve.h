@@ -30,8 +30,7 @@ typedef struct VssdServe {
     AioContext *run_ctx; /* timers, the rest of a run */
     IOThread *own_iothread;
     bool icount;
-    bool with_bql; /* run_ctx is the main loop's, and all that run it have the
-                      BQL */
+    bool with_bql; /* run_ctx is qemu_get_aio_context(): vssd_may_run() */
     Notifier machine_done;
     bool online;    /* false before realize has ended and in unrealize */
     QEMUBH *run_bh; /* in run_ctx */
@@ -48,13 +47,13 @@ typedef struct VssdServe {
  * and messages that led to other devices and back).  vssd_unlock() lets go of
  * it (vssd-irq.h). */
 bool vssd_lock(VssdDev *s);
-/* Does the calling thread hold it?  Functions whose callers have to assert it.
- */
+/* Does the calling thread hold it?  Functions that need it assert so, as they
+ * assert bql_locked(). */
 bool vssd_has_lock(const VssdDev *s);
 /* Send no interrupts: somebody will. */
 void vssd_unlock_quietly(VssdDev *s);
 
-/* QEMU ends, lock held: nobody is served any more; let go of the lock, of which
+/* QEMU ends: nobody is served any more; let go of the lock, of which
  * this thread stays the owner. */
 void vssd_serve_close(VssdDev *s);
 void vssd_unlock_last(VssdDev *s);
@@ -65,28 +64,27 @@ void vssd_run_later(VssdDev *s);
 
 /* ---- run.c -------------------------------------------------------------- */
 
-/* Lock held: run the controller until it has nothing to do now, within
+/* Run the controller until it has nothing to do now, within
  * limits; the rest goes to the thread of run_ctx.  While the machine is
  * stopped: at the instant of its stop, to the end. */
 void vssd_run(VssdDev *s);
 
-/* Lock held: with -icount, let what was due before now happen first. */
+/* With -icount, let what was due before now happen first. */
 void vssd_catch_up(VssdDev *s);
 
-/* Lock held: the instant of the timer has come. */
+/* The instant of the timer has come. */
 void vssd_serve_due(VssdDev *s);
 
-/* Lock not held, in a thread that may: run the controller once. */
+/* Run the controller once, in a thread that may; not if this one does. */
 void vssd_serve(VssdDev *s);
 
 /* ---- rest.c ------------------------------------------------------------- */
 
-/* The machine stops: lock held.  It goes on, and the drive's clock with it:
- * lock not held. */
+/* The machine stops.  It goes on, and the drive's clock with it. */
 void vssd_serve_pause(VssdDev *s);
 void vssd_serve_resume(VssdDev *s);
 
-/* Of a drive that is paused, lock not held: wait until no request is at the
+/* Of a drive that is paused: wait until no request is at the
  * store.  with_time: modelled time passes, until the drive is at rest. */
 void vssd_settle(VssdDev *s, bool with_time);
 
@@ -94,8 +92,8 @@ void vssd_settle(VssdDev *s, bool with_time);
 
 extern const MemoryRegionOps vssd_reg_ops;
 
-/* BQL: choose where the drive is served, held if the machine is stopped; leave
- * that. */
+/* Choose where the drive is served, held if the machine is stopped; leave that.
+ */
 bool vssd_serve_choose(VssdDev *s, Error **errp);
 void vssd_serve_leave(VssdDev *s);
 
@@ -106,8 +104,8 @@ void vssd_serve_leave(VssdDev *s);
 void vssd_serve_init(VssdDev *s);
 void vssd_serve_stop(VssdDev *s);
 
-/* BQL held: may the function join the drive?  Not if only it is behind an
- * IOMMU: the drive is served without the BQL then. */
+/* May the function join the drive?  Not if only it is behind an IOMMU: the
+ * drive is served without the BQL then. */
 bool vssd_serve_admits(VssdFunction *f);
 
 /* ---- kick.c ------------------------------------------------------------- */
@@ -115,9 +113,8 @@ bool vssd_serve_admits(VssdFunction *f);
 /* Of NvmeMachine; opaque is the VssdFunction. */
 void vssd_kick_shadows(void *opaque, bool on);
 
-/* BQL: the threads, once VssdServe.ctx is chosen; the eventfds of a function,
- * when run_ctx is known.  part: lock not held, not inside; when it returns, no
- * thread serves the function's eventfds. */
+/* The threads, once VssdServe.ctx is chosen; the eventfds of a function, when
+ * run_ctx is known.  When vssd_kick_part() returns, no thread serves them. */
 bool vssd_kick_init(VssdDev *s, Error **errp);
 void vssd_kick_stop(VssdDev *s);
 void vssd_kick_join(VssdFunction *f);

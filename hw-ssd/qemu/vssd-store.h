@@ -47,9 +47,9 @@ typedef enum VssdJobState {
 struct VssdJob {
     VssdDev *dev;
     NvmeStoreReq *req;
-    VssdJobState state; /* under VssdServe.lock */
-    bool parked;        /* under VssdStore.parked_lock */
-    BlockBackend *blk;  /* that has ended with an error */
+    VssdJobState state;
+    bool parked;
+    BlockBackend *blk; /* that has ended with an error */
     int ret;
 };
 
@@ -59,13 +59,13 @@ typedef struct VssdStore {
 
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
-    GSList *done_jobs;       /* under lock: ended while this thread held it */
+    GSList *done_jobs;       /* ended while this thread held the lock */
     QemuMutex parked_lock;   /* innermost */
     GSList *parked;    /* under parked_lock: refused, wait for the machine */
     unsigned n_parked; /* atomic */
     QEMUTimer *parked_timer;
     bool ends;                /* atomic: no machine will go on */
-    BlockBackend *refused_by; /* that refused data last, and why; under lock */
+    BlockBackend *refused_by; /* that refused data last, and why */
     int refused_errno;
 } VssdStore;
 
@@ -87,7 +87,7 @@ VssdPiece vssd_nodes_find(VssdDev *s, uint64_t offset, uint64_t bytes);
 
 /* ---- store-done.c ------------------------------------------------------- */
 
-/* Lock held: hand a request that has ended to the controller; and all that
+/* Hand a request that has ended to the controller; and all that
  * ended meanwhile.  true: there were some. */
 void vssd_job_finish(VssdDev *s, VssdJob *job);
 bool vssd_store_reap(VssdDev *s);
@@ -100,7 +100,7 @@ extern const NvmeStore vssd_store;
  */
 void vssd_store_drop(VssdDev *s);
 
-/* BQL, before any request and after the last. */
+/* Before any request and after the last. */
 void vssd_store_init(VssdDev *s);
 void vssd_store_stop(VssdDev *s);
 
@@ -108,24 +108,24 @@ void vssd_store_stop(VssdDev *s);
  * machine to go on; are there any of these?  It goes on: ask the node again. */
 bool vssd_store_is_busy(VssdDev *s);
 bool vssd_store_has_parked(VssdDev *s);
-void vssd_store_restart(VssdDev *s); /* main loop */
+void vssd_store_restart(VssdDev *s);
 
-/* Main loop: wait until no request is in flight; lock not held. */
+/* Wait until no request is in flight. */
 void vssd_store_wait(VssdDev *s);
 
 /* ---- store-end.c -------------------------------------------------------- */
 
-/* Main loop: wait; requests that were refused end, too, with success or not. */
+/* Wait; requests that were refused end, too, with success or not. */
 void vssd_store_drain(VssdDev *s);
 
-/* Main loop, of a drive that ends and is held: retry the requests that the
+/* Of a drive that ends and is held: retry the requests that the
  * node has refused, and free the trimmed ranges, as far as that can be
  * done in so long.  Lost data is reported. */
 void vssd_store_finish(VssdDev *s, unsigned most_ms);
 
 /* ---- preload.c ---------------------------------------------------------- */
 
-/* Main loop, before the guest runs: tell the drive which parts of the node
+/* Before the guest runs: tell the drive which parts of the node
  * hold data.  *data_bytes: how many. */
 bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
                         Error **errp);

@@ -50,6 +50,7 @@
  * the BQL; interrupts are noted under lock and sent after it (irq.c).  The
  * controller's callbacks (DMA, interrupts, store) run under lock.  DMA reaches
  * RAM only; so without an IOMMU it runs no other device's code.
+ * Functions assert what they need held: vssd_has_lock(), bql_locked().
  */
 #ifndef VSSD_QEMU_VSSD_H
 #define VSSD_QEMU_VSSD_H
@@ -115,15 +116,15 @@ OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
 struct VssdFunction {
     PCIDevice parent_obj;
 
-    VssdDev *drive; /* BQL; NULL: it has gone */
-    NvmeCtrl *ctrl; /* under lock */
+    VssdDev *drive; /* NULL: it has gone */
+    NvmeCtrl *ctrl;
     QTAILQ_ENTRY(VssdFunction) next;
     MemoryRegion bar0;
     MemoryRegion regs;
-    bool off_bus;   /* atomic; set under lock: unplugged, so no DMA, no message,
-                       and no use of the PCI function */
-    bool link_down; /* atomic; a scripted fault: nobody reaches it */
-    bool link_asked; /* under lock: it is to go down */
+    bool off_bus;    /* atomic: unplugged, so no DMA, no message, and no use of
+                        the PCI function */
+    bool link_down;  /* atomic; a scripted fault: nobody reaches it */
+    bool link_asked; /* it is to go down */
     unsigned
         n_vectors; /* of its MSI-X table; 0: as VssdProperties.num_vectors */
 
@@ -131,18 +132,18 @@ struct VssdFunction {
     uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
     bool pin_level;                       /* atomic */
     bool pin_fell;                        /* atomic; since it was sent */
-    bool pin_sent;                        /* BQL */
+    bool pin_sent;
 
     /* kick.c */
-    VssdKick *kick;    /* BQL; by submission queue; NULL: no eventfds */
-    bool kicks_on;     /* BQL */
+    VssdKick *kick; /* by submission queue; NULL: no eventfds */
+    bool kicks_on;
     bool kicks_wanted; /* atomic; the guest has shadow doorbells */
 
     /* irqfd.c */
-    VssdIrqfd *irqfd; /* BQL and lock to change it; by vector; NULL: none */
+    VssdIrqfd *irqfd; /* by vector; NULL: none */
     unsigned n_irqfds;
 
-    /* hold.c; under lock */
+    /* hold.c */
     VssdHold hold[VSSD_MAX_VECTORS]; /* by submission queue */
     unsigned hold_sqid;     /* whose doorbell is being written; 0: of none */
     uint64_t hold_begin_ns; /* when that began */
@@ -153,7 +154,7 @@ struct VssdFunction {
 struct VssdFunctionClass {
     PCIDeviceClass parent_class;
 
-    /* BQL: the function has left its bus, and nobody works for the drive. */
+    /* The function has left its bus, and nobody works for the drive. */
     void (*end)(VssdFunction *f);
 };
 
@@ -226,7 +227,7 @@ struct VssdDev {
     VssdProperties prop;
     bool serial_by_default;
     uint16_t cntlid;
-    QTAILQ_HEAD(, VssdFunction) functions; /* BQL and lock to change it */
+    QTAILQ_HEAD(, VssdFunction) functions; /* vssd_function_join(), _part() */
 
     VssdMemory memory;
     VssdServe serve;
@@ -236,7 +237,6 @@ struct VssdDev {
     VssdStore store;
     VssdFiles file;
 
-    /* under lock */
     NvmeCtrl *ctrl; /* the first, for calls for all */
     Ssd *ssd;
     SsdConfig *cfg; /* their sources */
@@ -276,12 +276,11 @@ bool vssd_function_init(VssdFunction *f, Error **errp);
 /* Registers that the bus must get back while the function is there. */
 void vssd_function_take_back(VssdFunction *f);
 
-/* BQL; lock held, once the drive is online: one of the drive's, with this
- * controller; and no longer. */
+/* One of the drive's, with this controller; and no longer. */
 void vssd_function_join(VssdFunction *f, NvmeCtrl *ctrl);
 void vssd_function_part(VssdFunction *f);
 
-/* BQL: a further controller is removed, and with it the function's reference to
+/* A further controller is removed, and with it the function's reference to
  * the drive. */
 void vssd_function_leave(VssdFunction *f);
 
@@ -290,8 +289,7 @@ void vssd_function_leave(VssdFunction *f);
 char *vssd_function_path(VssdFunction *f);
 uint16_t vssd_function_cntlid(VssdFunction *f);
 
-/* BQL held, not inside: the drive goes; the function is left without it, and
- * the bus still has it. */
+/* The drive goes; the function is left without it, and the bus still has it. */
 void vssd_function_strand(VssdFunction *f);
 
 /* PCIDeviceClass.exit of all functions. */
@@ -305,7 +303,7 @@ bool vssd_sriov_check(VssdDev *s, Error **errp);
 /* Vectors that the first controller may ever have; it is attached. */
 unsigned vssd_sriov_most_vectors(VssdDev *s);
 
-/* BQL: make them, disabled.  The drive leaves its bus, and they with it. */
+/* Make them, disabled.  The drive leaves its bus, and they with it. */
 bool vssd_sriov_init(VssdDev *s, Error **errp);
 void vssd_sriov_stop(VssdDev *s);
 
@@ -317,7 +315,7 @@ extern const VMStateDescription vssd_sriov_vmstate;
 
 /* ---- memory.c ----------------------------------------------------------- */
 
-/* BQL: make the memory and tell nvme_cfg of it, before the controller is made;
+/* Make the memory and tell nvme_cfg of it, before the controller is made;
  * register the BARs; let go of it when nobody runs the controller. */
 bool vssd_memory_init(VssdDev *s, Error **errp);
 void vssd_memory_add_bars(VssdDev *s);
@@ -332,7 +330,6 @@ bool vssd_memory_sync(void *opaque);
 
 /* ---- events.c ----------------------------------------------------------- */
 
-/* Any thread. */
 void vssd_event_power(VssdFunction *f, bool on);
 void vssd_event_notify(void *opaque, NvmeTell what, uint64_t number,
                        uint64_t count); /* NvmeMachine.notify */
@@ -347,7 +344,7 @@ void vssd_migration_stop(VssdDev *s);
 
 /* ---- stats.c ------------------------------------------------------------ */
 
-/* Lock held: a command has ended; for query-blockstats. */
+/* A command has ended; for query-blockstats. */
 void vssd_account(VssdDev *s, const NvmeTrace *t);
 
 void vssd_stats_class_init(ObjectClass *klass);
