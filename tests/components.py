@@ -26,7 +26,7 @@ BESIDE = ["inspect", "state"]
 # The rooms of hw-ssd/nvme, from top to bottom; core: files beside the rooms.
 NVME_ROOMS = ["core", "admin", "kv", "data", "metadata", "erase", "placement",
               "zone", "reservation", "health", "queue", "namespace", "memory",
-              "payload"]
+              "registers", "payload"]
 
 # Functions that only the settle pass calls, beside files of the same component.
 PUMPS = {"meta_pump", "gc_release", "gc_force", "gc_pump", "host_room",

@@ -23,6 +23,7 @@
 #include "health/events.h"
 #include "admin/firmware.h"
 #include "fused.h"
+#include "registers/registers.h"
 #include "queue/request.h"
 #include "queue/steps.h"
 

@@ -30,6 +30,7 @@
 #include "admin/ns-config.h"
 #include "queue/queue.h"
 #include "regs.h"
+#include "registers/registers.h"
 #include "queue/request.h"
 #include "reservation/reservation.h"
 #include "admin/reset.h"
@@ -423,7 +424,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
-        c->regs.csts = 0;
+        nvme_csts_clear(c, UINT32_MAX);
         nvme_cmb_power(c);
         nvme_reset(c, c->sub->now_ns);
     }

@@ -8,6 +8,7 @@
  */
 #include "nvme-internal.h"
 #include "memory/dma.h"
+#include "registers/registers.h"
 #include "cmd-faults.h"
 #include "dispatch.h"
 #include "fetch.h"

@@ -27,6 +27,7 @@
 #include "payload/payload.h"
 #include "placement/parts.h"
 #include "queue/parts.h"
+#include "registers/parts.h"
 #include "reservation/parts.h"
 #include "rooms.h"
 #include "zone/parts.h"
@@ -41,17 +42,6 @@
 #define NVME_TEMPERATURE_K 313
 #define NVME_WCTEMP_K      343
 #define NVME_CCTEMP_K      353
-
-/* Registers. */
-typedef struct NvmeRegs {
-    uint64_t asq;
-    uint64_t acq;
-    uint32_t cc;
-    uint32_t csts;
-    uint32_t intms;
-    uint32_t aqa;
-    uint32_t page_bits; /* of CC.MPS, while enabled */
-} NvmeRegs;
 
 /* When housekeeping is next due (upkeep.c); SSD_TIME_NEVER: there is nothing to
  * do. */
@@ -112,7 +102,7 @@ struct NvmeCtrl {
     OF_ROOM_MEMORY NvmePmr pmr;
     uint32_t stuck_mask; /* scripted faults: bits of CSTS that do not change, */
     uint32_t stuck_csts; /* and what they read as */
-    NvmeRegs regs;
+    OF_ROOM_REGISTERS NvmeRegs regs;
     NvmeRequest *shutdown_req;
     bool pin_level;
     bool enabling;       /* CC.EN is set, and the drive is not ready yet */
@@ -120,7 +110,7 @@ struct NvmeCtrl {
     bool shutdown_waits; /* for commits of key-value namespaces */
 
     OF_ROOM_QUEUE NvmeQueues queues;
-    NvmeFeatures features;
+    NvmeFeatures features; /* of rooms, member by member */
     OF_ROOM_HEALTH NvmeEvents events;
     OF_ROOM_HEALTH NvmeNotices notices;
     OF_ROOM_RESERVATION NvmeReservationLog reservation_log;
@@ -237,14 +227,6 @@ static inline void nvme_notify(const NvmeCtrl *ctrl, NvmeTell what,
 {
     if (ctrl->machine->notify) {
         ctrl->machine->notify(ctrl->opaque, what, number, count);
-    }
-}
-
-static inline void nvme_set_fatal(NvmeCtrl *ctrl)
-{
-    if (!(ctrl->regs.csts & NVME_CSTS_CFS)) {
-        ctrl->regs.csts |= NVME_CSTS_CFS;
-        nvme_notify(ctrl, NVME_TELL_FATAL, ctrl->cfg.cntlid, 1);
     }
 }
 

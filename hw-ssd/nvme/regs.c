@@ -8,6 +8,7 @@
  * A controller without power reads as all ones.
  */
 #include "nvme-internal.h"
+#include "registers/registers.h"
 #include "admin/secondary.h"
 #include "memory/cmb.h"
 #include "queue/completion.h"
@@ -166,7 +167,7 @@ static void enable(NvmeCtrl *ctrl)
         nvme_set_fatal(ctrl);
         return;
     }
-    ctrl->regs.page_bits = NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS;
+    nvme_regs_enable(ctrl);
     if (ctrl->sub->zones.n > 0 && !ctrl->sub->namespaces.managed) {
         /* of no use to a host that knows the NVM set only */
         nvme_ns_attach(ctrl, &ctrl->sub->namespaces.table[0],
@@ -202,7 +203,7 @@ void nvme_look_ready(NvmeCtrl *ctrl)
 {
     if (ctrl->enabling && ssd_ready(ctrl->ssd) && drive_is_clear(ctrl)) {
         ctrl->enabling = false;
-        ctrl->regs.csts |= NVME_CSTS_RDY;
+        nvme_csts_set(ctrl, NVME_CSTS_RDY);
         nvme_pel_ready(ctrl);
     }
 }
@@ -237,8 +238,7 @@ static void begin_shutdown(NvmeCtrl *ctrl)
     if (ctrl == &ctrl->sub->first) {
         nvme_secondaries_offline(ctrl->sub);
     }
-    ctrl->regs.csts =
-        (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_BUSY;
+    nvme_csts_shutdown(ctrl, NVME_CSTS_SHST_BUSY);
     if (nvme_kv_commit_all(ctrl->sub)) {
         ctrl->shutdown_waits = true;
         ctrl->sub->kv_after = shut_waiting_down;
@@ -253,7 +253,7 @@ static void shut_subsystem_down(NvmeSubsys *sub)
 {
     NVME_FOR_EACH_CTRL(sub, c)
     {
-        c->regs.csts |= NVME_CSTS_ST;
+        nvme_csts_set(c, NVME_CSTS_ST);
         if (!(c->regs.csts & NVME_CSTS_SHST_MASK) && !nvme_is_offline(c)) {
             begin_shutdown(c);
         }
@@ -264,7 +264,7 @@ static void write_cc(NvmeCtrl *ctrl, uint32_t value)
 {
     uint32_t old = ctrl->regs.cc;
 
-    ctrl->regs.cc = value & NVME_CC_MASK;
+    nvme_regs_write(ctrl, NVME_REG_CC, value);
     if (old & NVME_CC_EN && !(value & NVME_CC_EN)) {
         nvme_disable(ctrl);
     } else if (!(old & NVME_CC_EN) && value & NVME_CC_EN) {
@@ -282,7 +282,7 @@ static void subsystem_reset(NvmeCtrl *ctrl)
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
         nvme_reset(c, c->sub->now_ns);
-        c->regs.csts |= NVME_CSTS_NSSRO;
+        nvme_csts_set(c, NVME_CSTS_NSSRO);
     }
     nvme_zones_close_all(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
@@ -290,31 +290,24 @@ static void subsystem_reset(NvmeCtrl *ctrl)
 
 /* ---- writing ------------------------------------------------------------ */
 
-static void set_half(uint64_t *reg, bool high, uint32_t value)
-{
-    unsigned shift = high ? 32 : 0;
-
-    *reg = (*reg & ~(0xffffffffULL << shift)) | (uint64_t)value << shift;
-}
-
 static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
 {
-    bool enabled = ctrl->regs.cc & NVME_CC_EN;
-
     switch (offset) {
     case NVME_REG_INTMS:
-        ctrl->regs.intms |= value;
-        nvme_update_pin(ctrl);
-        break;
     case NVME_REG_INTMC:
-        ctrl->regs.intms &= ~value;
+        nvme_regs_write(ctrl, offset, value);
         nvme_update_pin(ctrl);
         break;
     case NVME_REG_CC:
         write_cc(ctrl, value);
         break;
     case NVME_REG_CSTS:
-        ctrl->regs.csts &= ~(value & NVME_CSTS_NSSRO);
+    case NVME_REG_AQA:
+    case NVME_REG_ASQ:
+    case NVME_REG_ASQ + 4:
+    case NVME_REG_ACQ:
+    case NVME_REG_ACQ + 4:
+        nvme_regs_write(ctrl, offset, value);
         break;
     case NVME_REG_NSSR:
         if (value == NVME_NSSR_VALUE) {
@@ -325,23 +318,6 @@ static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
         if (nvme_is_multi(ctrl) &&
             (value == NVME_NSSD_NORMAL || value == NVME_NSSD_ABRUPT)) {
             shut_subsystem_down(ctrl->sub);
-        }
-        break;
-    case NVME_REG_AQA: /* the three are for a controller that is off */
-        ctrl->regs.aqa = enabled ? ctrl->regs.aqa : value & 0x0fff0fff;
-        break;
-    case NVME_REG_ASQ:
-    case NVME_REG_ASQ + 4:
-        if (!enabled) {
-            set_half(&ctrl->regs.asq, offset & 4, value);
-            ctrl->regs.asq &= ~0xfffULL;
-        }
-        break;
-    case NVME_REG_ACQ:
-    case NVME_REG_ACQ + 4:
-        if (!enabled) {
-            set_half(&ctrl->regs.acq, offset & 4, value);
-            ctrl->regs.acq &= ~0xfffULL;
         }
         break;
     case NVME_REG_CMBMSC:

@@ -10,19 +10,20 @@
 #define VSSD_NVME_ROOMS_H
 
 #define ROOM_PAYLOAD     1
-#define ROOM_MEMORY      2
-#define ROOM_NAMESPACE   3
-#define ROOM_QUEUE       4
-#define ROOM_HEALTH      5
-#define ROOM_RESERVATION 6
-#define ROOM_ZONE        7
-#define ROOM_PLACEMENT   8
-#define ROOM_ERASE       9
-#define ROOM_METADATA    10
-#define ROOM_DATA        11
-#define ROOM_KV          12
-#define ROOM_ADMIN       13
-#define ROOM_CORE        14 /* the controller as a whole, and its tests */
+#define ROOM_REGISTERS   2
+#define ROOM_MEMORY      3
+#define ROOM_NAMESPACE   4
+#define ROOM_QUEUE       5
+#define ROOM_HEALTH      6
+#define ROOM_RESERVATION 7
+#define ROOM_ZONE        8
+#define ROOM_PLACEMENT   9
+#define ROOM_ERASE       10
+#define ROOM_METADATA    11
+#define ROOM_DATA        12
+#define ROOM_KV          13
+#define ROOM_ADMIN       14
+#define ROOM_CORE        15 /* the controller as a whole, and its tests */
 
 #ifndef NVME_ROOM
 #error "internals of hw-ssd/nvme/: a front door includes nvme.h only"
@@ -31,9 +32,13 @@
 /*
  * A room's members of NvmeCtrl and NvmeSubsys are written by its own files, and
  * by the core, which loads them; to other rooms they are const.  OF_ROOM_X
- * stands before members of room X.  Members of all: the table of namespaces,
- * values of features, registers.
+ * stands before members of room X.  Registers are const to the core, too.
  */
+#if NVME_ROOM == ROOM_REGISTERS
+#define OF_ROOM_REGISTERS
+#else
+#define OF_ROOM_REGISTERS const
+#endif
 #if NVME_ROOM == ROOM_MEMORY || NVME_ROOM == ROOM_CORE
 #define OF_ROOM_MEMORY
 #else

@@ -16,6 +16,7 @@
 #include "nvme-firmware.h"
 #include "health/persistent-events.h"
 #include "memory/prp.h"
+#include "registers/registers.h"
 #include "queue/steps.h"
 
 #include "simtime.h"
@@ -238,7 +239,7 @@ static uint16_t activate_now(NvmeCtrl *ctrl, NvmeRequest *req, unsigned n)
         ctrl->sub->now_ns + ctrl->cfg.firmware_activation_ms * NS_PER_MS;
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
-        c->regs.csts |= NVME_CSTS_PP;
+        nvme_csts_set(c, NVME_CSTS_PP);
     }
     return 0;
 }
@@ -251,7 +252,7 @@ static void end_activation(NvmeCtrl *ctrl)
     ctrl->sub->activation_ns = SSD_TIME_NEVER;
     NVME_FOR_EACH_CTRL(ctrl->sub, c)
     {
-        c->regs.csts &= ~NVME_CSTS_PP;
+        nvme_csts_clear(c, NVME_CSTS_PP);
     }
     activate(ctrl);
     nvme_request_part_done(req->ctrl, req);

@@ -342,6 +342,21 @@ static uint16_t set_profile(NvmeCtrl *ctrl, NvmeRequest *req,
     return sqe->dw[11] & PROFILE_BITS ? NVME_SC_COMMAND_SETS : 0;
 }
 
+/* Rounded up to the granularity of KAS. */
+static uint16_t set_keep_alive(NvmeCtrl *ctrl, NvmeRequest *req,
+                               const NvmeSqe *sqe)
+{
+    uint64_t unit = NVME_KAS * 100;
+    uint64_t ms = (sqe->dw[11] + unit - 1) / unit * unit;
+
+    if (ms > UINT32_MAX) {
+        return NVME_SC_KEEP_ALIVE_INVALID;
+    }
+    ctrl->features.value[NVME_FEAT_KATO] = (uint32_t)ms;
+    nvme_keep_alive_start(ctrl);
+    return 0;
+}
+
 static const Feature features[] = {
     {.id = 0x01,
      .name = "Arbitration",
@@ -436,7 +451,7 @@ static const Feature features[] = {
     {.id = 0x0f,
      .name = "Keep Alive Timer",
      .slot = NVME_FEAT_KATO,
-     .set = nvme_set_keep_alive,
+     .set = set_keep_alive,
      .help = "in ms, rounded up to seconds; at its end the controller sets "
              "CSTS.CFS; 0 (default): off"},
     {.id = 0x10,

@@ -31,20 +31,21 @@ enum {
 
 /* Values of features. */
 typedef struct NvmeFeatures {
-    uint32_t value[NVME_FEATURE_SLOTS];
-    uint32_t vector_config[NVME_MAX_VECTORS];
-    uint64_t timestamp_ms;
-    uint64_t timestamp_at_ns;
-    bool timestamp_set;
-    uint8_t host_id[16];
-    bool host_id_extended;           /* the host gave 128 bits */
-    uint64_t apst[SSD_POWER_STATES]; /* feature 0Ch */
-    bool apst_on;
-    bool apst_set;                      /* by the host, on or off */
-    uint32_t saved[NVME_FEATURE_SLOTS]; /* kept without power */
-    uint32_t is_saved;                  /* slots of it, as bits */
-    uint8_t behavior[3];                /* feature 16h: ACRE, ETDAS, LBAFEE */
-    uint16_t copy_formats; /* feature 16h, CDFE: enabled formats of Copy */
+    OF_ROOM_ADMIN uint32_t value[NVME_FEATURE_SLOTS];
+    OF_ROOM_ADMIN uint32_t vector_config[NVME_MAX_VECTORS];
+    OF_ROOM_HEALTH uint64_t timestamp_ms;
+    OF_ROOM_HEALTH uint64_t timestamp_at_ns;
+    OF_ROOM_HEALTH bool timestamp_set;
+    OF_ROOM_ADMIN uint8_t host_id[16];
+    OF_ROOM_ADMIN bool host_id_extended;           /* the host gave 128 bits */
+    OF_ROOM_ADMIN uint64_t apst[SSD_POWER_STATES]; /* feature 0Ch */
+    OF_ROOM_ADMIN bool apst_on;
+    OF_ROOM_ADMIN bool apst_set; /* by the host, on or off */
+    OF_ROOM_ADMIN uint32_t saved[NVME_FEATURE_SLOTS]; /* kept without power */
+    OF_ROOM_ADMIN uint32_t is_saved;                  /* slots of it, as bits */
+    OF_ROOM_ADMIN uint8_t behavior[3]; /* feature 16h: ACRE, ETDAS, LBAFEE */
+    OF_ROOM_ADMIN uint16_t
+        copy_formats; /* feature 16h, CDFE: enabled formats of Copy */
 } NvmeFeatures;
 
 /* ---- firmware.c ---------------------------------------------------------- */

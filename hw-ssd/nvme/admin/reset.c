@@ -15,6 +15,7 @@
 #include "health/persistent-events.h"
 #include "memory/pmr.h"
 #include "queue/queue.h"
+#include "registers/registers.h"
 #include "admin/reset.h"
 #include "reservation/reservation.h"
 #include "admin/secondary.h"
@@ -35,24 +36,20 @@ static void disable(NvmeCtrl *ctrl)
     nvme_queues_close(ctrl);
     ctrl->shutdown_req = ended ? ctrl->shutdown_req : NULL;
     ctrl->shutdown_waits &= ended;
-    ctrl->regs.csts &= kept;
+    nvme_csts_clear(ctrl, ~kept);
     nvme_firmware_reset(ctrl, NVME_RESET_CONTROLLER);
     ctrl->enabling = false;
-    ctrl->regs.intms = 0;
-    ctrl->regs.page_bits = NVME_PAGE_BITS;
+    nvme_regs_disable(ctrl);
     nvme_features_reset(ctrl);
     nvme_streams_reset(ctrl);
 }
 
 static void reset(NvmeCtrl *ctrl)
 {
-    ctrl->regs.csts &= ~NVME_CSTS_ST;
+    nvme_csts_clear(ctrl, NVME_CSTS_ST);
     disable(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_CONVENTIONAL);
-    ctrl->regs.cc = 0;
-    ctrl->regs.aqa = 0;
-    ctrl->regs.asq = 0;
-    ctrl->regs.acq = 0;
+    nvme_regs_reset(ctrl);
     nvme_cmb_reset(ctrl);
     nvme_pmr_reset(ctrl);
     nvme_timestamp_reset(ctrl);

@@ -10,6 +10,7 @@
 #include "nvme-internal.h"
 #include "queue/error-log.h"
 #include "health/keep-alive.h"
+#include "registers/registers.h"
 
 #include "simtime.h"
 
@@ -28,21 +29,6 @@ void nvme_keep_alive_start(NvmeCtrl *ctrl)
 
 uint16_t nvme_keep_alive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    nvme_keep_alive_start(ctrl);
-    return 0;
-}
-
-/* Rounded up to the granularity of KAS. */
-uint16_t nvme_set_keep_alive(NvmeCtrl *ctrl, NvmeRequest *req,
-                             const NvmeSqe *sqe)
-{
-    uint64_t unit = NVME_KAS * 100;
-    uint64_t ms = (sqe->dw[11] + unit - 1) / unit * unit;
-
-    if (ms > UINT32_MAX) {
-        return NVME_SC_KEEP_ALIVE_INVALID;
-    }
-    ctrl->features.value[NVME_FEAT_KATO] = (uint32_t)ms;
     nvme_keep_alive_start(ctrl);
     return 0;
 }

@@ -13,8 +13,6 @@
 #define NVME_KAS 10 /* granularity of the timer, in 100 ms */
 
 uint16_t nvme_keep_alive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
-uint16_t nvme_set_keep_alive(NvmeCtrl *ctrl, NvmeRequest *req,
-                             const NvmeSqe *sqe);
 
 /* The timer restarts, or stops if the feature is 0. */
 void nvme_keep_alive_start(NvmeCtrl *ctrl);

@@ -17,6 +17,7 @@
 #include "queue/bad-entry.h"
 #include "bitmap.h"
 #include "queue/completion.h"
+#include "registers/registers.h"
 #include "queue/request.h"
 #include "ring.h"
 #include "queue/shadow.h"

@@ -15,6 +15,7 @@
 #include "namespace/lba-track.h"
 #include "namespace/namespace.h"
 #include "pool.h"
+#include "registers/registers.h"
 #include "queue/request.h"
 #include "queue/steps.h"
 
@@ -315,8 +316,7 @@ static void shutdown_done(NvmeCtrl *ctrl, NvmeRequest *req)
     if (ctrl->shutdown_req == req) {
         ctrl->shutdown_req = NULL;
         ctrl->shutdown_clean = !req->status;
-        ctrl->regs.csts =
-            (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_DONE;
+        nvme_csts_shutdown(ctrl, NVME_CSTS_SHST_DONE);
     }
 }
 
