@@ -36,6 +36,7 @@ PACKAGES = "builds or installs packages; test_packaging.py has it"
 # stand before that.
 ELSEWHERE = {
     "docs/adding": "test_adding.py runs it",
+    "docs/qemu-device.md": "test_parts.py runs it",
     "README.md: qemu=": "test_command_line.py runs it (test_readme_lines)",
     "./vssd test": "it is what runs this",
     "./vssd setup": BUILDS,

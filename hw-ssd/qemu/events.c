@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * events.c - events of QMP that the device sends (hw-ssd/qemu/README.md).
+ * events.c - events of QMP that the device sends (docs/qemu-device.md).
  *
  * The events are not in QEMU's schema, so query-qmp-schema does not list them.
  * Their rate is bounded here: a rule that fires again and again tells of its

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest whose doorbells and messages are events of the host, which QEMU
-signals itself without KVM (docs: hw-ssd/qemu/README.md, "With KVM")."""
+signals itself without KVM (docs: docs/qemu-device.md, "With KVM")."""
 
 from __future__ import annotations
 

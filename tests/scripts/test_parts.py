@@ -100,7 +100,7 @@ def test_find_profile(tmp_path: Path) -> None:
 
 
 def test_prepare_edits_once(tmp_path: Path) -> None:
-    """The edits of hw-ssd/qemu/README.md, the same after a second time."""
+    """The edits of docs/qemu-device.md, the same after a second time."""
     tree = qemu_tree(tmp_path / "q")
     for _ in range(2):
         qemu_source.prepare(tree, PROJECT)
@@ -139,13 +139,25 @@ def test_patch_that_does_not_fit(tmp_path: Path) -> None:
         qemu_source.prepare(tree, PROJECT)
 
 
-def test_edits_are_those_of_the_readme() -> None:
-    """The page that people read says the same."""
-    text = (PROJECT / "hw-ssd/qemu/README.md").read_text()
-    for line in ("subdir('ssd')", "source ssd/Kconfig",
-                 "trace_events_subdirs += [ 'hw/ssd' ]",
-                 "configs/devices/x86_64-softmmu/vssd.mak"):
-        assert line in text
+@pytest.mark.parametrize("version", ["10.0.13", "11.0.0"])
+def test_edits_of_the_page(tmp_path: Path, version: str) -> None:
+    """The script of docs/qemu-device.md, run twice, makes the same edits."""
+    text = (PROJECT / "docs/qemu-device.md").read_text()
+    script = text.split("```sh\n")[1].split("```")[0]
+    trees = [qemu_tree(tmp_path / name, version) for name in ("ours", "page")]
+    for tree in trees:
+        (tree / "hw/Kconfig").write_text("source xtensa/Kconfig\n")
+    qemu_source.prepare(trees[0], PROJECT)
+    for _ in range(2):
+        subprocess.run(["sh", "-e", "-c", script], check=True,
+                       env={**os.environ, "VSSD": str(PROJECT),
+                            "QEMU": str(trees[1])})
+    for name in ("hw/meson.build", "hw/Kconfig", "meson.build",
+                 "system/physmem.c"):
+        assert (trees[1] / name).read_text() == (trees[0] / name).read_text()
+    for name in ("hw/ssd", "subprojects/vssd"):
+        assert (trees[1] / name).resolve() == (trees[0] / name).resolve()
+    assert "configs/devices/x86_64-softmmu/vssd.mak" in text
 
 
 def test_old_or_foreign_qemu(tmp_path: Path) -> None:

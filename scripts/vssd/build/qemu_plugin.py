@@ -3,7 +3,7 @@
 
 The emulator is that of Debian's package (qemu_package.py); vssd-qemu.so is
 compiled with headers of the source package of the same version, and loaded by
--plugin.  Nothing of QEMU is compiled (hw-ssd/qemu/README.md).  A package of vssd
+-plugin.  Nothing of QEMU is compiled (docs/qemu-device.md).  A package of vssd
 brings that file.
 """
 
@@ -26,7 +26,7 @@ OPTION = "qemu_source"
 STARTS = 2  # changes with what _starts() makes
 SUITE = qemu_source.SUITE
 # Before it, a vCPU may look up an access in the wrong table while the memory of a
-# PCI device moves (hw-ssd/qemu/README.md).
+# PCI device moves (docs/qemu-device.md).
 WITHOUT_RACE = (11, 0)
 
 

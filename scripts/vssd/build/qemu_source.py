@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU's source: from the user, or Debian's source package; the few edits that
 put our device into it, and patches that older versions need
-(hw-ssd/qemu/README.md lists both)."""
+(docs/qemu-device.md lists both)."""
 
 from __future__ import annotations
 
