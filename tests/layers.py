@@ -53,8 +53,9 @@ PRIVATE = {
 ROOM_MEMBERS = {
     "registers": ["ctrl->regs.csts"],
     "memory": ["ctrl->windows_on"],
-    "namespace": ["ctrl->sub->lba_track.n"],
-    "queue": ["ctrl->queues.n_io"],
+    "namespace": ["ctrl->sub->lba_track.n", "ctrl->sub->namespaces.n",
+                  "ctrl->sub->namespaces.table[0].protect"],
+    "queue": ["ctrl->queues.n_io", "ctrl->sub->ns_job.draining"],
     "health": ["ctrl->events.naer", "ctrl->features.timestamp_ms"],
     "reservation": ["ctrl->reservation_log.n"],
     "zone": ["ctrl->sub->zones.n_open"],
@@ -62,7 +63,7 @@ ROOM_MEMBERS = {
     "erase": ["ctrl->sub->erase.pass"],
     "kv": ["ctrl->sub->kv_ops"],
     "admin": ["ctrl->sub->latency.on", "ctrl->features.value[0]",
-              "ctrl->features.apst_on"],
+              "ctrl->features.apst_on", "ctrl->sub->ns_wanted.nblocks"],
 }
 # Not to be written by the core either.
 NOT_BY_CORE = {"registers"}

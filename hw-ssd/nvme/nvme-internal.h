@@ -139,7 +139,9 @@ struct NvmeSubsys {
     bool more; /* the last run stopped early, or the store has done something */
     uint64_t run_bytes; /* of data, moved since the run began */
 
-    NvmeNamespaces namespaces;
+    OF_ROOM_NAMESPACE NvmeNamespaces namespaces;
+    OF_ROOM_QUEUE NvmeNsJob ns_job;
+    OF_ROOM_ADMIN NvmeNsForm ns_wanted;  /* by the job */
     OF_ROOM_QUEUE NvmeRequests requests; /* of all controllers, as slots */
     OF_ROOM_QUEUE NvmeSlots slots;
     OF_ROOM_QUEUE uint64_t next_version; /* of written data */

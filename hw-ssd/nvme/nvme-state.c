@@ -24,7 +24,7 @@
 #include "namespace/lba-track.h"
 #include "namespace/namespace.h"
 #include "admin/nvme-features.h"
-#include "admin/ns-state.h"
+#include "ns-state.h"
 #include "nvme-state.h"
 #include "health/persistent-events.h"
 #include "queue-state.h"
@@ -82,6 +82,8 @@ static const StateRow ctrl_rows[] = {
     KEPT(more),
     KEPT(run_bytes),
     KEPT(namespaces), /* ns-state.c */
+    KEPT(ns_job),
+    KEPT(ns_wanted),
     KEPT(requests.free),
     KEPT(requests.starved_first),
     KEPT(requests.starved_last),

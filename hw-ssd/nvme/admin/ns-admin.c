@@ -113,15 +113,9 @@ static uint16_t commit(NvmeCtrl *ctrl, NvmeRequest *req)
 
 static uint16_t freed(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    NvmeNamespaces *all = &ctrl->sub->namespaces;
-
-    for (uint32_t i = 0; i < all->n_granules; i++) {
-        if (all->owner[i] == NVME_GRANULE_DIRTY) {
-            all->owner[i] = NVME_GRANULE_FREE;
-        }
-    }
-    all->job = NULL;
-    return all->wanted_blocks ? create(ctrl, req) : 0;
+    nvme_ns_regrant(ctrl, NVME_GRANULE_DIRTY, NVME_GRANULE_FREE);
+    nvme_ns_job_end(ctrl->sub);
+    return ctrl->sub->ns_wanted.nblocks ? create(ctrl, req) : 0;
 }
 
 /* Commands of namespaces that are gone: what the drive has not got, it does not
@@ -193,47 +187,42 @@ static bool is_in_drive(const NvmeCtrl *ctrl)
 
 void nvme_ns_drained(NvmeCtrl *ctrl)
 {
-    NvmeRequest *job = ctrl->sub->namespaces.job;
+    NvmeRequest *job = ctrl->sub->ns_job.req;
 
     if (!is_in_drive(ctrl)) {
-        ctrl->sub->namespaces.draining = false;
+        nvme_ns_job_drained(ctrl->sub);
         nvme_request_part_done(job->ctrl, job);
     }
 }
 
 static void free_dirty(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    ctrl->sub->namespaces.job = req;
+    nvme_ns_job_begin(req);
     req->barrier = true; /* no old data is left in the store */
     req->ns = NULL;
     req->then = drained;
     cancel(ctrl->sub);
     if (is_in_drive(ctrl)) {
-        ctrl->sub->namespaces.draining = true;
-        req->pending++; /* until nvme_ns_drained() finds that it is not */
+        nvme_ns_job_wait(req); /* for nvme_ns_drained() */
     }
 }
 
 /* ---- Namespace Management ------------------------------------------------ */
 
-/* wanted_... in granules that are free; they suffice. */
+/* ns_wanted in granules that are free; they suffice. */
 static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    NvmeNamespaces *all = &ctrl->sub->namespaces;
-    NvmeNamespace *ns;
+    const NvmeNsForm *form = &ctrl->sub->ns_wanted;
+    const NvmeNamespace *ns;
     uint32_t nsid = 1;
 
     while (nvme_ns_existing(ctrl, nsid)) {
         nsid++;
     }
-    ns = nvme_ns_create(ctrl, nsid, all->wanted_zoned ? 0 : all->wanted_blocks,
-                        all->wanted_format);
-    if (all->wanted_zoned) {
+    ns = nvme_ns_create(ctrl, nsid, form);
+    if (form->zoned) {
         nvme_zones_give(ctrl, ns);
     }
-    ns->shared = all->wanted_shared;
-    ns->kv = all->wanted_kv;
-    nvme_ns_set_protection(ns, all->wanted_extended, all->wanted_dps);
     report_change(ctrl, SEL_CREATE, nsid, ns);
     nvme_fdp_give_list(ctrl, nsid);
     req->dw0 = nsid;
@@ -348,7 +337,7 @@ static uint64_t blocks_of(const NvmeCtrl *ctrl, uint64_t bytes)
 static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
 {
-    NvmeNamespaces *all = &ctrl->sub->namespaces;
+    NvmeNsForm *form = &ctrl->sub->ns_wanted;
     uint64_t n_free = nvme_ns_count(ctrl, NVME_GRANULE_FREE);
     unsigned csi = sqe->dw[11] >> 24;
     bool kv = csi == NVME_CSI_KV;
@@ -357,7 +346,7 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     uint64_t need;
     uint16_t status;
 
-    if (csi != NVME_CSI_NVM && !(kv && all->any_kv) &&
+    if (csi != NVME_CSI_NVM && !(kv && ctrl->sub->namespaces.any_kv) &&
         !(zoned && nvme_has_both(ctrl))) {
         return NVME_SC_COMMAND_SET;
     }
@@ -371,17 +360,17 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     if (status) {
         return status;
     }
-    all->wanted_kv = kv;
-    all->wanted_zoned = zoned;
-    all->wanted_blocks =
-        kv ? blocks_of(ctrl, nvme_le64(id.nsze)) : nvme_le64(id.nsze);
-    all->wanted_format = id.flbas & 0xf;
-    all->wanted_extended = id.flbas & 0x10;
-    all->wanted_dps = id.dps;
-    all->wanted_shared = id.nmic & 1;
-    need = zoned
-               ? 0
-               : nvme_ns_granules(ctrl, all->wanted_blocks, all->wanted_format);
+    *form = (NvmeNsForm){
+        .nblocks =
+            kv ? blocks_of(ctrl, nvme_le64(id.nsze)) : nvme_le64(id.nsze),
+        .format = id.flbas & 0xf,
+        .extended = id.flbas & 0x10,
+        .dps = id.dps,
+        .shared = id.nmic & 1,
+        .kv = kv,
+        .zoned = zoned,
+    };
+    need = zoned ? 0 : nvme_ns_granules(ctrl, form->nblocks, form->format);
     if (zoned && nvme_zones_are_busy(ctrl)) { /* with the data of another */
         free_dirty(ctrl, req);
         return 0;
@@ -391,18 +380,18 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     }
     if (need == UINT64_MAX ||
         need > n_free + nvme_ns_count(ctrl, NVME_GRANULE_DIRTY)) {
-        return no_granules(ctrl, req, all->wanted_blocks, all->wanted_format);
+        return no_granules(ctrl, req, form->nblocks, form->format);
     }
     free_dirty(ctrl, req);
     return 0;
 }
 
-static void drop(NvmeCtrl *ctrl, NvmeNamespace *ns)
+static void drop(NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
     bool zoned = ns->zone_size > 0;
 
     nvme_reservation_forget(ctrl, ns);
-    nvme_kv_detach(ns);
+    nvme_kv_detach(ctrl, ns);
     nvme_ns_delete(ctrl, ns);
     if (zoned) {
         nvme_zones_drop(ctrl);
@@ -413,7 +402,7 @@ static void drop(NvmeCtrl *ctrl, NvmeNamespace *ns)
 static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
 {
-    NvmeNamespaces *all = &ctrl->sub->namespaces;
+    const NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint32_t first = req->nsid == NVME_NSID_ALL ? 1 : req->nsid;
     uint32_t last = req->nsid == NVME_NSID_ALL ? all->n : req->nsid;
 
@@ -434,7 +423,7 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
         ctrl, SEL_DELETE, req->nsid,
         req->nsid == NVME_NSID_ALL ? NULL : nvme_ns_existing(ctrl, req->nsid));
     for (uint32_t nsid = first; nsid <= last; nsid++) {
-        NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
+        const NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
         uint32_t seen = ns ? ns->attached : 0;
 
         if (ns) {
@@ -442,7 +431,7 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
         }
         nvme_notice_ns(ctrl->sub, seen, nsid);
     }
-    all->wanted_blocks = 0;
+    ctrl->sub->ns_wanted.nblocks = 0;
     free_dirty(ctrl, req);
     return 0;
 }
@@ -455,7 +444,7 @@ uint16_t nvme_ns_management(NvmeCtrl *ctrl, NvmeRequest *req,
     if (sel > SEL_DELETE) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (ctrl->sub->namespaces.job) {
+    if (ctrl->sub->ns_job.req) {
         return NVME_SC_COMMAND_SEQUENCE;
     }
     return sel == SEL_CREATE ? manage_create(ctrl, req, sqe)
@@ -505,7 +494,7 @@ uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe)
 {
     unsigned sel = sqe->dw[10] & 0xf;
-    NvmeNamespace *ns = nvme_ns_existing(ctrl, req->nsid);
+    const NvmeNamespace *ns = nvme_ns_existing(ctrl, req->nsid);
     NvmeIdList list;
     uint32_t ctrls;
     uint16_t status;
@@ -523,7 +512,7 @@ uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
     ctrls = listed(ctrl->sub, &list);
     status = check_attach(ns, ctrls, sel == SEL_ATTACH);
     if (!status) {
-        ns->attached ^= ctrls;
+        nvme_ns_set_attached(ctrl, ns, ns->attached ^ ctrls);
         nvme_notice_ns(ctrl->sub, ctrls, req->nsid);
     }
     return status;
@@ -533,8 +522,8 @@ uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
 
 /* The attached namespaces that a Set Features command is about, one after the
  * other. */
-static NvmeNamespace *next_of(NvmeCtrl *ctrl, const NvmeRequest *req,
-                              const NvmeNamespace *last)
+static const NvmeNamespace *next_of(NvmeCtrl *ctrl, const NvmeRequest *req,
+                                    const NvmeNamespace *last)
 {
     if (req->nsid != NVME_NSID_ALL) {
         return last ? NULL : req->ns;
@@ -559,7 +548,7 @@ uint16_t nvme_ns_set_protect(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe)
 {
     unsigned state = sqe->dw[11] & 7;
-    NvmeNamespace *ns = NULL;
+    const NvmeNamespace *ns = NULL;
 
     if (state >= NVME_N_PROTECTS || sqe->dw[11] >> 3) {
         return NVME_SC_INVALID_FIELD;
@@ -573,7 +562,7 @@ uint16_t nvme_ns_set_protect(NvmeCtrl *ctrl, NvmeRequest *req,
         if (state && nvme_is_zoned(ns)) {
             nvme_zones_protect(ctrl, req);
         }
-        ns->protect = (uint8_t)state;
+        nvme_ns_protect(ctrl, ns, state);
     }
     if (state) {
         req->barrier = true;
@@ -592,13 +581,13 @@ uint16_t nvme_ns_get_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_ns_set_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
 {
-    NvmeNamespace *ns = NULL;
+    const NvmeNamespace *ns = NULL;
 
     if (sqe->dw[11] >> 16) { /* DULBE */
         return NVME_SC_INVALID_FIELD;
     }
     while ((ns = next_of(ctrl, req, ns))) {
-        ns->error_recovery = sqe->dw[11];
+        nvme_ns_recover(ctrl, ns, sqe->dw[11]);
     }
     ctrl->features.value[NVME_FEAT_ERROR_RECOVERY] = sqe->dw[11];
     return 0;
@@ -613,18 +602,18 @@ void nvme_ns_reset(NvmeCtrl *ctrl)
         }
     }
     for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
-        ctrl->sub->namespaces.table[i].error_recovery =
-            ctrl->features.value[NVME_FEAT_ERROR_RECOVERY];
+        nvme_ns_recover(ctrl, &ctrl->sub->namespaces.table[i],
+                        ctrl->features.value[NVME_FEAT_ERROR_RECOVERY]);
     }
 }
 
 void nvme_ns_power_on(NvmeCtrl *ctrl)
 {
     for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
-        NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
+        const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
         if (ns->protect == NVME_PROTECT_POWER_CYCLE) {
-            ns->protect = NVME_PROTECT_NONE;
+            nvme_ns_protect(ctrl, ns, NVME_PROTECT_NONE);
         }
     }
 }

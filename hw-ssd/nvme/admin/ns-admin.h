@@ -33,7 +33,7 @@ uint16_t nvme_ns_set_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
 void nvme_ns_reset(NvmeCtrl *ctrl);
 void nvme_ns_power_on(NvmeCtrl *ctrl);
 
-/* The drive has ended a step, with NvmeNamespaces.draining: the job goes on
+/* The drive has ended a step, with NvmeNsJob.draining: the job goes on
  * once it has none of a namespace that is gone. */
 void nvme_ns_drained(NvmeCtrl *ctrl);
 

@@ -68,15 +68,8 @@ static uint64_t parse_bytes(const char *text, char **end)
 }
 
 /* LBA format, and how a namespace uses its metadata. */
-typedef struct Form {
-    unsigned format;
-    bool extended;
-    uint8_t dps;
-    bool kv;
-} Form;
-
 /* What NvmeConfig says.  false: the drive has no such format. */
-static bool form_of_drive(const NvmeCtrl *ctrl, Form *form)
+static bool form_of_drive(const NvmeCtrl *ctrl, NvmeNsForm *form)
 {
     const NvmeConfig *cfg = &ctrl->cfg;
     /* Format 0: the drive's blocks, or larger ones with zones. */
@@ -86,7 +79,7 @@ static bool form_of_drive(const NvmeCtrl *ctrl, Form *form)
     };
     int i = nvme_ns_find_format(ctrl, nvme_ns_format(ctrl, 0), &like);
 
-    *form = (Form){
+    *form = (NvmeNsForm){
         .format = (unsigned)i,
         .extended = cfg->metadata_extended,
         .dps = cfg->pi | (cfg->pi && cfg->pi_first ? 8 : 0),
@@ -95,7 +88,7 @@ static bool form_of_drive(const NvmeCtrl *ctrl, Form *form)
 }
 
 /* "pi=1", "guard=64", "qualified", "first" or "extended". */
-static bool parse_word(const char *word, Form *form, NvmeProtection *like)
+static bool parse_word(const char *word, NvmeNsForm *form, NvmeProtection *like)
 {
     if (g_str_has_prefix(word, "pi=") && word[3] >= '0' && word[3] <= '3' &&
         !word[4]) {
@@ -116,7 +109,7 @@ static bool parse_word(const char *word, Form *form, NvmeProtection *like)
 
 /* ":4096", ":4096+16:pi=1" or nothing, up to the end.  false: anything else, or
  * the drive has no such format. */
-static bool parse_form(const NvmeCtrl *ctrl, const char *text, Form *form)
+static bool parse_form(const NvmeCtrl *ctrl, const char *text, NvmeNsForm *form)
 {
     g_auto(GStrv) word = NULL;
     NvmeProtection like = {0};
@@ -128,10 +121,10 @@ static bool parse_form(const NvmeCtrl *ctrl, const char *text, Form *form)
         return form_of_drive(ctrl, form);
     }
     if (strcmp(text, ":kv") == 0) {
-        *form = (Form){.kv = true};
+        *form = (NvmeNsForm){.kv = true};
         return true;
     }
-    *form = (Form){0};
+    *form = (NvmeNsForm){0};
     word = g_strsplit(text, ":", -1); /* the first is empty */
     bytes = text[0] == ':' ? g_ascii_strtoull(word[1], &end, 10) : 0;
     if (bytes && *end == '+' && g_ascii_isdigit(end[1])) {
@@ -147,19 +140,19 @@ static bool parse_form(const NvmeCtrl *ctrl, const char *text, Form *form)
     }
     like.meta_bytes = (uint16_t)MIN(meta, UINT16_MAX);
     i = nvme_ns_find_format(ctrl, (uint32_t)MIN(bytes, UINT32_MAX), &like);
-    form->format = (unsigned)i;
+    form->format = (uint8_t)i;
     return i >= 0 && !nvme_ns_check_protection(ctrl, form->format,
                                                form->extended, form->dps);
 }
 
-static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
+static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, NvmeNsForm form,
                 GError **error)
 {
     unsigned format = form.format;
     uint32_t block_bytes = nvme_ns_format(ctrl, format);
     uint64_t nblocks = bytes / block_bytes;
     g_autofree char *why = NULL;
-    NvmeNamespace *ns;
+    const NvmeNamespace *ns;
 
     if (nsid > ctrl->sub->namespaces.n) {
         return refuse(ctrl, error, "allowed are at most 256");
@@ -180,19 +173,18 @@ static bool add(NvmeCtrl *ctrl, uint32_t nsid, uint64_t bytes, Form form,
         (why = g_strdup(nvme_kv_refuses(ctrl, bytes >> ctrl->block_shift)))) {
         return refuse(ctrl, error, why);
     }
-    ns = nvme_ns_create(ctrl, nsid, nblocks, format);
-    ns->kv = form.kv;
-    ctrl->sub->namespaces.any_kv |= form.kv;
-    nvme_ns_set_protection(ns, form.extended, form.dps);
-    ns->attached = 1; /* to the first controller */
-    ns->shared = nvme_is_multi(ctrl);
+    form.nblocks = nblocks;
+    form.shared = nvme_is_multi(ctrl);
+    ns = nvme_ns_create(ctrl, nsid, &form);
+    nvme_ns_attach(ctrl, ns, true);
     return true;
 }
 
 /* With zones.conventional: all zones. */
 static bool add_zoned(NvmeCtrl *ctrl, uint32_t nsid, GError **error)
 {
-    NvmeNamespace *ns;
+    NvmeNsForm form = {.zoned = true, .shared = nvme_is_multi(ctrl)};
+    const NvmeNamespace *ns;
 
     if (!nvme_has_both(ctrl)) {
         return refuse(ctrl, error, "zoned needs zones.conventional");
@@ -200,10 +192,10 @@ static bool add_zoned(NvmeCtrl *ctrl, uint32_t nsid, GError **error)
     if (ctrl->sub->namespaces.zoned) {
         return refuse(ctrl, error, "there is one set of zones");
     }
-    ns = nvme_ns_create(ctrl, nsid, 0, (unsigned)nvme_ns_zoned_format(ctrl));
+    form.format = (uint8_t)nvme_ns_zoned_format(ctrl);
+    ns = nvme_ns_create(ctrl, nsid, &form);
     nvme_zones_give(ctrl, ns);
-    ns->attached = 1; /* to the first controller */
-    ns->shared = nvme_is_multi(ctrl);
+    nvme_ns_attach(ctrl, ns, true);
     return true;
 }
 
@@ -213,7 +205,7 @@ static bool add_one(NvmeCtrl *ctrl, uint32_t nsid, const char *text,
 {
     const NvmeProtection none = {0};
     uint64_t bytes;
-    Form form;
+    NvmeNsForm form;
     char *end;
 
     if (strcmp(text, "zoned") == 0) {
@@ -251,7 +243,8 @@ static bool parse_number(const char *text, uint64_t *n, const char **rest)
     return g_ascii_isdigit(*text) && (*end == ':' || !*end);
 }
 
-static bool add_equal(NvmeCtrl *ctrl, uint64_t n, Form form, GError **error)
+static bool add_equal(NvmeCtrl *ctrl, uint64_t n, NvmeNsForm form,
+                      GError **error)
 {
     const NvmeNamespaces *all = &ctrl->sub->namespaces;
 
@@ -271,18 +264,13 @@ static bool add_equal(NvmeCtrl *ctrl, uint64_t n, Form form, GError **error)
     return true;
 }
 
-static void make_the_only_one(NvmeCtrl *ctrl, Form form)
+static void make_the_only_one(NvmeCtrl *ctrl, NvmeNsForm form)
 {
-    NvmeNamespace *ns = &ctrl->sub->namespaces.table[0];
+    const NvmeNamespace *ns;
 
-    ns->exists = true;
-    ns->attached = 1; /* to the first controller */
-    ns->shared = nvme_is_multi(ctrl);
-    ns->nblocks = ctrl->cfg.nblocks;
-    ns->eui64 = ctrl->cfg.eui64;
-    ns->run = UINT64_MAX;
-    nvme_ns_set_format(ctrl, ns, form.format);
-    nvme_ns_set_protection(ns, form.extended, form.dps);
+    form.shared = nvme_is_multi(ctrl);
+    ns = nvme_ns_create_only(ctrl, &form);
+    nvme_ns_attach(ctrl, ns, true);
     if (ctrl->sub->zones.n > 0) {
         nvme_zones_give(ctrl, ns);
     }
@@ -292,7 +280,7 @@ bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)
 {
     const char *text = ctrl->cfg.namespaces;
     g_auto(GStrv) part = NULL;
-    Form form;
+    NvmeNsForm form;
     const char *rest;
     uint64_t n;
 
@@ -313,7 +301,9 @@ bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)
         if (form.kv && nvme_has_both(ctrl)) {
             return refuse(ctrl, error, nvme_kv_refuses(ctrl, 0));
         }
-        ctrl->sub->namespaces.any_kv = form.kv; /* with 0:kv, too */
+        if (form.kv) {
+            nvme_ns_allow_kv(ctrl); /* with 0:kv, too */
+        }
         return add_equal(ctrl, n, form, error);
     }
     part = g_strsplit_set(text, ";/", -1);

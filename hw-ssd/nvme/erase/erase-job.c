@@ -311,8 +311,7 @@ static bool is_drained(const NvmeCtrl *ctrl)
             return false;
         }
     }
-    return !ctrl->sub->namespaces.job &&
-           !ctrl->sub->erase_client->works(ctrl->sub);
+    return !ctrl->sub->ns_job.req && !ctrl->sub->erase_client->works(ctrl->sub);
 }
 
 /* A purge that has no room to move data stands still.  It may have to wait for

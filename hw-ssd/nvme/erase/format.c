@@ -115,7 +115,7 @@ static uint16_t check(const NvmeCtrl *ctrl, const NvmeRequest *req,
     if (any_protected(ctrl, req->nsid)) {
         return NVME_SC_NS_PROTECTED;
     }
-    if (ctrl->sub->namespaces.job) {
+    if (ctrl->sub->ns_job.req) {
         return NVME_SC_COMMAND_SEQUENCE;
     }
     return ssd_read_only(ctrl->ssd) ? NVME_SC_READ_ONLY : 0;
@@ -159,23 +159,15 @@ uint16_t nvme_format(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* The namespace keeps its place in the drive.  Of a last block that it had only
- * in part it has all now: its granules have room for it. */
-static void apply(NvmeCtrl *ctrl, NvmeNamespace *ns, const NvmeEraseJob *job)
+static void apply(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                  const NvmeEraseJob *job)
 {
-    uint64_t drive = ns->nblocks << ns->drive_shift;
     uint64_t nblocks = ns->nblocks;
     NvmeProtection was = ns->protection;
     uint8_t old = ns->format;
-    uint64_t per_block;
 
-    nvme_ns_set_format(ctrl, ns, job->format);
-    if (ns->protection.meta_bytes) {
-        nvme_ns_set_protection(ns, is_extended(job->dw10),
-                               protection_of(job->dw10));
-    }
-    per_block = 1ULL << ns->drive_shift;
-    ns->nblocks = (drive + per_block - 1) / per_block;
+    nvme_ns_reformat(ctrl, ns, job->format, is_extended(job->dw10),
+                     protection_of(job->dw10));
     nvme_ns_expect_writes(ctrl, ns, 0, ns->nblocks << ns->drive_shift,
                           SSD_WRITES_UNKNOWN);
     if (ns->format != old || ns->nblocks != nblocks ||
@@ -208,7 +200,7 @@ bool nvme_format_look(NvmeCtrl *ctrl)
     }
     ctrl->sub->erase = (NvmeEraseJob){.phase = NVME_ERASE_NONE};
     for (uint32_t i = 0; !job.status && i < ctrl->sub->namespaces.n; i++) {
-        NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
+        const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
         if (in_scope(ns, job.nsid)) {
             apply(ctrl, ns, &job);

@@ -196,14 +196,11 @@ uint16_t nvme_sanitize(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 static void settle_granules(NvmeCtrl *ctrl, bool keeps)
 {
-    NvmeNamespaces *all = &ctrl->sub->namespaces;
-    uint16_t from = keeps ? NVME_GRANULE_FREE : NVME_GRANULE_DIRTY;
-    uint16_t to = keeps ? NVME_GRANULE_DIRTY : NVME_GRANULE_FREE;
-
-    for (uint32_t i = 0; i < all->n_granules; i++) {
-        if (all->owner[i] == from) {
-            all->owner[i] = to; /* the pattern is data; else there is none */
-        }
+    /* The pattern is data; else there is none. */
+    if (keeps) {
+        nvme_ns_regrant(ctrl, NVME_GRANULE_FREE, NVME_GRANULE_DIRTY);
+    } else {
+        nvme_ns_regrant(ctrl, NVME_GRANULE_DIRTY, NVME_GRANULE_FREE);
     }
 }
 

@@ -82,10 +82,10 @@ static uint64_t n_chunks(const NvmeCtrl *ctrl, uint32_t nsid)
 }
 
 /* The namespace of a chunk; *chunk: within it. */
-static NvmeNamespace *find_chunk(NvmeCtrl *ctrl, uint64_t *chunk)
+static const NvmeNamespace *find_chunk(NvmeCtrl *ctrl, uint64_t *chunk)
 {
     for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
-        NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
+        const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
         if (!is_tested(ctrl, ns, ctrl->self_test.nsid)) {
             continue;
@@ -175,7 +175,7 @@ static void read_next(NvmeCtrl *ctrl)
     uint64_t n = all ? chunk_blocks(ctrl) : ctrl->unit_blocks;
     unsigned __int128 most = n_chunks(ctrl, t->nsid);
     uint64_t chunk = all ? t->next : (uint64_t)(most * t->next / t->n);
-    NvmeNamespace *ns = find_chunk(ctrl, &chunk);
+    const NvmeNamespace *ns = find_chunk(ctrl, &chunk);
     NvmeRequest *req;
     uint64_t first;
 

@@ -672,14 +672,14 @@ static void free_kv(void *p)
     g_free(kv);
 }
 
-void nvme_kv_detach(NvmeNamespace *ns)
+void nvme_kv_detach(NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
     NvmeKv *kv = ns->index;
 
     if (kv) {
         kv->ns = NULL;
         forget(kv, NVME_SC_INVALID_FIELD);
-        ns->index = NULL;
+        nvme_ns_set_index(ctrl, ns, NULL);
     }
 }
 
@@ -730,7 +730,7 @@ static uint32_t turns_of(uint32_t frames)
     return MAX(frames / (4 * KV_HEIGHT), 1);
 }
 
-NvmeKv *nvme_kv_of(NvmeCtrl *ctrl, NvmeNamespace *ns)
+NvmeKv *nvme_kv_of(NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
     NvmeSubsys *sub = ctrl->sub;
     uint32_t unit_bytes = ssd_info(ctrl->ssd)->unit_bytes;
@@ -755,7 +755,7 @@ NvmeKv *nvme_kv_of(NvmeCtrl *ctrl, NvmeNamespace *ns)
     kv->dirt = MIN(frames / 2, kv->n_units / 16);
     kv->reserve = 2 * kv->dirt + 8 * KV_HEIGHT;
     kv->tree = (KvTree){.cache = &kv->cache, .space = &kv->space};
-    ns->index = kv;
+    nvme_ns_set_index(ctrl, ns, kv);
     if (!sub->kv_all) {
         sub->kv_all = g_ptr_array_new_with_free_func(free_kv);
     }

@@ -42,8 +42,8 @@ typedef enum NvmeKvPhase {
 } NvmeKvPhase;
 
 struct NvmeKv {
-    NvmeCtrl *ctrl;    /* the first one */
-    NvmeNamespace *ns; /* NULL: it is gone */
+    NvmeCtrl *ctrl;          /* the first one */
+    const NvmeNamespace *ns; /* NULL: it is gone */
     KvSpace space;
     KvCache cache;
     KvTree tree;
@@ -90,7 +90,7 @@ struct NvmeKv {
 };
 
 /* Of the command's namespace, which is one of key-value pairs. */
-NvmeKv *nvme_kv_of(NvmeCtrl *ctrl, NvmeNamespace *ns);
+NvmeKv *nvme_kv_of(NvmeCtrl *ctrl, const NvmeNamespace *ns);
 
 /* Could a namespace of so many blocks of the drive be one?  NULL: yes; else why
  * not. */
@@ -127,7 +127,7 @@ bool nvme_kv_commit_all(NvmeSubsys *sub);
  * wait end with the status. */
 void nvme_kv_forget(NvmeSubsys *sub, const NvmeNamespace *ns, uint16_t status);
 /* And the namespace goes. */
-void nvme_kv_detach(NvmeNamespace *ns);
+void nvme_kv_detach(NvmeCtrl *ctrl, const NvmeNamespace *ns);
 /* No request is in use any more. */
 void nvme_kv_free_all(NvmeSubsys *sub);
 

@@ -94,7 +94,7 @@ uint16_t nvme_ns_identify_missing(const NvmeCtrl *ctrl, const NvmeSqe *sqe)
                : nvme_ns_missing(ctrl, sqe->dw[1]);
 }
 
-NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid)
+const NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid)
 {
     return nvme_ns_valid(ctrl, nsid) &&
                    ctrl->sub->namespaces.table[nsid - 1].exists
@@ -102,10 +102,57 @@ NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid)
                : NULL;
 }
 
-void nvme_ns_attach(const NvmeCtrl *ctrl, NvmeNamespace *ns, bool on)
+/* ---- members ------------------------------------------------------------- */
+
+static NvmeNamespace *own(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
-    ns->attached = (ns->attached & ~(1U << ctrl->index)) | (uint32_t)on
-                                                               << ctrl->index;
+    return &ctrl->sub->namespaces.table[ns->nsid - 1];
+}
+
+void nvme_ns_attach(const NvmeCtrl *ctrl, const NvmeNamespace *ns, bool on)
+{
+    own(ctrl, ns)->attached =
+        (ns->attached & ~(1U << ctrl->index)) | (uint32_t)on << ctrl->index;
+}
+
+void nvme_ns_set_attached(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                          uint32_t ctrls)
+{
+    own(ctrl, ns)->attached = ctrls;
+}
+
+void nvme_ns_protect(NvmeCtrl *ctrl, const NvmeNamespace *ns, NvmeProtect state)
+{
+    own(ctrl, ns)->protect = (uint8_t)state;
+}
+
+void nvme_ns_recover(NvmeCtrl *ctrl, const NvmeNamespace *ns, uint32_t value)
+{
+    own(ctrl, ns)->error_recovery = value;
+}
+
+void nvme_ns_count_command(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                           NvmeWork work, uint64_t bytes, bool ok)
+{
+    NvmeNsCounts *count = &own(ctrl, ns)->count;
+
+    if (ok) {
+        count->commands[work]++;
+        count->bytes[work] += bytes;
+    } else {
+        count->failed++;
+    }
+}
+
+void nvme_ns_set_index(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                       struct NvmeKv *index)
+{
+    own(ctrl, ns)->index = index;
+}
+
+void nvme_ns_allow_kv(NvmeCtrl *ctrl)
+{
+    ctrl->sub->namespaces.any_kv = true;
 }
 
 bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
@@ -273,9 +320,11 @@ void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
     ns->drive_shift = ns->block_shift - ctrl->block_shift;
 }
 
-void nvme_ns_set_zones(NvmeCtrl *ctrl, NvmeNamespace *ns, uint64_t n,
+void nvme_ns_set_zones(NvmeCtrl *ctrl, const NvmeNamespace *zoned, uint64_t n,
                        uint64_t size, uint64_t capacity)
 {
+    NvmeNamespace *ns = own(ctrl, zoned);
+
     ns->zone_size = size << ns->drive_shift;
     ns->zone_capacity = capacity << ns->drive_shift;
     ns->nblocks = n * size;
@@ -351,22 +400,27 @@ void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns)
     ns->run = n ? (uint64_t)run * all->granule_blocks : 0;
 }
 
-NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
-                              unsigned format)
+const NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid,
+                                    const NvmeNsForm *form)
 {
     NvmeNamespaces *all = &ctrl->sub->namespaces;
     NvmeNamespace *ns = &all->table[nsid - 1];
-    uint64_t need = nvme_ns_granules(ctrl, nblocks, format);
+    uint64_t nblocks = form->zoned ? 0 : form->nblocks;
+    uint64_t need = nvme_ns_granules(ctrl, nblocks, form->format);
     uint32_t at = find_run(all, need);
 
     *ns = (NvmeNamespace){
         .nsid = nsid,
         .exists = true,
+        .shared = form->shared,
         .nblocks = nblocks,
         .serial = all->created++,
+        .kv = form->kv,
     };
+    all->any_kv |= form->kv;
     ns->eui64 = ctrl->cfg.eui64 ? ctrl->cfg.eui64 + ns->serial : 0;
-    nvme_ns_set_format(ctrl, ns, format);
+    nvme_ns_set_format(ctrl, ns, form->format);
+    nvme_ns_set_protection(ns, form->extended, form->dps);
     for (uint32_t i = at < all->n_granules ? at : 0; need; i++) {
         g_assert(i < all->n_granules);
         if (all->owner[i] == NVME_GRANULE_FREE) {
@@ -376,6 +430,37 @@ NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
     }
     nvme_ns_adopt(ctrl, ns);
     return ns;
+}
+
+const NvmeNamespace *nvme_ns_create_only(NvmeCtrl *ctrl, const NvmeNsForm *form)
+{
+    NvmeNamespace *ns = &ctrl->sub->namespaces.table[0];
+
+    ns->exists = true;
+    ns->shared = form->shared;
+    ns->nblocks = ctrl->cfg.nblocks;
+    ns->eui64 = ctrl->cfg.eui64;
+    ns->run = UINT64_MAX;
+    nvme_ns_set_format(ctrl, ns, form->format);
+    nvme_ns_set_protection(ns, form->extended, form->dps);
+    return ns;
+}
+
+/* Of a last block that it had only in part it has all now: its granules have
+ * room for it. */
+void nvme_ns_reformat(NvmeCtrl *ctrl, const NvmeNamespace *old, unsigned format,
+                      bool extended, uint8_t dps)
+{
+    NvmeNamespace *ns = own(ctrl, old);
+    uint64_t drive = ns->nblocks << ns->drive_shift;
+    uint64_t per_block;
+
+    nvme_ns_set_format(ctrl, ns, format);
+    if (ns->protection.meta_bytes) {
+        nvme_ns_set_protection(ns, extended, dps);
+    }
+    per_block = 1ULL << ns->drive_shift;
+    ns->nblocks = (drive + per_block - 1) / per_block;
 }
 
 void nvme_ns_expect_writes(NvmeCtrl *ctrl, const NvmeNamespace *ns,
@@ -394,7 +479,7 @@ void nvme_ns_expect_writes(NvmeCtrl *ctrl, const NvmeNamespace *ns,
     }
 }
 
-void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
+void nvme_ns_delete(NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
     nvme_ns_expect_writes(ctrl, ns, 0, ns->nblocks << ns->drive_shift,
                           SSD_WRITES_UNKNOWN);
@@ -405,7 +490,18 @@ void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
         ctrl->sub->namespaces.zoned = 0;
     }
     g_free(ns->granule);
-    *ns = (NvmeNamespace){.nsid = ns->nsid};
+    *own(ctrl, ns) = (NvmeNamespace){.nsid = ns->nsid};
+}
+
+void nvme_ns_regrant(NvmeCtrl *ctrl, uint16_t from, uint16_t to)
+{
+    NvmeNamespaces *all = &ctrl->sub->namespaces;
+
+    for (uint32_t i = 0; i < all->n_granules; i++) {
+        if (all->owner[i] == from) {
+            all->owner[i] = to;
+        }
+    }
 }
 
 void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)

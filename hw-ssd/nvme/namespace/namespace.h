@@ -17,11 +17,12 @@ static inline bool nvme_is_attached(const NvmeCtrl *ctrl,
 }
 
 /* The namespace, if it is attached to the controller. */
-static inline NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl, uint32_t nsid)
+static inline const NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl,
+                                                uint32_t nsid)
 {
     uint32_t i = nsid - 1;
 
-    NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
+    const NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
     /* A host that enables only the NVM Command Set finds none of key-value
      * pairs. */
@@ -44,9 +45,26 @@ uint16_t nvme_ns_missing(const NvmeCtrl *ctrl, uint32_t nsid);
 uint16_t nvme_ns_identify_missing(const NvmeCtrl *ctrl, const NvmeSqe *sqe);
 
 /* Is there one, attached or not?  NULL: there is none. */
-NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid);
+const NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid);
 
-void nvme_ns_attach(const NvmeCtrl *ctrl, NvmeNamespace *ns, bool on);
+/* To this controller, or not; to these, as bits. */
+void nvme_ns_attach(const NvmeCtrl *ctrl, const NvmeNamespace *ns, bool on);
+void nvme_ns_set_attached(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                          uint32_t ctrls);
+
+/* Features 84h and 05h of it. */
+void nvme_ns_protect(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                     NvmeProtect state);
+void nvme_ns_recover(NvmeCtrl *ctrl, const NvmeNamespace *ns, uint32_t value);
+
+/* A command of it has ended. */
+void nvme_ns_count_command(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                           NvmeWork work, uint64_t bytes, bool ok);
+
+/* Of key-value pairs: its index; there may be such namespaces. */
+void nvme_ns_set_index(NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                       struct NvmeKv *index);
+void nvme_ns_allow_kv(NvmeCtrl *ctrl);
 
 /* Could there be one? */
 static inline bool nvme_ns_valid(const NvmeCtrl *ctrl, uint32_t nsid)
@@ -74,11 +92,10 @@ int nvme_ns_find_format(const NvmeCtrl *ctrl, uint32_t block_bytes,
 
 /*
  * May a namespace of the format have extended blocks (FLBAS bit 4), and this
- * protection (DPS)?  Status code.  And set them, after the format.
+ * protection (DPS)?  Status code.
  */
 uint16_t nvme_ns_check_protection(const NvmeCtrl *ctrl, unsigned format,
                                   bool extended, uint8_t dps);
-void nvme_ns_set_protection(NvmeNamespace *ns, bool extended, uint8_t dps);
 
 /* Granules that so many blocks of a format take; UINT64_MAX: more than the
  * drive has.  Granules that are free, or dirty. */
@@ -87,16 +104,28 @@ uint64_t nvme_ns_granules(const NvmeCtrl *ctrl, uint64_t nblocks,
 uint32_t nvme_ns_count(const NvmeCtrl *ctrl, uint16_t owner);
 uint64_t nvme_ns_granule_bytes(const NvmeCtrl *ctrl);
 
-/* Make one, not attached, in free granules, of which there must be enough. */
-NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
-                              unsigned format);
+/* Make one, not attached, in free granules, of which there must be enough; or,
+ * without namespaces=, the one that has the whole drive. */
+const NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid,
+                                    const NvmeNsForm *form);
+const NvmeNamespace *nvme_ns_create_only(NvmeCtrl *ctrl,
+                                         const NvmeNsForm *form);
 /* Its granules are dirty from now on; hints about them are forgotten. */
-void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns);
-/* The granules of nsid are its blocks, in their order (nvme-state.c). */
-void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns);
-/* Without protection information, and with separate metadata. */
+void nvme_ns_delete(NvmeCtrl *ctrl, const NvmeNamespace *ns);
+/* All granules of one owner have another. */
+void nvme_ns_regrant(NvmeCtrl *ctrl, uint16_t from, uint16_t to);
+
+/* It keeps its place in the drive. */
+void nvme_ns_reformat(NvmeCtrl *ctrl, const NvmeNamespace *ns, unsigned format,
+                      bool extended, uint8_t dps);
+
+/* Of one that is loaded (ns-state.c): its format, without protection
+ * information, and with separate metadata; that; its blocks are the granules of
+ * nsid, in their order. */
 void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
                         unsigned format);
+void nvme_ns_set_protection(NvmeNamespace *ns, bool extended, uint8_t dps);
+void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns);
 
 /* With dsm_hints: blocks of the drive, from the beginning of the namespace on,
  * will be written that often; see ssd_expect_writes(). */
@@ -105,7 +134,7 @@ void nvme_ns_expect_writes(NvmeCtrl *ctrl, const NvmeNamespace *ns,
 
 /* Its blocks are those of the drive's n zones, in its blocks; it has granules
  * no more (nvme_zones_give()). */
-void nvme_ns_set_zones(NvmeCtrl *ctrl, NvmeNamespace *ns, uint64_t n,
+void nvme_ns_set_zones(NvmeCtrl *ctrl, const NvmeNamespace *ns, uint64_t n,
                        uint64_t size, uint64_t capacity);
 
 /* The format of a zoned namespace: blocks are mapping units. */

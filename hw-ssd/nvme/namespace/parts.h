@@ -100,25 +100,27 @@ struct NvmeNamespace {
  * granules of equal size; a namespace owns whole ones.
  */
 typedef struct NvmeNamespaces {
-    NvmeNamespace *table; /* by NSID - 1 */
-    uint32_t n;           /* NN: the greatest NSID */
-    bool managed;         /* by the host; else there is one, without granules */
-    bool any_kv;          /* the drive has the Key Value Command Set */
+    OF_ROOM_NAMESPACE NvmeNamespace *table; /* by NSID - 1 */
+    uint32_t n;                             /* NN: the greatest NSID */
+    bool managed; /* by the host; else there is one, without granules */
+    bool any_kv;  /* the drive has the Key Value Command Set */
     uint32_t granule_blocks;
     uint32_t n_granules;
     uint64_t base;  /* the drive's address of the first one */
     uint32_t zoned; /* NSID of the one that has the zones; 0: none has */
-    uint16_t *owner;
-    uint64_t created;       /* how many were, ever */
-    NvmeRequest *job;       /* creates or deletes; NULL: none does */
-    bool draining;          /* it waits for commands of deleted namespaces */
-    uint64_t wanted_blocks; /* what it is to create */
-    uint8_t wanted_format;
-    bool wanted_extended;
-    uint8_t wanted_dps;
-    bool wanted_shared;
-    bool wanted_kv;
-    bool wanted_zoned;
+    OF_ROOM_NAMESPACE uint16_t *owner;
+    uint64_t created; /* how many were, ever */
 } NvmeNamespaces;
+
+/* What one is to be. */
+typedef struct NvmeNsForm {
+    uint64_t nblocks; /* 0: none is wanted */
+    uint8_t format;
+    bool extended; /* as FLBAS bit 4 */
+    uint8_t dps;
+    bool shared;
+    bool kv;
+    bool zoned; /* it gets all zones, and no granules */
+} NvmeNsForm;
 
 #endif

@@ -81,8 +81,8 @@ struct NvmeRequest {
     uint32_t dw0;
     uint32_t dw1;
     uint32_t nsid;
-    NvmeNamespace *ns; /* of nsid; NULL: none that is attached */
-    uint64_t lba;      /* of the namespace, as nblocks */
+    const NvmeNamespace *ns; /* of nsid; NULL: none that is attached */
+    uint64_t lba;            /* of the namespace, as nblocks */
     uint32_t nblocks;
     uint16_t stream; /* of the drive, for WRITE steps */
     uint64_t fetch_ns;
@@ -201,7 +201,7 @@ struct NvmeSq {
  * message: with NvmeSubsys.faults only; false: the message is not sent.
  * may_go: may the step, which is of a zone, go to the drive now?
  * zone_step_end: such a step has ended, or never began.
- * drained: the drive has ended a step, with NvmeNamespaces.draining only.
+ * drained: the drive has ended a step, with NvmeNsJob.draining only.
  */
 typedef struct NvmeQueueClient {
     void (*bad_doorbell)(NvmeCtrl *ctrl, bool value);
@@ -245,6 +245,12 @@ typedef struct NvmeSlots {
     uint32_t free; /* the first free one, or ILIST_NONE */
     uint32_t in_use;
 } NvmeSlots;
+
+/* A command that creates or deletes namespaces; one at a time. */
+typedef struct NvmeNsJob {
+    NvmeRequest *req; /* NULL: there is none */
+    bool draining;    /* it waits for commands of deleted namespaces */
+} NvmeNsJob;
 
 /* ---- error-log.c --------------------------------------------------------- */
 

@@ -94,6 +94,27 @@ void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req)
     }
 }
 
+void nvme_ns_job_begin(NvmeRequest *req)
+{
+    req->ctrl->sub->ns_job.req = req;
+}
+
+void nvme_ns_job_wait(NvmeRequest *req)
+{
+    req->ctrl->sub->ns_job.draining = true;
+    req->pending++;
+}
+
+void nvme_ns_job_drained(NvmeSubsys *sub)
+{
+    sub->ns_job.draining = false;
+}
+
+void nvme_ns_job_end(NvmeSubsys *sub)
+{
+    sub->ns_job.req = NULL;
+}
+
 void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     bool io = !req->admin && !req->shutdown;
@@ -121,8 +142,8 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
         ctrl->sub->life.busy_ns +=
             ctrl->sub->now_ns - ctrl->sub->life.busy_since_ns;
     }
-    if (G_UNLIKELY(ctrl->sub->namespaces.job == req)) {
-        ctrl->sub->namespaces.job = NULL; /* it did not come to its end */
+    if (G_UNLIKELY(ctrl->sub->ns_job.req == req)) {
+        nvme_ns_job_end(ctrl->sub); /* it did not come to its end */
     }
     req->used = false;
     req->next = ctrl->sub->requests.free;

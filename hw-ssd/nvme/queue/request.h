@@ -55,6 +55,15 @@ void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req);
 /* Its data has been moved: give the buffers back. */
 void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req);
 
+/* The command creates or deletes namespaces: until it ends no other one does.
+ */
+void nvme_ns_job_begin(NvmeRequest *req);
+void nvme_ns_job_end(NvmeSubsys *sub);
+/* It waits, as one part more, until the drive has no command of those that are
+ * gone. */
+void nvme_ns_job_wait(NvmeRequest *req);
+void nvme_ns_job_drained(NvmeSubsys *sub);
+
 /* For how long an I/O command was in flight (SMART: controller busy time). */
 uint64_t nvme_busy_ns(const NvmeCtrl *ctrl);
 

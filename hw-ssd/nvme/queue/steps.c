@@ -320,17 +320,6 @@ static void shutdown_done(NvmeCtrl *ctrl, NvmeRequest *req)
     }
 }
 
-static void count_ns(const NvmeRequest *req)
-{
-    NvmeNsCounts *count = &req->ns->count;
-
-    count->failed += req->status != 0;
-    if (!req->status) {
-        count->commands[req->work]++;
-        count->bytes[req->work] += req->bytes;
-    }
-}
-
 /* Fused commands complete in order; the second fails with the first. */
 static void complete_first(NvmeCtrl *ctrl, NvmeRequest *req)
 {
@@ -374,7 +363,8 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
         nvme_log_error(ctrl, req->sq->id, req, req->status);
     }
     if (req->ns) {
-        count_ns(req);
+        nvme_ns_count_command(ctrl, req->ns, req->work, req->bytes,
+                              req->status == 0);
     }
     if (ctrl->machine->trace || ctrl->sub->durable_log) {
         trace(ctrl, req);
@@ -416,7 +406,7 @@ void nvme_step_completed(NvmeSubsys *sub, const SsdCompletion *c)
 
     slot_put(ctrl, c->tag);
     step_end(ctrl, step, c->status, c->complete_ns);
-    if (ctrl->sub->namespaces.draining) {
+    if (ctrl->sub->ns_job.draining) {
         ctrl->queue_client->drained(ctrl);
     }
     if (req->deletion && !req->in_drive) {

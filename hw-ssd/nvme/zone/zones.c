@@ -690,7 +690,7 @@ static bool is_blank(const NvmeZone *zone)
            zone->stream == NVME_ZONE_NO_STREAM && !zone->writes;
 }
 
-void nvme_zones_give(NvmeCtrl *ctrl, NvmeNamespace *ns)
+void nvme_zones_give(NvmeCtrl *ctrl, const NvmeNamespace *ns)
 {
     const NvmeZones *z = &ctrl->sub->zones;
 

@@ -114,7 +114,7 @@ void nvme_zones_look_again(NvmeSubsys *sub);
 void nvme_zones_close_all(NvmeCtrl *ctrl);
 
 /* The namespace has the zones. */
-void nvme_zones_give(NvmeCtrl *ctrl, NvmeNamespace *ns);
+void nvme_zones_give(NvmeCtrl *ctrl, const NvmeNamespace *ns);
 
 /* The namespace is gone: its zones become empty, but for those that are read
  * only or offline, and the data of all leaves the drive.  It has until

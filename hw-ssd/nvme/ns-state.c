@@ -10,7 +10,7 @@
 #include "kv/kv-index.h"
 #include "namespace/namespace.h"
 #include "admin/ns-admin.h"
-#include "admin/ns-state.h"
+#include "ns-state.h"
 #include "zone/zone-state.h"
 #include "zone/zones.h"
 
@@ -190,7 +190,7 @@ static void forget_all(NvmeCtrl *ctrl)
     for (uint32_t i = 0; i < ctrl->sub->namespaces.n; i++) {
         NvmeNamespace *ns = &ctrl->sub->namespaces.table[i];
 
-        nvme_kv_detach(ns);
+        nvme_kv_detach(ctrl, ns);
         g_free(ns->granule);
         *ns = (NvmeNamespace){.nsid = i + 1};
     }

@@ -4,8 +4,8 @@
 #define VSSD_NVME_NS_STATE_H
 
 #include "rooms.h"
-#if NVME_ROOM < ROOM_ADMIN
-#error "hw-ssd/nvme/admin is above this room: docs/architecture.md"
+#if NVME_ROOM < ROOM_CORE
+#error "the core of hw-ssd/nvme is above this room: docs/architecture.md"
 #endif
 
 #include "nvme-internal.h"
