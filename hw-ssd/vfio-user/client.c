@@ -27,26 +27,22 @@
 #define PART_MS 5
 
 struct Client {
-    vfu_ctx_t *ctx;
-    bool attached;
     guint source; /* of the listening socket, or the connection */
     guint part;   /* source: the rest of a message is yet to come */
     gint64 part_end_us;
     bool written; /* registers: the controller is to run */
 };
 
-bool vfio_client_attached(const Server *s)
-{
-    return s->client && s->client->attached;
-}
-
-bool vfio_client_interrupt(Server *s, unsigned vector)
-{
-    /* A counter at its end, or no counter: nobody waits for it. */
-    return vfu_irq_trigger(s->client->ctx, vector) == 0 || errno != ENOENT;
-}
-
 /* ---- regions ------------------------------------------------------------- */
+
+static void config_written(Server *s, PciAsks asks)
+{
+    if (asks == PCI_ASKS_RESET) {
+        vfio_power_reset(s);
+    } else if (asks == PCI_ASKS_INTERRUPTS) {
+        vfio_irq_deliver(s);
+    }
+}
 
 static ssize_t access_config(vfu_ctx_t *ctx, char *buf, size_t n, loff_t offset,
                              bool is_write)
@@ -58,7 +54,7 @@ static ssize_t access_config(vfu_ctx_t *ctx, char *buf, size_t n, loff_t offset,
         return -1;
     }
     if (is_write) {
-        vfio_pci_write(s, offset, (const uint8_t *)buf, n);
+        config_written(s, vfio_pci_write(s, offset, (const uint8_t *)buf, n));
         s->client->written = true;
     } else {
         vfio_pci_read(s, offset, (uint8_t *)buf, n);
@@ -81,15 +77,14 @@ static ssize_t access_bar0(vfu_ctx_t *ctx, char *buf, size_t n, loff_t offset,
     uint64_t value = 0;
 
     if (!is_write) {
-        memset(buf, vfio_power_is_absent(s) ? 0xff : 0, n);
+        memset(buf, vfio_is_absent(s) ? 0xff : 0, n);
     }
-    if (!is_register(offset, n) || vfio_power_is_absent(s)) {
+    if (!is_register(offset, n) || vfio_is_absent(s)) {
         return n;
     }
     if (is_write) {
         memcpy(&value, buf, n);
-        nvme_reg_write(s->ctrl, vfio_serve_now(s), offset,
-                       GUINT64_FROM_LE(value), n);
+        nvme_reg_write(s->ctrl, vfio_now(s), offset, GUINT64_FROM_LE(value), n);
         s->client->written = true;
     } else {
         value = GUINT64_TO_LE(nvme_reg_read(s->ctrl, offset, n));
@@ -126,8 +121,8 @@ static int reset(vfu_ctx_t *ctx, vfu_reset_type_t type)
     Server *s = vfu_get_private(ctx);
 
     if (type == VFU_RESET_LOST_CONN) {
-        s->client->attached = false;
-        if (!vfio_power_is_absent(s)) {
+        s->attached = false;
+        if (!vfio_is_absent(s)) {
             vfio_power_reset(s);
         }
     } else {
@@ -138,7 +133,7 @@ static int reset(vfu_ctx_t *ctx, vfu_reset_type_t type)
 
 static void pin_state(vfu_ctx_t *ctx, uint32_t start, uint32_t count, bool mask)
 {
-    vfio_pci_mask_pin(vfu_get_private(ctx), mask);
+    vfio_irq_mask_pin(vfu_get_private(ctx), mask);
 }
 
 /* ---- the connection ------------------------------------------------------ */
@@ -176,7 +171,7 @@ static void wait_for_rest(Server *s)
         c->part_end_us = now_us + GUARD_WAIT_MS * 1000;
     }
     if (now_us > c->part_end_us) {
-        vfio_guard_shut(vfu_get_poll_fd(c->ctx));
+        vfio_guard_shut(vfu_get_poll_fd(s->ctx));
         return;
     }
     c->part = g_timeout_add(PART_MS, look_again, s);
@@ -187,19 +182,19 @@ static void wait_for_rest(Server *s)
 static bool take_message(Server *s)
 {
     Client *c = s->client;
-    int fd = vfu_get_poll_fd(c->ctx);
+    int fd = vfu_get_poll_fd(s->ctx);
 
     s->messages++;
     c->part_end_us = 0;
-    if (vfu_run_ctx(c->ctx) < 0 && c->attached) {
+    if (vfu_run_ctx(s->ctx) < 0 && s->attached) {
         vfio_guard_shut(fd);
     }
-    return c->attached;
+    return s->attached;
 }
 
 static bool take_messages(Server *s)
 {
-    int fd = vfu_get_poll_fd(s->client->ctx);
+    int fd = vfu_get_poll_fd(s->ctx);
 
     for (unsigned i = 0; i < BATCH; i++) {
         switch (vfio_guard_look(s, fd)) {
@@ -234,7 +229,7 @@ static gboolean on_message(gint fd, GIOCondition condition, gpointer opaque)
         c->written = false;
         vfio_serve_run(s);
     } else {
-        vfio_pci_deliver(s); /* for an eventfd that has just come */
+        vfio_irq_deliver(s); /* for an eventfd that has just come */
     }
     if (there && !c->part) {
         return G_SOURCE_CONTINUE;
@@ -252,10 +247,10 @@ static gboolean on_connection(gint fd, GIOCondition condition, gpointer opaque)
     Server *s = opaque;
     Client *c = s->client;
 
-    if (vfu_attach_ctx(c->ctx) < 0) {
+    if (vfu_attach_ctx(s->ctx) < 0) {
         return G_SOURCE_CONTINUE; /* it has gone, or did not say the version */
     }
-    c->attached = true;
+    s->attached = true;
     s->clients++;
     c->source = 0;
     watch(s);
@@ -266,8 +261,8 @@ static void watch(Server *s)
 {
     Client *c = s->client;
 
-    c->source = g_unix_fd_add(vfu_get_poll_fd(c->ctx), G_IO_IN,
-                              c->attached ? on_message : on_connection, s);
+    c->source = g_unix_fd_add(vfu_get_poll_fd(s->ctx), G_IO_IN,
+                              s->attached ? on_message : on_connection, s);
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -309,8 +304,8 @@ bool vfio_client_init(Server *s, GError **error)
         return false;
     }
     c = g_new0(Client, 1);
-    c->ctx = ctx;
     s->client = c;
+    s->ctx = ctx;
     watch(s);
     return true;
 }
@@ -320,7 +315,9 @@ void vfio_client_free(Server *s)
     Client *c = s->client;
 
     unwatch(c);
-    vfu_destroy_ctx(c->ctx);
+    vfu_destroy_ctx(s->ctx);
+    s->ctx = NULL;
+    s->attached = false;
     unlink(s->opt->socket);
     g_free(c);
     s->client = NULL;

@@ -21,8 +21,6 @@
 #undef json_bool
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <glib-unix.h>
 
@@ -50,75 +48,6 @@ struct Control {
     guint source;
     GSList *conns; /* first the one that has said something last */
 };
-
-/* ---- sockets ------------------------------------------------------------- */
-
-static bool make_address(const char *option, const char *path,
-                         struct sockaddr_un *addr, GError **error)
-{
-    *addr = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(addr->sun_path)) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NAMETOOLONG,
-                    "%s %s: the path is longer than %zu bytes", option, path,
-                    sizeof(addr->sun_path) - 1);
-        return false;
-    }
-    strcpy(addr->sun_path, path);
-    return true;
-}
-
-bool free_path(const char *option, const char *path, GError **error)
-{
-    struct sockaddr_un addr;
-    struct stat st;
-    int fd, refused;
-
-    if (!make_address(option, path, &addr, error)) {
-        return false;
-    }
-    if (lstat(path, &st) < 0) {
-        return true; /* bind() says what is wrong with the folder */
-    }
-    if (!S_ISSOCK(st.st_mode)) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
-                    "%s %s: the file exists and is no socket", option, path);
-        return false;
-    }
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    refused = connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 &&
-              errno == ECONNREFUSED;
-    close(fd);
-    if (!refused) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
-                    "%s %s: another process listens at this socket", option,
-                    path);
-        return false;
-    }
-    unlink(path); /* of a process that has died */
-    return true;
-}
-
-int listen_at(const char *option, const char *path, GError **error)
-{
-    struct sockaddr_un addr;
-    int fd;
-
-    if (!free_path(option, path, error) ||
-        !make_address(option, path, &addr, error)) {
-        return -1;
-    }
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
-        listen(fd, MOST_CLIENTS) < 0) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s %s: %s",
-                    option, path, g_strerror(errno));
-        if (fd >= 0) {
-            close(fd);
-        }
-        return -1;
-    }
-    return fd;
-}
 
 /* ---- properties ---------------------------------------------------------- */
 
@@ -196,7 +125,7 @@ static json_object *get_server(Server *s)
         bytes += s->range[i].bytes;
     }
     json_object_object_add(all, "attached",
-                           json_object_new_boolean(vfio_client_attached(s)));
+                           json_object_new_boolean(s->attached));
     add_u64(all, "clients", s->clients);
     add_u64(all, "messages", s->messages);
     add_u64(all, "messages_refused", s->refused);
@@ -217,7 +146,7 @@ static bool set_reset_stats(Server *s, json_object *value, GError **error)
 
 static bool set_fault_add(Server *s, json_object *value, GError **error)
 {
-    bool ok = nvme_fault_add(s->ctrl, vfio_serve_now(s),
+    bool ok = nvme_fault_add(s->ctrl, vfio_now(s),
                              json_object_get_string(value), error) != 0;
 
     vfio_serve_run(s); /* a rule may act at once */
@@ -610,7 +539,7 @@ bool vfio_control_init(Server *s, GError **error)
     if (!s->opt->control) {
         return true;
     }
-    fd = listen_at("--qmp", s->opt->control, error);
+    fd = listen_at("--qmp", s->opt->control, MOST_CLIENTS, error);
     if (fd < 0) {
         return false;
     }

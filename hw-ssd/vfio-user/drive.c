@@ -8,8 +8,10 @@
  * or of messages.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "printable.h"
 #include "server.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
@@ -26,12 +28,12 @@
 
 static void machine_msix(void *opaque, unsigned vector)
 {
-    vfio_pci_note_msix(opaque, vector);
+    vfio_irq_note_msix(opaque, vector);
 }
 
 static void machine_pin(void *opaque, bool level)
 {
-    vfio_pci_note_pin(opaque, level);
+    vfio_irq_note_pin(opaque, level);
 }
 
 static bool machine_msix_enabled(void *opaque)
@@ -337,17 +339,24 @@ static bool free_trimmed(Server *s)
     return true;
 }
 
+void vfio_say(const char *text)
+{
+    g_autofree char *shown = printable(text);
+
+    fprintf(stderr, "vssd-server: %s\n", shown);
+}
+
 bool vfio_drive_finish(Server *s, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     bool kept;
 
-    vfio_serve_now(s);
+    vfio_now(s);
     s->stopped = true;
     nvme_hold(s->ctrl, true);
     if (nvme_powered(s->ctrl)) {
         settle(s);
-        vfio_pci_deliver(s);
+        vfio_irq_deliver(s);
         nvme_retry(s->ctrl);
         nvme_run(s->ctrl, s->now_ns);
         drain(s);

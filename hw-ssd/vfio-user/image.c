@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <glib-unix.h>
 
 #include "server.h"
 
@@ -39,7 +38,6 @@ struct Image {
     int write_err;                  /* errno of the last failure, or 0 */
     int flush_err;                  /* of the first */
     int done_fd;
-    guint source;
     GMutex lock;
     GSList *done; /* under lock: Job */
 };
@@ -273,7 +271,7 @@ bool vfio_image_reap(Server *s)
         Job *job = l->data;
 
         note(image, job);
-        nvme_store_done(s->ctrl, vfio_serve_now(s), job->req, job->ret);
+        nvme_store_done(s->ctrl, vfio_now(s), job->req, job->ret);
         g_free(job);
     }
     g_slist_free(done);
@@ -289,17 +287,6 @@ void vfio_image_wait(Server *s, int most_ms)
         read(s->image->done_fd, &count, sizeof(count)) < 0) {
         return; /* nothing has ended after all */
     }
-}
-
-static gboolean on_done(gint fd, GIOCondition condition, gpointer opaque)
-{
-    Server *s = opaque;
-    uint64_t count;
-
-    if (read(fd, &count, sizeof(count)) > 0) {
-        vfio_serve_run(s);
-    }
-    return G_SOURCE_CONTINUE;
 }
 
 bool vfio_image_kept(const Server *s, uint64_t refused, GError **error)
@@ -435,7 +422,6 @@ bool vfio_image_open(Server *s, GError **error)
     };
     g_mutex_init(&image->lock);
     image->pool = g_thread_pool_new(work, image, THREADS, FALSE, NULL);
-    image->source = g_unix_fd_add(image->done_fd, G_IO_IN, on_done, s);
     s->image = image;
     return true;
 }
@@ -444,7 +430,6 @@ void vfio_image_close(Server *s)
 {
     Image *image = s->image;
 
-    g_source_remove(image->source);
     g_thread_pool_free(image->pool, FALSE, TRUE);
     g_slist_free_full(image->done, g_free);
     g_mutex_clear(&image->lock);
@@ -457,4 +442,9 @@ void vfio_image_close(Server *s)
 uint64_t vfio_image_bytes(const Server *s)
 {
     return s->image->bytes;
+}
+
+int vfio_image_fd(const Server *s)
+{
+    return s->image->done_fd;
 }

@@ -14,7 +14,6 @@
 #include <glib-unix.h>
 
 #include "options.h"
-#include "printable.h"
 #include "server.h"
 #include "setup.h"
 
@@ -192,13 +191,6 @@ static bool end(Server *s, GError **error)
         vfio_image_close(s);
     }
     return ok;
-}
-
-void vfio_say(const char *text)
-{
-    g_autofree char *shown = printable(text);
-
-    fprintf(stderr, "vssd-server: %s\n", shown);
 }
 
 static void say_ready(const Server *s)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pci.c - the PCI function: configuration space, and how an interrupt reaches
- * the virtual machine.
+ * pci.c - the PCI function: configuration space.
  *
- * The virtual machine keeps the MSI-X table and masks vectors; here is whether
- * MSI-X is on, and whether the guest lets the drive write to memory at all.
+ * Here is whether MSI-X is on, and whether the guest lets the drive write to
+ * memory at all; knows nothing of what a write leads to.
  * Registers and capabilities as the in-tree device has them
  * (hw-ssd/qemu/function.c); PCI Express Base Specification 6.0, chapter 7.5.
  */
@@ -112,7 +111,7 @@ void vfio_pci_reset(Server *s)
 
 void vfio_pci_read(Server *s, uint64_t offset, uint8_t *buf, size_t n)
 {
-    if (vfio_power_is_absent(s)) {
+    if (vfio_is_absent(s)) {
         memset(buf, 0xff, n);
     } else {
         memcpy(buf, s->config + offset, n);
@@ -133,10 +132,10 @@ static bool asks_for_reset(uint64_t offset, const uint8_t *buf, size_t n)
            buf[at - offset] & PCI_EXP_DEVCTL_BCR_FLR >> 8;
 }
 
-void vfio_pci_write(Server *s, uint64_t offset, const uint8_t *buf, size_t n)
+PciAsks vfio_pci_write(Server *s, uint64_t offset, const uint8_t *buf, size_t n)
 {
-    if (vfio_power_is_absent(s)) {
-        return;
+    if (vfio_is_absent(s)) {
+        return PCI_ASKS_NOTHING;
     }
     for (size_t i = 0; i < n; i++) {
         uint8_t mask = s->wmask[offset + i];
@@ -145,11 +144,12 @@ void vfio_pci_write(Server *s, uint64_t offset, const uint8_t *buf, size_t n)
         *c = (*c & ~mask) | (buf[i] & mask);
     }
     if (asks_for_reset(offset, buf, n)) {
-        vfio_power_reset(s);
-    } else if (touches(offset, n, PCI_COMMAND) ||
-               touches(offset, n, CAP_MSIX + PCI_MSIX_FLAGS)) {
-        vfio_pci_deliver(s);
+        return PCI_ASKS_RESET;
     }
+    return touches(offset, n, PCI_COMMAND) ||
+                   touches(offset, n, CAP_MSIX + PCI_MSIX_FLAGS)
+               ? PCI_ASKS_INTERRUPTS
+               : PCI_ASKS_NOTHING;
 }
 
 bool vfio_pci_msix_enabled(const Server *s)
@@ -162,63 +162,8 @@ bool vfio_pci_is_master(const Server *s)
     return get16(s->config + PCI_COMMAND) & PCI_COMMAND_MASTER;
 }
 
-/* ---- interrupts ---------------------------------------------------------- */
-
-void vfio_pci_note_msix(Server *s, unsigned vector)
+bool vfio_pci_has_pin(const Server *s)
 {
-    s->pending[vector / 64] |= 1ULL << vector % 64;
-}
-
-void vfio_pci_note_pin(Server *s, bool level)
-{
-    s->pin = level;
-}
-
-void vfio_pci_mask_pin(Server *s, bool masked)
-{
-    s->pin_masked = masked;
-    s->pin_sent = false; /* served: the level may raise it once more */
-    vfio_pci_deliver(s);
-}
-
-/*
- * vfio-user has no message for a pin that falls: the virtual machine takes each
- * event for a level that is high until the guest has served it, and then
- * unmasks the pin.
- */
-static void deliver_pin(Server *s)
-{
-    bool disabled = get16(s->config + PCI_COMMAND) & PCI_COMMAND_INTX_DISABLE;
-
-    if (!s->pin) {
-        s->pin_sent = false;
-    } else if (!s->pin_sent && !s->pin_masked && !disabled &&
-               !vfio_pci_msix_enabled(s)) {
-        s->pin_sent = vfio_client_interrupt(s, 0);
-    }
-}
-
-/* A message is a write of the bus master.  One for which there is no eventfd
- * waits for it. */
-void vfio_pci_deliver(Server *s)
-{
-    if (!vfio_client_attached(s)) {
-        return;
-    }
-    deliver_pin(s);
-    if (!vfio_pci_msix_enabled(s) || !vfio_pci_is_master(s)) {
-        return;
-    }
-    for (unsigned i = 0; i < G_N_ELEMENTS(s->pending); i++) {
-        uint64_t left = 0;
-
-        for (uint64_t bits = s->pending[i]; bits; bits &= bits - 1) {
-            unsigned vector = i * 64 + __builtin_ctzll(bits);
-
-            if (!vfio_client_interrupt(s, vector)) {
-                left |= bits & -bits;
-            }
-        }
-        s->pending[i] = left;
-    }
+    return !(get16(s->config + PCI_COMMAND) & PCI_COMMAND_INTX_DISABLE) &&
+           !vfio_pci_msix_enabled(s);
 }

@@ -9,11 +9,6 @@
 #include "server.h"
 #include "simtime.h"
 
-bool vfio_power_is_absent(const Server *s)
-{
-    return s->power_off || s->link_down;
-}
-
 static void disarm(guint *source)
 {
     if (*source) {
@@ -35,7 +30,7 @@ static void come_back(Server *s)
     disarm(&s->power_timer);
     s->power_off = false;
     vfio_pci_reset(s);
-    nvme_power_on(s->ctrl, vfio_serve_now(s));
+    nvme_power_on(s->ctrl, vfio_now(s));
 }
 
 static gboolean power_back(gpointer opaque)
@@ -62,7 +57,7 @@ void vfio_power_lost(void *server)
 void vfio_power_cut(Server *s)
 {
     if (!s->power_off) {
-        nvme_power_cut(s->ctrl, vfio_serve_now(s));
+        nvme_power_cut(s->ctrl, vfio_now(s));
         vfio_serve_run(s);
     }
 }
@@ -110,7 +105,7 @@ static gboolean unplug(gpointer opaque)
         s->link_down = true;
         vfio_pci_reset(s);
         if (!s->power_off) {
-            nvme_reset(s->ctrl, vfio_serve_now(s));
+            nvme_reset(s->ctrl, vfio_now(s));
         }
         disarm(&s->link_timer);
         if (u->for_ns) {
@@ -137,7 +132,7 @@ void vfio_power_reset(Server *s)
         come_back(s);
     } else {
         vfio_pci_reset(s);
-        nvme_reset(s->ctrl, vfio_serve_now(s));
+        nvme_reset(s->ctrl, vfio_now(s));
     }
     vfio_serve_run(s);
 }

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 #include <glib-unix.h>
 
@@ -27,24 +26,6 @@ static void cpu_relax(void)
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
-}
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
-uint64_t vfio_serve_now(Server *s)
-{
-    uint64_t t = monotonic_ns() - s->epoch_ns;
-
-    if (!s->stopped) {
-        s->now_ns = MAX(s->now_ns, MIN(t, SIM_LAST_NS));
-    }
-    return s->now_ns;
 }
 
 /* ---- timer --------------------------------------------------------------- */
@@ -97,7 +78,7 @@ static void learn_lead(Server *s, uint64_t late_ns)
 static gboolean on_timer(gint fd, GIOCondition condition, gpointer opaque)
 {
     Server *s = opaque;
-    uint64_t woken_ns = monotonic_ns() - s->epoch_ns;
+    uint64_t woken_ns = vfio_host_ns() - s->epoch_ns;
     uint64_t count;
 
     if (read(fd, &count, sizeof(count)) < 0) {
@@ -106,7 +87,7 @@ static gboolean on_timer(gint fd, GIOCondition condition, gpointer opaque)
     if (woken_ns > s->timer_fire_ns) {
         learn_lead(s, woken_ns - s->timer_fire_ns);
     }
-    while (monotonic_ns() - s->epoch_ns < s->timer_ns &&
+    while (vfio_host_ns() - s->epoch_ns < s->timer_ns &&
            s->timer_ns - s->timer_fire_ns <= LEAD_MAX_NS) {
         cpu_relax();
     }
@@ -132,10 +113,10 @@ void vfio_serve_run(Server *s)
     bool more;
 
     do {
-        more = nvme_run(s->ctrl, vfio_serve_now(s));
+        more = nvme_run(s->ctrl, vfio_now(s));
         more |= vfio_image_reap(s);
     } while (more && --left);
-    vfio_pci_deliver(s);
+    vfio_irq_deliver(s);
     if (s->stopped) {
         return;
     }
@@ -144,6 +125,17 @@ void vfio_serve_run(Server *s)
     } else if (!s->more) {
         s->more = g_idle_add_full(G_PRIORITY_DEFAULT, on_more, s, NULL);
     }
+}
+
+static gboolean on_image(gint fd, GIOCondition condition, gpointer opaque)
+{
+    Server *s = opaque;
+    uint64_t count;
+
+    if (read(fd, &count, sizeof(count)) > 0) {
+        vfio_serve_run(s);
+    }
+    return G_SOURCE_CONTINUE;
 }
 
 void vfio_serve_hold(Server *s, bool on)
@@ -163,8 +155,9 @@ bool vfio_serve_init(Server *s, GError **error)
         return false;
     }
     s->timer_ns = SSD_TIME_NEVER;
-    s->epoch_ns = monotonic_ns() - s->now_ns;
+    s->epoch_ns = vfio_host_ns() - s->now_ns;
     g_unix_fd_add(s->timer_fd, G_IO_IN, on_timer, s);
+    s->image_ended = g_unix_fd_add(vfio_image_fd(s), G_IO_IN, on_image, s);
     return true;
 }
 
@@ -173,5 +166,6 @@ void vfio_serve_free(Server *s)
     if (s->more) {
         g_source_remove(s->more);
     }
+    g_source_remove(s->image_ended);
     close(s->timer_fd);
 }

@@ -5,14 +5,19 @@
  *
  *   main.c     options, signals, life and death
  *   drive.c    the model and its controller; state file, statistics
- *   serve.c    who runs the controller, and when: event loop, clock
- *   client.c   the connection of the virtual machine, by libvfio-user
- *   guard.c    which messages reach that library
- *   pci.c      configuration space, interrupts
- *   memory.c   memory of the guest, for DMA
- *   image.c    payload in a raw file
- *   power.c    power cuts, and faults that take the drive away
  *   control.c  the socket for ./vssd stat, fault, powercut and top
+ *   client.c   the connection of the virtual machine, by libvfio-user
+ *   power.c    power cuts, and faults that take the drive away
+ *   serve.c    who runs the controller, and when: event loop
+ *   irq.c      interrupts
+ *   image.c    payload in a raw file
+ *   guard.c    which messages reach the library
+ *   memory.c   memory of the guest, for DMA
+ *   pci.c      configuration space
+ *   socket.c   UNIX sockets to listen on
+ *   clock.c    time
+ *
+ * A file calls files below it only (tests/components.py).
  *
  * Threads.  One thread, the main loop's, does all but image I/O.  Threads of
  * the image's pool know their job and the file, nothing else.  So the
@@ -96,14 +101,17 @@ typedef struct Server {
     uint64_t state_end; /* where the drive ends in the file that was loaded */
     char *faults;
 
-    /* serve.c */
+    /* clock.c */
     uint64_t epoch_ns; /* CLOCK_MONOTONIC at the drive's time 0 */
     uint64_t now_ns;
+
+    /* serve.c */
     int timer_fd;
     uint64_t timer_ns;      /* its instant; SSD_TIME_NEVER: none */
     uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
     uint64_t lead_ns;
-    guint more; /* source: the rest of a run; 0: none */
+    guint more;        /* source: the rest of a run; 0: none */
+    guint image_ended; /* source */
     bool stopped;
 
     /* image.c */
@@ -118,14 +126,18 @@ typedef struct Server {
     /* pci.c */
     uint8_t config[CONFIG_BYTES];
     uint8_t wmask[CONFIG_BYTES]; /* bits that the guest may write */
+
+    /* irq.c */
     uint64_t pending[(MAX_VECTORS + 63) / 64]; /* MSI-X vectors to send */
     bool pin, pin_sent, pin_masked;
 
     /* client.c */
     Client *client;
-    uint64_t clients;  /* that have been attached */
-    uint64_t messages; /* of all clients */
-    uint64_t refused;  /* messages, by guard.c */
+    struct vfu_ctx *ctx; /* the library's */
+    bool attached;       /* a virtual machine is there */
+    uint64_t clients;    /* that have been attached */
+    uint64_t messages;   /* of all clients */
+    uint64_t refused;    /* messages, by guard.c */
 
     /* power.c */
     bool power_off;
@@ -136,12 +148,38 @@ typedef struct Server {
     Control *control;
 } Server;
 
+/* Does the guest find no device: no power, no link? */
+static inline bool vfio_is_absent(const Server *s)
+{
+    return s->power_off || s->link_down;
+}
+
+/* ---- clock.c ------------------------------------------------------------- */
+
+uint64_t vfio_host_ns(void);
+
+/* The drive's clock. */
+uint64_t vfio_now(Server *s);
+
+/* ---- socket.c ------------------------------------------------------------ */
+
+/* A UNIX socket at path, to listen on, where so many may wait; -1: *error is
+ * one line that names `option`.  A socket that a dead process has left there is
+ * removed. */
+int listen_at(const char *option, const char *path, int most, GError **error);
+
+/* The same without binding: may a socket be made there? */
+bool free_path(const char *option, const char *path, GError **error);
+
 /* ---- drive.c ------------------------------------------------------------- */
 
 /* Make the drive, or load it from the state file; the image is open.  false:
  * *error is one line. */
 bool vfio_drive_create(Server *s, GError **error);
 void vfio_drive_destroy(Server *s);
+
+/* One line on standard error. */
+void vfio_say(const char *text);
 
 /* The loop has ended: commands in flight and image I/O end, the drive loses its
  * power, and is saved.  false: *error says why it was not, or which data the
@@ -152,9 +190,6 @@ bool vfio_drive_finish(Server *s, GError **error);
 
 bool vfio_serve_init(Server *s, GError **error);
 void vfio_serve_free(Server *s);
-
-/* The drive's clock. */
-uint64_t vfio_serve_now(Server *s);
 
 /* Run the controller until it has nothing to do now, within limits; the rest
  * follows from the main loop.  Sends interrupts. */
@@ -168,13 +203,6 @@ void vfio_serve_hold(Server *s, bool on);
 /* Listen on opt->socket.  false: *error is one line. */
 bool vfio_client_init(Server *s, GError **error);
 void vfio_client_free(Server *s);
-
-/* Is a virtual machine attached? */
-bool vfio_client_attached(const Server *s);
-
-/* Send MSI-X message `vector`, or the pin's (0).  false: there is no eventfd
- * for it now. */
-bool vfio_client_interrupt(Server *s, unsigned vector);
 
 /* ---- guard.c ------------------------------------------------------------- */
 
@@ -198,19 +226,31 @@ void vfio_guard_shut(int fd);
 /* A function as after a reset; vectors: of its MSI-X table. */
 void vfio_pci_reset(Server *s);
 void vfio_pci_read(Server *s, uint64_t offset, uint8_t *buf, size_t n);
-void vfio_pci_write(Server *s, uint64_t offset, const uint8_t *buf, size_t n);
+
+/* What a write leads to. */
+typedef enum PciAsks {
+    PCI_ASKS_NOTHING,
+    PCI_ASKS_RESET,      /* of the function */
+    PCI_ASKS_INTERRUPTS, /* those that waited may be sent */
+} PciAsks;
+
+PciAsks vfio_pci_write(Server *s, uint64_t offset, const uint8_t *buf,
+                       size_t n);
 
 bool vfio_pci_msix_enabled(const Server *s);
 bool vfio_pci_is_master(const Server *s);
+bool vfio_pci_has_pin(const Server *s); /* it may be used */
+
+/* ---- irq.c --------------------------------------------------------------- */
 
 /* Noted by the controller; send what may be sent. */
-void vfio_pci_note_msix(Server *s, unsigned vector);
-void vfio_pci_note_pin(Server *s, bool level);
-void vfio_pci_deliver(Server *s);
+void vfio_irq_note_msix(Server *s, unsigned vector);
+void vfio_irq_note_pin(Server *s, bool level);
+void vfio_irq_deliver(Server *s);
 
 /* The client masks or unmasks the pin, as it does until the guest has served an
  * interrupt. */
-void vfio_pci_mask_pin(Server *s, bool masked);
+void vfio_irq_mask_pin(Server *s, bool masked);
 
 /* ---- memory.c ------------------------------------------------------------ */
 
@@ -227,11 +267,6 @@ bool vfio_memory_is_mapped(const Server *s, uint64_t start, uint64_t bytes);
 int vfio_memory_read(void *server, uint64_t addr, void *buf, size_t len);
 int vfio_memory_write(void *server, uint64_t addr, const void *buf, size_t len);
 
-/* ---- main.c -------------------------------------------------------------- */
-
-/* One line on standard error. */
-void vfio_say(const char *text);
-
 /* ---- image.c ------------------------------------------------------------- */
 
 /* Open a raw file or a block device.  NULL: *error is one line. */
@@ -242,6 +277,9 @@ uint64_t vfio_image_bytes(const Server *s);
 /* Has the image taken all of the guest's data?  refused: the bytes that the
  * controller still has.  false: *error is one line. */
 bool vfio_image_kept(const Server *s, uint64_t refused, GError **error);
+
+/* Readable when requests have ended. */
+int vfio_image_fd(const Server *s);
 
 /* Hand requests that have ended to the controller.  true: there were some. */
 bool vfio_image_reap(Server *s);
@@ -256,9 +294,6 @@ bool vfio_image_next_data(Server *s, uint64_t *at, uint64_t *bytes,
 extern const NvmeStore vfio_image_store;
 
 /* ---- power.c ------------------------------------------------------------- */
-
-/* Does the guest find no device: no power, no link? */
-bool vfio_power_is_absent(const Server *s);
 
 /* NvmeMachine. */
 void vfio_power_lost(void *server);
@@ -277,12 +312,5 @@ void vfio_power_stop(Server *s);
 
 bool vfio_control_init(Server *s, GError **error);
 void vfio_control_free(Server *s);
-
-/* A UNIX socket at path, to listen on; -1: *error is one line that names
- * `option`.  A socket that a dead process has left there is removed. */
-int listen_at(const char *option, const char *path, GError **error);
-
-/* The same without binding: may a socket be made there? */
-bool free_path(const char *option, const char *path, GError **error);
 
 #endif
