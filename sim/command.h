@@ -84,7 +84,10 @@ bool output_claim(const char *option, const char *path, GError **error);
 /* Of a fork, before _exit(). */
 void output_release(void);
 
-/* ---- signals (main.c) ---------------------------------------------------- */
+/* ---- signals (stop.c) ---------------------------------------------------- */
+
+/* Signals end the program from now on. */
+void stop_watch(void);
 
 /* From now on there are results: the first signal ends the run, not the
  * program. */
@@ -95,6 +98,9 @@ bool stop_wanted(void);
 
 /* The same; if so, the exit status will be that of the signal. */
 bool stop_taken(void);
+
+/* The exit status, of a program that would end with `status`. */
+int stop_status(int status);
 
 /* ---- parts of --help ----------------------------------------------------- */
 

@@ -105,11 +105,6 @@ struct Raid {
     RaidStats stats;
 };
 
-/* ---- raid.c -------------------------------------------------------------- */
-
-/* Something was submitted to the member, or it was run, or it has failed. */
-void raid_note_member(Raid *r, const Member *m);
-
 /* ---- raid-op.c ----------------------------------------------------------- */
 
 /* A free record; the caller fills in the stripe, and makes it runnable. */
@@ -122,6 +117,9 @@ void raid_make_runnable(Raid *r, Op *op);
 void raid_run_ready(Raid *r);
 
 OpKind raid_op_kind(SsdOp op);
+
+/* Something was submitted to the member, or it was run, or it has failed. */
+void raid_note_member(Raid *r, const Member *m);
 
 /* Begin operations of the command, as many as may be under way. */
 void raid_more_ops(Raid *r, uint32_t tag);

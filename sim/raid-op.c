@@ -96,6 +96,17 @@ static void drop_lock(Raid *r, Op *op)
 
 /* ---- parts: commands to drives ------------------------------------------- */
 
+void raid_note_member(Raid *r, const Member *m)
+{
+    uint32_t i = (uint32_t)(m - r->member);
+
+    if (m->failed && m->n_in_flight == 0) {
+        drive_clock_stop(&r->clock, i);
+    } else {
+        drive_clock_note(&r->clock, i, m->ssd);
+    }
+}
+
 IlistLinks raid_part_links(const Raid *r)
 {
     return ILIST_CHAIN(r->part, Part, next);

@@ -16,19 +16,6 @@
 #include "simtime.h"
 #include "ssd-save.h"
 
-/* ---- members ------------------------------------------------------------- */
-
-void raid_note_member(Raid *r, const Member *m)
-{
-    uint32_t i = (uint32_t)(m - r->member);
-
-    if (m->failed && m->n_in_flight == 0) {
-        drive_clock_stop(&r->clock, i);
-    } else {
-        drive_clock_note(&r->clock, i, m->ssd);
-    }
-}
-
 /* ---- set-up -------------------------------------------------------------- */
 
 Raid *raid_new(Ssd *const *drive, RaidLayout *layout, const RaidConfig *cfg)

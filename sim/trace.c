@@ -16,10 +16,6 @@
 
 G_STATIC_ASSERT(INPUT_SLACK >= FIELD_SLACK);
 
-/* Lines of the head that are tried when the format is not given; comments and
- * empty lines do not count. */
-#define SAMPLE_LINES 32
-
 /* The byte order mark of UTF-8, which editors and tables write. */
 #define BOM "\xef\xbb\xbf"
 
@@ -32,9 +28,6 @@ G_STATIC_ASSERT(INPUT_SLACK >= FIELD_SLACK);
 
 #define MAX_BYTES  UINT32_MAX
 #define MAX_OFFSET (1ULL << 62)
-
-const char trace_skip[] = "no request";
-const char trace_left_out[] = "left out";
 
 const TraceFormat *const trace_formats[] = {
 #define TRACE_FORMAT_ROW(name) &trace_##name,
@@ -117,45 +110,6 @@ static const char *without_bom(const char *line)
     return line + (strncmp(line, BOM, strlen(BOM)) == 0 ? strlen(BOM) : 0);
 }
 
-static bool is_blank(const char *line)
-{
-    return line[0] == '\0' || line[0] == '#';
-}
-
-/* The first lines that are not blank; field_line() of each. */
-static GPtrArray *sample(const char *head)
-{
-    GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-    const char *end;
-
-    for (; lines->len < SAMPLE_LINES && *head; head = end + 1) {
-        g_autofree char *text = NULL;
-
-        end = strchr(head, '\n');
-        if (!end && lines->len) {
-            break; /* it may be cut off by the end of the head */
-        }
-        text = end ? g_strndup(head, (size_t)(end - head)) : g_strdup(head);
-        g_strchomp(text);
-        if (!is_blank(text)) {
-            char *plain = field_plain(text);
-
-            g_ptr_array_add(lines, plain ? plain : field_line(text));
-        }
-        if (!end) {
-            break;
-        }
-    }
-    return lines;
-}
-
-char *trace_first_line(const char *head)
-{
-    g_autoptr(GPtrArray) lines = sample(head);
-
-    return lines->len ? field_line(lines->pdata[0]) : NULL;
-}
-
 /* Are at least as many of the first lines known as are damaged? */
 static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
                       const char *head, size_t n, const GPtrArray *lines)
@@ -178,7 +132,7 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
 static const TraceFormat *detect(const TraceOptions *o, const char *head,
                                  size_t n)
 {
-    g_autoptr(GPtrArray) lines = sample(head);
+    g_autoptr(GPtrArray) lines = trace_sample(head);
 
     for (unsigned i = 0; trace_formats[i]; i++) {
         if (trace_formats[i]->detect && trace_formats[i]->detect(head, n)) {
@@ -271,7 +225,7 @@ static bool options_fit(const Trace *t, GError **error)
 static void find_date(Trace *t, const char *head, size_t n)
 {
     const TraceFormat *f = t->format;
-    g_autoptr(GPtrArray) lines = sample(head);
+    g_autoptr(GPtrArray) lines = trace_sample(head);
     void *state = new_state(f, &t->options, head, n);
 
     for (unsigned i = 0; i < lines->len; i++) {
@@ -306,7 +260,7 @@ static void find_origin(Trace *t, const char *head, size_t n)
  */
 static bool units_known(const Trace *t, const char *head, GError **error)
 {
-    g_autoptr(GPtrArray) lines = sample(head);
+    g_autoptr(GPtrArray) lines = trace_sample(head);
     g_autofree char *doubt = NULL;
 
     if (!t->format->doubt) {
@@ -549,7 +503,7 @@ static const char *parse(Trace *t, const char *line, TraceRecord *out)
     const char *reason;
 
     line = without_bom(line);
-    if (is_blank(line)) {
+    if (trace_is_blank(line)) {
         return trace_skip;
     }
     reason = t->format->parse(t->state, line, out);

@@ -167,6 +167,16 @@ TRACE_FORMATS(TRACE_FORMAT_DECLARE)
 /* The same, NULL at the end. */
 extern const TraceFormat *const trace_formats[];
 
+/* A comment, or an empty line. */
+static inline bool trace_is_blank(const char *line)
+{
+    return line[0] == '\0' || line[0] == '#';
+}
+
+/* The first lines that are not blank; field_line() of each. g_ptr_array_free().
+ */
+GPtrArray *trace_sample(const char *head);
+
 /* For the hooks of formats: the first line that is no comment, as parse() gets
  * it; g_free().  NULL: there is none. */
 char *trace_first_line(const char *head);
