@@ -58,6 +58,7 @@ enum {
     STALL_MS = 5000, /* the host does not pause so long within a request */
     NETWORK_WAIT_MS = 10000,
     NETWORK_STEP_MS = 100,
+    SYSTEMD_POWER_OFF = 14, /* systemd(1): signal SIGRTMIN+14 */
 };
 
 enum {
@@ -526,11 +527,18 @@ static bool run_and_report(int port, const char *command, char type)
     return true;
 }
 
-/* how: an argument of systemctl; or NULL. */
-static void power_off(const char *how)
+/* Stop the services in their order, or kill them all; then file systems are
+ * unmounted. */
+static void power_off(bool in_order)
 {
     if (access("/run/systemd/system", F_OK) == 0) {
-        execl("/usr/bin/systemctl", "systemctl", "poweroff", how, (char *)NULL);
+        if (in_order) {
+            execl("/usr/bin/systemctl", "systemctl", "poweroff", (char *)NULL);
+        } else if (kill(1, SIGRTMIN + SYSTEMD_POWER_OFF) == 0) {
+            while (true) {
+                pause();
+            }
+        }
     }
     execl("/sbin/poweroff", "poweroff", "-f", (char *)NULL);
     exit(1);
@@ -551,7 +559,7 @@ static bool serve(int port)
     }
     switch (request.type) {
     case REQUEST_OFF:
-        power_off(NULL);
+        power_off(true);
         break;
     case REQUEST_RUN:
     case REQUEST_RUN_IN:
@@ -638,8 +646,7 @@ int main(int argc, char **argv)
     if (command) {
         port_write(port, HELLO_EXEC, sizeof(HELLO_EXEC) - 1);
         run_and_report(port, command, 0);
-        /* Services are killed, file systems unmounted. */
-        power_off("--force");
+        power_off(false);
     }
     while (true) {
         greet(port);
