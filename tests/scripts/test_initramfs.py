@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The initial RAM disk of guests that are booted directly (guest/initramfs.py)."""
+"""What guests that are booted directly start with: the initial RAM disk
+(guest/initramfs.py), the unpacked kernel (guest/image_root.py)."""
 
 from __future__ import annotations
 
 import lzma
 import re
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from vssd.errors import UserError
-from vssd.guest import initramfs, suite_kernel
+from vssd.guest import image_root, initramfs, suite_kernel
 from vssd.paths import PROJECT
 
 RELEASE = "6.12.0-test"
@@ -117,3 +119,15 @@ def test_parameters_of_modules() -> None:
             ["sh", "-c", f"cmdline='{line}'\n{function[0]}\nparameters {name}"],
             check=True, capture_output=True, text=True).stdout
         assert said.split() == want
+
+
+@pytest.mark.parametrize("packed, starts", [(True, True), (True, False), (False, True)])
+def test_unpacked_kernel(tmp_path: Path, packed: bool, starts: bool) -> None:
+    """The ELF file in a kernel; none if QEMU cannot start it, or if it is packed in
+    an unknown way."""
+    elf = b"\x7fELF" + b"x" * 1000 + image_root.PVH_NOTE * starts
+    payload = (lzma.compress(elf) if packed else elf) + struct.pack("<I", len(elf))
+    kernel = bytearray(512 * 3 + 100) + payload + b"more"
+    kernel[0x1f1] = 2
+    struct.pack_into("<II", kernel, 0x248, 100, len(payload))
+    assert image_root.unpacked(kernel, tmp_path) == (elf if packed and starts else None)

@@ -80,7 +80,7 @@ def versions() -> dict[str, str]:
         qemu = "not made"
     made = paths.find_made(image.image_name(image.SUITE), "image.json")
     return {"vssd": origin.version_text(), "QEMU": qemu,
-            "guest's kernel": kernel_version(image.Image(made).kernel) if made
+            "guest's kernel": kernel_version(image.Image(made).packed_kernel) if made
             else "not made"}
 
 

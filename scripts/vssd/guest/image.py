@@ -80,9 +80,15 @@ class Image:
         return self.folder / "disk.raw"
 
     @property
+    def packed_kernel(self) -> Path:
+        """Its kernel as its package has it."""
+        return self.folder / "vmlinuz"
+
+    @property
     def kernel(self) -> Path:
         """Its kernel, for direct boot."""
-        return self.folder / "vmlinuz"
+        elf = self.folder / "vmlinux"
+        return elf if elf.exists() else self.packed_kernel
 
     @property
     def initrd(self) -> Path:
@@ -125,6 +131,7 @@ def _image_key(suite: str, more: tuple[str, ...] = ()) -> str:
                   guest_tools.source_bytes(),
                   file_bytes("guest-tools/vssd-agent.service",
                              "guest-tools/vssd-agent-early.service",
+                             "scripts/vssd/arch.py",
                              "scripts/vssd/guest/image.py",
                              "scripts/vssd/guest/disk.py",
                              initramfs.SCRIPT,

@@ -8,13 +8,16 @@ python -m vssd.guest.image_root TAR TOOLS DISK OUT PARTUUID START BYTES
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from ..arch import X86_64
 from ..build import guest_tools
 from ..paths import PROJECT
 from . import initramfs
@@ -60,13 +63,15 @@ NOT_ENABLED = (
     f"{UNITS}/sockets.target.wants/ssh.socket",
     "usr/lib/systemd/system/sysinit.target.wants/sys-kernel-config.mount",
     "etc/modules-load.d/modules.conf")
+# Of an ELF file that QEMU starts: name of 4 bytes, type XEN_ELFNOTE_PHYS32_ENTRY.
+PVH_NOTE = struct.pack("<I", 18) + b"Xen\0"
 GRUB_CONFIG = """\
 serial --unit=0 --speed=115200
 terminal_input serial
 terminal_output serial
 set timeout=1
 menuentry "Debian on vssd" {{
-    linux /boot/{kernel} root=PARTUUID={partuuid} rw console=ttyS0 no_timer_check
+    linux /boot/{kernel} root=PARTUUID={partuuid} rw {arguments}
     initrd /boot/{initrd}
 }}
 """
@@ -102,7 +107,8 @@ def fill(root: Path, tools: Path, partuuid: str) -> Path:
     initrd = root / "boot" / kernel.name.replace("vmlinuz", "initrd.img")
     (root / "boot/grub").mkdir()
     (root / "boot/grub/grub.cfg").write_text(GRUB_CONFIG.format(
-        kernel=kernel.name, initrd=initrd.name, partuuid=partuuid))
+        kernel=kernel.name, initrd=initrd.name, partuuid=partuuid,
+        arguments=X86_64.kernel_command_line))
     for name in ("etc/.updated", "var/.updated"):
         (root / name).touch()
     return kernel
@@ -112,6 +118,26 @@ def _symlink(path: Path, target: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     path.symlink_to(target)
+
+
+def unpacked(kernel: bytes, root: Path) -> bytes | None:
+    """The ELF file in a kernel for x86, by the protocol of its boot (Linux's
+    Documentation/arch/x86/boot.rst); None if QEMU could not start that.  An
+    emulated guest takes a second to unpack it at boot."""
+    sectors = kernel[0x1f1] or 4
+    offset, nbytes = struct.unpack_from("<II", kernel, 0x248)
+    at = 512 * (sectors + 1) + offset
+    packed = kernel[at:at + nbytes - 4]  # its length unpacked follows
+    if packed.startswith(b"\xfd7zXZ\0"):
+        data = lzma.decompress(packed)
+    elif packed.startswith(b"\x28\xb5\x2f\xfd"):  # the root has zstd
+        lib = root / "usr/lib/x86_64-linux-gnu"
+        data = subprocess.run(
+            [lib / "ld-linux-x86-64.so.2", "--library-path", lib, root / "usr/bin/zstd",
+             "-dc"], input=packed, stdout=subprocess.PIPE, check=True).stdout
+    else:
+        return None
+    return data if PVH_NOTE in data else None
 
 
 def make_file_system(root: Path, disk: str, start: int, nbytes: int) -> None:
@@ -135,6 +161,8 @@ def main(argv: list[str]) -> None:
                        check=True)
         kernel = fill(root, Path(tools), partuuid)
         shutil.copy(kernel, Path(out) / "vmlinuz")
+        if elf := unpacked(kernel.read_bytes(), root):
+            (Path(out) / "vmlinux").write_bytes(elf)
         release = kernel.name.removeprefix("vmlinuz-")
         (Path(out) / "initrd.img").write_bytes(initramfs.make(
             root / "lib/modules" / release,
