@@ -106,7 +106,7 @@ class Env:
         """The same, but systemd starts the agent alone: no network, no udev, no
         login, and half of the time to boot."""
         spec = self.spec(drives, early=True, network=False, **more)
-        spec.append += " quiet mitigations=off cryptomgr.notests systemd.unit=" + EARLY
+        spec.append += " quiet systemd.unit=" + EARLY
         return spec
 
 
