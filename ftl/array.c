@@ -3,6 +3,7 @@
  * array.c - the array as a component: made from the options, and the end of
  * each operation is handed to the component that it belongs to.
  */
+#include "check.h"
 #include "component.h"
 #include "controller/controller.h"
 #include "buffer/flush.h"
@@ -193,9 +194,23 @@ static bool state(Ssd *ssd, State *s)
     return nand_state(ssd->nand, s);
 }
 
+static bool check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    for (size_t i = 0; i < eventq_count(&ssd->events); i++) {
+        const Event *e = eventq_get(&ssd->events, i);
+
+        CHECK(event_kind(e) != NAND_EVENT_RETRY ||
+                  event_index(e) < nand_units(ssd->nand),
+              "an event");
+    }
+    return (!at_rest || nand_rest_check(ssd->nand, error)) &&
+           nand_check(ssd->nand, error);
+}
+
 const Component array_component = {
     .create = create,
     .destroy = destroy,
     .rows = nand_state_struct,
     .state = state,
+    .check = check,
 };

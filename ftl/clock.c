@@ -23,7 +23,6 @@
 #include "power/power-internal.h"
 #include "media/row-wait.h"
 #include "ssd-internal.h"
-#include "state/state-check.h"
 #include "ssd-save.h"
 #include "thermal/thermal.h"
 

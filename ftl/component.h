@@ -36,6 +36,11 @@ typedef struct Component {
     /* Save the component, or load it; upwards.  What follows from members is
      * computed again at the end of a load.  false: there is an error. */
     bool (*state)(Ssd *ssd, State *s);
+    /* Can each member be used as what it is, and do they agree with each other
+     * and with those below?  Upwards.  The drive may come from a forged stream,
+     * so a number that the rows do not limit is looked at before it is used.
+     * at_rest: nothing is under way.  false: *error, in one line. */
+    bool (*check)(const Ssd *ssd, bool at_rest, GError **error);
 } Component;
 
 extern const Component drive_component, array_component, outside_component,
@@ -53,6 +58,7 @@ void components_power_settled(Ssd *ssd);
 void components_power_on(Ssd *ssd);
 void components_reset_stats(Ssd *ssd);
 bool components_state(Ssd *ssd, State *s);
+bool components_check(const Ssd *ssd, bool at_rest, GError **error);
 
 /* The structs of all whose members are listed to be saved, for a test; NULL
  * past the last. */

@@ -130,3 +130,14 @@ const StateStruct *components_rows(unsigned i)
     }
     return NULL;
 }
+
+bool components_check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    for (size_t i = 0; i < N_COMPONENTS; i++) {
+        if (components[i]->check &&
+            !components[i]->check(ssd, at_rest, error)) {
+            return false;
+        }
+    }
+    return true;
+}

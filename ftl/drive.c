@@ -3,6 +3,8 @@
  * drive.c - the members of Ssd itself, below all components: events, the map
  * from logical to physical units, the records of commands.
  */
+#include "buffer/buffer-internal.h"
+#include "check.h"
 #include "component.h"
 #include "map/map.h"
 
@@ -143,6 +145,89 @@ static bool state(Ssd *ssd, State *s)
            events_state(&ssd->events, s);
 }
 
+/* ---- check --------------------------------------------------------------- */
+
+static bool check_time(const Ssd *ssd, bool at_rest, GError **error)
+{
+    CHECK(ssd->now_ps < SIM_LAST_NS * PS_PER_NS &&
+              (!at_rest || ssd->now_ps % PS_PER_NS == 0), /* of the last call */
+          "its time");
+    CHECK(ssd->powered_since_ps <= ssd->now_ps &&
+              ssd->powered_ns <= UINT64_MAX / 4,
+          "its time with power");
+    CHECK((uint32_t)ssd->window < SSD_N_WINDOWS &&
+              (uint32_t)ssd->window_end < SSD_N_WINDOW_ENDS &&
+              (ssd->l.window_blocks || ssd->window == SSD_WINDOW_NONE),
+          "its window of predictable latency");
+    return true;
+}
+
+/* Those of a drive at rest; of a few kinds, of which few are to come. */
+static bool rests(unsigned kind)
+{
+    return kind == SSD_EVENT_FLUSH_TICK || kind == SSD_EVENT_FAULT ||
+           kind == NAND_EVENT_RETRY || kind == SSD_EVENT_BACKGROUND ||
+           kind == SSD_EVENT_ROW_WAIT || kind == SSD_EVENT_COUNTERS;
+}
+
+static bool check_events(const Ssd *ssd, bool at_rest, GError **error)
+{
+    for (size_t i = 0; i < eventq_count(&ssd->events); i++) {
+        const Event *e = eventq_get(&ssd->events, i);
+
+        CHECK(!at_rest || rests(event_kind(e)), "an event");
+        CHECK(e->at_ps >= ssd->now_ps &&
+                  e->at_ps >= eventq_next_ps(&ssd->events),
+              "the order of events");
+        CHECK(i == 0 || i >= ssd->events.n ||
+                  e->at_ps >= ssd->events.heap[(i - 1) / 4].at_ps,
+              "the order of events");
+    }
+    CHECK(!at_rest || eventq_count(&ssd->events) <
+                          4096 + ssd->l.n_streams + ssd->l.n_planes,
+          "events");
+    return true;
+}
+
+static bool check_commands(const Ssd *ssd, bool at_rest, GError **error)
+{
+    const Commands *c = &ssd->commands;
+    uint32_t running = 0;
+
+    for (uint32_t i = 0; i < c->n_cmds; i++) {
+        running += c->cmd[i].phase == CMD_SUBMITTED ||
+                   c->cmd[i].phase == CMD_RUNNING ||
+                   c->cmd[i].phase == CMD_ENDING;
+    }
+    CHECK(running == c->running, "%u commands run, %u counted", running,
+          c->running);
+    CHECK(running == 0 || eventq_next_ps(&ssd->events) != SIM_NEVER,
+          "%u commands wait for nothing", running);
+    if (at_rest) {
+        CHECK_POOL(c->free_cmd, c->n_cmds, c->cmd,
+                   c->cmd[at].phase == CMD_FREE);
+    }
+    return true;
+}
+
+static bool entry_ok(const Ssd *ssd, uint64_t lpn)
+{
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
+
+    return map_is_buffered(entry)
+               ? map_slot(entry) < ssd->buffer->n_slot_records &&
+                     lpn < ssd->l.user_units
+               : entry <= ssd->l.raw_units;
+}
+
+static bool check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    CHECK(all_numbers(ssd, &ssd->l2p.entry, entry_ok), "the map");
+    return check_time(ssd, at_rest, error) &&
+           check_events(ssd, at_rest, error) &&
+           check_commands(ssd, at_rest, error);
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 const Component drive_component = {
@@ -150,4 +235,5 @@ const Component drive_component = {
     .destroy = destroy,
     .rows = rows,
     .state = state,
+    .check = check,
 };

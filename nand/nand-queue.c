@@ -597,7 +597,7 @@ static int by_order(const void *a, const void *b, void *nand)
     return x < y ? -1 : x > y;
 }
 
-/* A file may contain any value; nand_state_check() checks it later. */
+/* A file may contain any value; nand_rest_check() checks it later. */
 static bool waits(const Nand *n, const NandOp *op)
 {
     return (op->phase == PHASE_DIE_WAIT ||

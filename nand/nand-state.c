@@ -4,7 +4,7 @@
  *
  * Every member of Nand is listed: a test finds one that is not.  Operations in
  * flight are saved as they are, as a copy of a running drive needs them; a
- * state that comes from a file has none (nand_state_check()).
+ * state that comes from a file has none (nand_rest_check()).
  */
 #include "nand-internal.h"
 
@@ -142,13 +142,7 @@ uint32_t nand_units(const Nand *n)
     return n->n_units;
 }
 
-/* ---- is a state from a file sound? --------------------------------------- */
-
-static bool refuse(GError **error, const char *what)
-{
-    g_set_error(error, STATE_ERROR, 0, "it is damaged: %s", what);
-    return false;
-}
+/* ---- check --------------------------------------------------------------- */
 
 /* Every operation of the pool is in the list of free ones, once. */
 static bool all_free(const Nand *n)
@@ -191,22 +185,17 @@ static bool idle(const Nand *n)
     return n->load == 0;
 }
 
-bool nand_state_check(const Nand *n, GError **error)
+bool nand_rest_check(const Nand *n, GError **error)
 {
     if (!all_free(n) || !idle(n)) {
-        return refuse(error, "operations of the array are in flight");
-    }
-    if (!nand_slc_check(n)) {
-        return refuse(error, "the mode of a block");
+        return opt_fail(error, OPT_ERROR_VALUE,
+                        "operations of the array are in flight");
     }
     for (uint32_t b = 0; b < n->geo.n_blocks; b++) {
-        if (n->block[b].in_array ||
-            n->block[b].next_page > nand_block_pages(&n->geo, b)) {
-            return refuse(error, "pages of a block");
+        if (n->block[b].in_array) {
+            return opt_fail(error, OPT_ERROR_VALUE, "pages of a block");
         }
     }
-    if (n->media && !media_levels_sound(n->media)) {
-        return refuse(error, "levels of read retry");
-    }
-    return true;
+    return !n->media || media_levels_sound(n->media) ||
+           opt_fail(error, OPT_ERROR_VALUE, "levels of read retry");
 }

@@ -480,11 +480,12 @@ void nand_power_cut(Nand *nand, uint64_t now_ps);
 /*
  * Save the array, or load into one just made from the same configuration.  Its
  * events are the owner's to save.  Loading does not check numbers; a state
- * from a file needs nand_state_check(): nothing is in flight, and every number
- * can be used.
+ * from a file needs nand_rest_check(), then nand_check().
  */
 bool nand_state(Nand *nand, State *s);
-bool nand_state_check(const Nand *nand, GError **error);
+
+/* Nothing is in flight, and every number can be used. */
+bool nand_rest_check(const Nand *nand, GError **error);
 
 /* When the oldest operation in the array was submitted, if before most_ps; else
  * that. */

@@ -214,4 +214,5 @@ const Component buffer_component = {
     .power_settled = buffer_create,
     .rows = rows,
     .state = state,
+    .check = buffer_check,
 };

@@ -30,4 +30,9 @@ void buffer_restore(Ssd *ssd);
  * next stream of that number. */
 void write_disown(Ssd *ssd, uint32_t stream);
 
+/* ---- check.c ------------------------------------------------------------- */
+
+/* Component.check. */
+bool buffer_check(const Ssd *ssd, bool at_rest, GError **error);
+
 #endif

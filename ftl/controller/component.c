@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* component.c - the life of controller/. */
+#include "check.h"
 #include "component.h"
 #include "controller/controller.h"
 
@@ -64,6 +65,27 @@ static bool state(Ssd *ssd, State *s)
     return state_tables(s, &controller_struct, ssd->controller, counts);
 }
 
+/* ---- check --------------------------------------------------------------- */
+
+static bool check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    const Controller *c = ssd->controller;
+    uint64_t most_ps = ssd->now_ps + MOST_BUSY_PS;
+
+    if (!at_rest) {
+        return true;
+    }
+    CHECK(c->link_in_ps <= most_ps && c->link_out_ps <= most_ps &&
+              c->dram_in_ps <= most_ps && c->dram_free_ps <= most_ps &&
+              c->gc_core_ps <= most_ps,
+          "a time");
+    for (uint32_t i = 0; i < MAX(ssd->cfg->cores, 1); i++) {
+        CHECK(c->core_ps[i] <= most_ps, "a time");
+    }
+    CHECK_POOL(c->free_copy, c->n_copies, c->copy, c->pending == 0);
+    return true;
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 const Component controller_component = {
@@ -72,4 +94,5 @@ const Component controller_component = {
     .power_settled = controller_power_lost,
     .rows = rows,
     .state = state,
+    .check = check,
 };

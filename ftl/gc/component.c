@@ -167,4 +167,5 @@ const Component gc_component = {
     .power_on = refresh_power_on,
     .rows = rows,
     .state = state,
+    .check = gc_check,
 };

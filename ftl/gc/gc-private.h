@@ -138,4 +138,9 @@ uint32_t reclaim_victim(Ssd *ssd, uint32_t plane);
 /* Does the block, which is FULL, need a refresh? */
 bool refresh_needs(const Ssd *ssd, uint32_t block);
 
+/* ---- check.c ------------------------------------------------------------- */
+
+/* Component.check. */
+bool gc_check(const Ssd *ssd, bool at_rest, GError **error);
+
 #endif

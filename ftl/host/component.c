@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* component.c - the life of host/. */
+#include "check.h"
 #include "component.h"
 #include "host/ahead.h"
 #include "host/host.h"
@@ -87,6 +88,23 @@ static bool state(Ssd *ssd, State *s)
     return state_tables(s, &host_struct, ssd->host, counts);
 }
 
+/* ---- check --------------------------------------------------------------- */
+
+static bool check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    const Ahead *a = &ssd->host->ahead;
+
+    if (at_rest) {
+        CHECK(ssd->host->gate_ps <= ssd->now_ps + MOST_BUSY_PS,
+              "a time of the power states");
+        CHECK_POOL(a->free_waiter, a->n_waiters, a->waiter, true);
+        for (uint32_t i = 0; i < a->n_streams; i++) {
+            CHECK(a->stream[i].loading == 0, "read-ahead");
+        }
+    }
+    return ahead_check(ssd, error);
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 const Component host_component = {
@@ -96,4 +114,5 @@ const Component host_component = {
     .power_settled = host_power_lost,
     .rows = rows,
     .state = state,
+    .check = check,
 };

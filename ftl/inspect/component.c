@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* component.c - the life of inspect/. */
+#include "check.h"
 #include "component.h"
 #include "inspect/inspect.h"
 #include "lazymem.h"
@@ -80,6 +81,25 @@ static bool state(Ssd *ssd, State *s)
     return state_tables(s, &inspect_struct, &ssd->inspect, counts);
 }
 
+/* ---- check --------------------------------------------------------------- */
+
+static bool series_ok(const Series *s)
+{
+    return s->n <= SERIES_POINTS && s->interval_ps > 0 &&
+           s->interval_ps <= UINT64_MAX / 4;
+}
+
+static bool check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    (void)at_rest;
+    CHECK(series_ok(&ssd->inspect.series), "the series of free blocks");
+    CHECK(series_ok(&ssd->inspect.buffer_series), "the series of the buffer");
+    for (unsigned i = 0; i <= SSD_N_OPS; i++) {
+        CHECK(hist_valid(&ssd->inspect.latency[i]), "a histogram");
+    }
+    return ssd_check_wakes(ssd, error);
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 const Component inspect_component = {
@@ -88,4 +108,5 @@ const Component inspect_component = {
     .reset_stats = inspect_reset,
     .rows = rows,
     .state = state,
+    .check = check,
 };

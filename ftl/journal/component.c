@@ -108,4 +108,5 @@ const Component journal_component = {
     .reset_stats = counters_reset,
     .rows = rows,
     .state = state,
+    .check = journal_check,
 };

@@ -100,4 +100,12 @@ bool meta_waits(const Ssd *ssd);
 /* The drive programs no more: waiting pages end as if they were durable. */
 void meta_give_up(Ssd *ssd);
 
+/* ---- check.c ------------------------------------------------------------- */
+
+/* Component.check. */
+bool journal_check(const Ssd *ssd, bool at_rest, GError **error);
+
+/* saved-check.c: its part for saved pages, of a drive at rest. */
+bool saved_check(const Ssd *ssd, GError **error);
+
 #endif

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * saved-check.c - check of saved pages in a loaded stream.
+ * saved-check.c - check of saved pages.
  *
- * As state-check.c, which calls it: a stream may be forged, and every number
- * that is used as an index must be looked at first.  Knows a drive at rest.
+ * A stream may be forged, so every number that is used as an index must be
+ * looked at first.  Knows a drive at rest.
  */
+#include "check.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
-#include "lazymem.h"
 #include "media/media.h"
 #include "media/spare.h"
-#include "ssd-internal.h"
-#include "state/state-check.h"
 
 #define MOST_VERSION (1ULL << 48)
 #define MOST_SEQ (1ULL << (SEQ_BITS - 1)) /* of programs, counted */
@@ -224,7 +222,7 @@ static bool check_open(const Ssd *ssd, GError **error)
     return true;
 }
 
-bool ssd_saved_check(const Ssd *ssd, GError **error)
+bool saved_check(const Ssd *ssd, GError **error)
 {
     return check_entries(ssd, error) && check_pages(ssd, error) &&
            check_queue(ssd, error) && check_open(ssd, error);

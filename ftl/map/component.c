@@ -172,4 +172,5 @@ const Component map_component = {
     .reset_stats = reset_stats,
     .rows = rows,
     .state = state,
+    .check = map_check,
 };

@@ -8,7 +8,6 @@
 #include "map/dftl.h"
 #include "map/map.h"
 #include "ssd-internal.h"
-#include "ssd-save.h"
 
 /* ---- saved --------------------------------------------------------------- */
 
@@ -151,10 +150,10 @@ static bool check_fifo(const Ssd *ssd, const PageFifo *f, uint32_t *n,
     return true;
 }
 
-static bool check_pages(const Ssd *ssd, LazyWalk *w, GError **error)
+static bool check_pages(const Ssd *ssd, LazyWalk *w, bool at_rest,
+                        GError **error)
 {
     const Dftl *d = ssd->map->policy_data;
-    bool rests = ssd_at_rest(ssd);
     uint32_t evicted = 0;
     uint32_t listed = 0;
     uint32_t stale = 0;
@@ -167,9 +166,9 @@ static bool check_pages(const Ssd *ssd, LazyWalk *w, GError **error)
         CHECK(p->state < N_PAGE_STATES && p->stale <= 1 && p->listed <= 1 &&
                   p->for_gc <= 1,
               "a translation page");
-        CHECK(!rests || (p->state == PAGE_IDLE && p->loading == 0 &&
-                         p->loaders == NONE && p->writers == NONE &&
-                         p->sent == NONE && p->evicted == 0 && !p->for_gc),
+        CHECK(!at_rest || (p->state == PAGE_IDLE && p->loading == 0 &&
+                           p->loaders == NONE && p->writers == NONE &&
+                           p->sent == NONE && p->evicted == 0 && !p->for_gc),
               "something waits for a translation page, and nothing happens");
         CHECK(!p->stale || p->listed || p->state != PAGE_IDLE,
               "a stale page is forgotten");
@@ -178,7 +177,7 @@ static bool check_pages(const Ssd *ssd, LazyWalk *w, GError **error)
         listed += p->listed;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        CHECK(!rests || d->n_writes[i] == 0, "pages being written");
+        CHECK(!at_rest || d->n_writes[i] == 0, "pages being written");
         if (!check_fifo(ssd, &d->ready[i], &in_lists, error)) {
             return false;
         }
@@ -189,7 +188,7 @@ static bool check_pages(const Ssd *ssd, LazyWalk *w, GError **error)
     return true;
 }
 
-static bool check_waiters(const Ssd *ssd, GError **error)
+static bool check_waiters(const Ssd *ssd, bool at_rest, GError **error)
 {
     const Dftl *d = ssd->map->policy_data;
     uint32_t n_free = 0;
@@ -197,13 +196,12 @@ static bool check_waiters(const Ssd *ssd, GError **error)
     for (uint32_t i = d->free_waiter; i != NONE; i = d->waiter[i].next) {
         CHECK(i < d->n_waiters && n_free++ < d->n_waiters, "who waits");
     }
-    CHECK(!ssd_at_rest(ssd) ||
-              (n_free == d->n_waiters && d->throttled == NONE),
+    CHECK(!at_rest || (n_free == d->n_waiters && d->throttled == NONE),
           "who waits");
     return true;
 }
 
-bool dftl_check(const Ssd *ssd, GError **error)
+bool dftl_check(const Ssd *ssd, bool at_rest, GError **error)
 {
     const Dftl *d = ssd->map->policy_data;
     LazyWalk w;
@@ -221,9 +219,9 @@ bool dftl_check(const Ssd *ssd, GError **error)
         }
     }
     lazy_walk_begin(&w, d->page, ssd->l.n_map_pages * sizeof(*d->page));
-    good = check_dirty(ssd, &w, error) && check_pages(ssd, &w, error);
+    good = check_dirty(ssd, &w, error) && check_pages(ssd, &w, at_rest, error);
     lazy_walk_end(&w);
-    return good && check_waiters(ssd, error);
+    return good && check_waiters(ssd, at_rest, error);
 }
 
 /* ---- statistics ---------------------------------------------------------- */

@@ -108,7 +108,7 @@ static inline DftlPage *page_at(Dftl *d, uint32_t i)
 
 /* As MapPolicy says of them. */
 bool dftl_state(Ssd *ssd, State *s);
-bool dftl_check(const Ssd *ssd, GError **error);
+bool dftl_check(const Ssd *ssd, bool at_rest, GError **error);
 extern const StatTable dftl_stats;
 
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hybrid-check.c - checks of the tables of a log-block map.
- *
- * For tests, and for a state that came from a file: hybrid_check_ranges() looks
- * at every number before hybrid_check() follows it.
+ * hybrid-check.c - check of the tables of a log-block map.
  */
 #include "check.h"
 #include "map/hybrid.h"
@@ -24,8 +21,6 @@ static bool is_mapped(const Ssd *ssd, uint32_t block, uint32_t plane)
            ssd->media->block[block].state == BLOCK_MAPPED;
 }
 
-/* ---- numbers from a file ------------------------------------------------- */
-
 static bool is_record(const Ssd *ssd, uint32_t log, uint32_t plane)
 {
     return log / ssd->l.log_blocks == plane;
@@ -36,54 +31,27 @@ static bool none_or_record(const Ssd *ssd, uint32_t log, uint32_t plane)
     return log == NONE || is_record(ssd, log, plane);
 }
 
-static bool check_plane_ranges(const Ssd *ssd, uint32_t plane, GError **error)
+/* May each number of the plane's records be used? */
+static bool check_records(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const PlaneLogs *p = &ssd->map->plane[plane].logs;
     uint32_t first = plane * ssd->l.log_blocks;
 
-    CHECK(none_or_record(ssd, p->list.head, plane) &&
-              none_or_record(ssd, p->list.tail, plane) &&
-              none_or_record(ssd, p->free, plane) &&
-              none_or_record(ssd, p->sequential, plane) &&
-              p->list.n <= ssd->l.log_blocks && p->merge.log == NONE &&
-              !p->merge.begun,
-          "it is damaged: log blocks of plane %u", plane);
     for (uint32_t i = first; i < first + ssd->l.log_blocks; i++) {
         const LogBlock *l = &ssd->map->log_block[i];
 
         CHECK(*(const uint8_t *)&l->in_order <= 1 &&
                   none_or_record(ssd, l->newer, plane),
-              "it is damaged: log block %u", i);
+              "log block %u", i);
         CHECK(l->block == NONE ||
                   (is_mapped(ssd, l->block, plane) &&
                    none_or_record(ssd, l->older, plane) &&
                    (l->logical == NONE ||
                     (l->logical < n_logical(ssd) &&
                      l->logical / ssd->l.logical_blocks == plane))),
-              "it is damaged: log block %u", i);
+              "log block %u", i);
     }
     return true;
 }
-
-bool hybrid_check_ranges(const Ssd *ssd, GError **error)
-{
-    for (uint32_t i = 0; i < n_logical(ssd); i++) {
-        uint32_t plane = i / ssd->l.logical_blocks;
-
-        CHECK((ssd->map->data_block[i] == NONE ||
-               is_mapped(ssd, ssd->map->data_block[i], plane)) &&
-                  none_or_record(ssd, ssd->map->log_of[i], plane),
-              "it is damaged: logical block %u", i);
-    }
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (!check_plane_ranges(ssd, i, error)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* ---- the tables --------------------------------------------------------- */
 
 /* Each block has one place at most. */
 static bool claim(uint8_t *seen, uint32_t block, GError **error)
@@ -138,7 +106,11 @@ static bool check_logical(const Ssd *ssd, uint32_t logical, uint8_t *seen,
 {
     uint32_t data = ssd->map->data_block[logical];
     uint32_t log = ssd->map->log_of[logical];
+    uint32_t plane = logical / ssd->l.logical_blocks;
 
+    CHECK((data == NONE || is_mapped(ssd, data, plane)) &&
+              none_or_record(ssd, log, plane),
+          "logical block %u: block %u, log block %u", logical, data, log);
     CHECK(log == NONE || (ssd->map->log_block[log].block != NONE &&
                           ssd->map->log_block[log].logical == logical),
           "logical block %u: log block %u belongs to %u", logical, log,
@@ -176,8 +148,8 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
     uint32_t log = p->list.head;
 
     for (uint32_t n = 0; n < p->list.n; n++) {
-        CHECK(log != NONE && ssd->map->log_block[log].older == older &&
-                  log != sequential,
+        CHECK(is_record(ssd, log, plane) &&
+                  ssd->map->log_block[log].older == older && log != sequential,
               "the list of log blocks of plane %u", plane);
         if (!check_log(ssd, log, seen, error)) {
             return false;
@@ -187,6 +159,8 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
     }
     CHECK(log == NONE && p->list.tail == older,
           "the list of log blocks of plane %u", plane);
+    CHECK(none_or_record(ssd, sequential, plane),
+          "the sequential log block of plane %u", plane);
     if (sequential != NONE &&
         (ssd->map->log_block[sequential].logical == NONE ||
          !check_log(ssd, sequential, seen, error))) {
@@ -194,7 +168,8 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
         return false;
     }
     for (log = p->free; log != NONE; log = ssd->map->log_block[log].newer) {
-        CHECK(ssd->map->log_block[log].block == NONE &&
+        CHECK(is_record(ssd, log, plane) &&
+                  ssd->map->log_block[log].block == NONE &&
                   n_free < ssd->l.log_blocks,
               "the list of free log blocks of plane %u", plane);
         n_free++;
@@ -230,10 +205,19 @@ static bool check_blocks(const Ssd *ssd, uint8_t *seen, GError **error)
     return true;
 }
 
-bool hybrid_check(const Ssd *ssd, GError **error)
+bool hybrid_check(const Ssd *ssd, bool at_rest, GError **error)
 {
     g_autofree uint8_t *seen = g_malloc0(ssd->geo->n_blocks / 8 + 1);
 
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        const Merge *m = &ssd->map->plane[i].logs.merge;
+
+        CHECK(!at_rest || (m->log == NONE && !m->begun),
+              "plane %u: a merge is under way", i);
+        if (!check_records(ssd, i, error)) {
+            return false;
+        }
+    }
     for (uint32_t i = 0; i < n_logical(ssd); i++) {
         if (!check_logical(ssd, i, seen, error)) {
             return false;

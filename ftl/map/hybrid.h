@@ -22,8 +22,7 @@
     .age_page = hybrid_age_page, .age_done = hybrid_age_done,                  \
     .torn = hybrid_torn, .planes_lost = hybrid_planes_lost
 #define HYBRID_POLICY                                                          \
-    .init = hybrid_init, .destroy = hybrid_destroy, .check = hybrid_check,     \
-    .check_ranges = hybrid_check_ranges
+    .init = hybrid_init, .destroy = hybrid_destroy, .check = hybrid_check
 /* They place pages and empty blocks by themselves, and need blocks that last.
  */
 #define HYBRID_LACKS                                                           \
@@ -82,8 +81,7 @@ void hybrid_torn(Ssd *ssd, uint64_t ppa);
 void hybrid_planes_lost(Ssd *ssd);
 
 /* The hooks of MapPolicy. */
-bool hybrid_check(const Ssd *ssd, GError **error);
-bool hybrid_check_ranges(const Ssd *ssd, GError **error);
+bool hybrid_check(const Ssd *ssd, bool at_rest, GError **error);
 
 /* ---- merge.c ------------------------------------------------------------- */
 

@@ -113,12 +113,9 @@ struct MapPolicy {
     void (*recovered)(Ssd *ssd);
 
     /* Required with Map.policy_data: save it, or load it into the tables of
-     * init, and check every number: a loaded stream may be forged. */
+     * init, and check every number (Component.check). */
     bool (*state)(Ssd *ssd, State *s);
-    bool (*check)(const Ssd *ssd, GError **error);
-    /* Of a loaded drive, before anything else looks at it: may its tables be
-     * used as indices? */
-    bool (*check_ranges)(const Ssd *ssd, GError **error);
+    bool (*check)(const Ssd *ssd, bool at_rest, GError **error);
 
     /* Members of the object "map" of the statistics, from an Ssd *v; the
      * effect of a reset on them beside setting their counters to 0. */

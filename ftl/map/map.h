@@ -101,4 +101,9 @@ bool trim_check(const Ssd *ssd, GError **error);
 
 extern const StateStruct dftl_struct, cmt_struct;
 
+/* ---- check.c ------------------------------------------------------------- */
+
+/* Component.check. */
+bool map_check(const Ssd *ssd, bool at_rest, GError **error);
+
 #endif

@@ -386,4 +386,5 @@ const Component media_component = {
     .power_settled = power_settled,
     .rows = rows,
     .state = state,
+    .check = media_check,
 };

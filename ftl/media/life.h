@@ -48,4 +48,9 @@ void media_settle_blocks(Ssd *ssd);
 void block_forget_all(Ssd *ssd);
 void block_found(Ssd *ssd, uint32_t block, uint32_t open);
 
+/* ---- check.c ------------------------------------------------------------- */
+
+/* Component.check. */
+bool media_check(const Ssd *ssd, bool at_rest, GError **error);
+
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* component.c - the life of placement/. */
+#include "bitmap.h"
+#include "check.h"
 #include "component.h"
 #include "media/media.h"
+#include "media/row.h"
 #include "placement/alloc-policy.h"
 #include "placement/life.h"
 #include "placement/placement.h"
@@ -124,6 +127,60 @@ static bool state(Ssd *ssd, State *s)
                       NULL);
 }
 
+/* ---- check --------------------------------------------------------------- */
+
+/* Where the streams are, and who took their turn. */
+static bool check_turns(const Ssd *ssd, GError **error)
+{
+    const Placement *p = ssd->placement;
+    uint32_t n = ssd->l.n_planes;
+    uint32_t row = MAX(ssd->l.row_planes, 1);
+
+    CHECK(p->stripe_cursor < n && none_or(p->alloc_chosen, n) &&
+              none_or(p->alloc_waits_for, n),
+          "a turn");
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        const Stream *st = &p->stream[i];
+
+        CHECK(st->row < n / row && st->first < n &&
+                  (ssd->l.row_planes == 0 ||
+                   row_of(ssd, st->first)[0] == st->first) &&
+                  st->left >> ssd->l.row_planes == 0 &&
+                  (st->left == 0 ||
+                   plane_group(ssd, st->first) == stream_group(ssd, i)),
+              "a turn");
+        CHECK(st->taken < ssd->info.reclaim_bytes / ssd->info.block_bytes,
+              "a reclaim unit");
+    }
+    return true;
+}
+
+static bool check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    uint32_t n = ssd->l.n_planes;
+    uint32_t starved = 0;
+
+    for (uint32_t pos = 0; pos < bitmap_words(n) * BITMAP_WORD; pos++) {
+        bool bit = bitmap_test(ssd->placement->accepting, pos);
+
+        CHECK(bit == (pos < n &&
+                      plane_accepts(ssd, ssd->media->stripe_plane[pos])),
+              "planes that accept a page");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const PlacementPlane *p = &ssd->placement->plane[i];
+
+        CHECK(!at_rest || (p->gc.reads == 0 && p->gc.programs == 0 &&
+                           p->gc.away == 0 && p->gc.foreign == 0),
+              "operations are in flight");
+        CHECK(ssd->media->plane[i].tell_gains == !plane_accepts(ssd, i),
+              "a plane's pages");
+        starved += p->starved;
+    }
+    CHECK(starved == ssd->placement->n_starved, "planes without room");
+    return check_turns(ssd, error);
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 const Component placement_component = {
@@ -134,4 +191,5 @@ const Component placement_component = {
     .reset_stats = stream_reset_stats,
     .rows = rows,
     .state = state,
+    .check = check,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* component.c - the life of power/. */
+#include "check.h"
 #include "component.h"
 #include "media/faulty.h"
 #include "power/power.h"
@@ -74,6 +75,19 @@ static bool state(Ssd *ssd, State *s)
     return state_tables(s, &power_struct, ssd->power, counts);
 }
 
+/* ---- check --------------------------------------------------------------- */
+
+static bool check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    const Recovery *r = &ssd->power->recovery;
+
+    CHECK(!at_rest || !saves(ssd) ||
+              (r->n_reads == 0 && r->n_candidates == 0 &&
+               r->waiting.head == NONE),
+          "the recovery");
+    return true;
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 const Component power_component = {
@@ -83,4 +97,5 @@ const Component power_component = {
     .power_on = power_on,
     .rows = rows,
     .state = state,
+    .check = check,
 };

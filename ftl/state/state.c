@@ -9,16 +9,16 @@
  *
  * An iteration takes the whole state, commands in flight included: that is a
  * clone. A stream that is kept holds a drive at rest (ssd_at_rest()), which a
- * reader can check (state-check.c); docs/state-format.md has the rule.
+ * reader can check (ssd_check()); docs/state-format.md has the rule.
  */
 #include "component.h"
 #include "host/host.h"
 #include "media/media-internal.h"
 #include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
-#include "state/state-check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,12 +215,30 @@ static Ssd *load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     return ssd;
 }
 
+/* A stream may be forged, checksum and all. */
+static bool check_loaded(const Ssd *ssd, GError **error)
+{
+    GError *found = NULL;
+
+    if (!ssd_at_rest(ssd)) {
+        g_set_error_literal(error, STATE_ERROR, 0,
+                            "it is damaged: it was saved in the middle of its "
+                            "work");
+        return false;
+    }
+    if (!ssd_check(ssd, &found)) {
+        g_propagate_prefixed_error(error, found, "it is damaged: ");
+        return false;
+    }
+    return true;
+}
+
 static Ssd *load_checked(const SsdConfig *cfg, const SsdHostOps *host,
                          void *opaque, FILE *in, bool more, GError **error)
 {
     Ssd *ssd = load(cfg, host, opaque, in, more, error);
 
-    if (ssd && !ssd_state_check(ssd, error)) {
+    if (ssd && !check_loaded(ssd, error)) {
         ssd_destroy(ssd);
         return NULL;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* component.c - the life of thermal/. */
+#include "check.h"
 #include "component.h"
 #include "thermal/thermal.h"
 
@@ -53,6 +54,34 @@ static bool state(Ssd *ssd, State *s)
     return true;
 }
 
+/* ---- check --------------------------------------------------------------- */
+
+static bool check(const Ssd *ssd, bool at_rest, GError **error)
+{
+    const Heat *h = &ssd->thermal->heat;
+    uint64_t most_ps = ssd->now_ps + MOST_BUSY_PS;
+
+    if (!at_rest) {
+        return true;
+    }
+    /* thermal_loaded() has looked at the states. */
+    CHECK(h->state_since_ps <= most_ps && h->idle_since_ps <= ssd->now_ps &&
+              h->charged_ps <= ssd->now_ps && h->next_ps >= h->charged_ps &&
+              h->off <= 1 && h->by_host <= 1,
+          "a time of the power states");
+    CHECK(!ssd->thermal->on ||
+              h->next_ps - h->charged_ps <= ssd->thermal->step_ps,
+          "a time of the temperature");
+    CHECK(h->rise_nk <= HEAT_MOST_NK && h->most_rise_nk <= HEAT_MOST_NK &&
+              h->level <= THERMAL_LEVELS && h->limit_k[0] <= UINT16_MAX &&
+              h->limit_k[1] <= UINT16_MAX && h->controller_fj < 1000000,
+          "the temperature");
+    for (unsigned i = 0; i < THERMAL_STATES; i++) {
+        CHECK(h->rule[i].after_ps <= MOST_BUSY_PS * 24, "a power state");
+    }
+    return true;
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
 const Component thermal_component = {
@@ -62,4 +91,5 @@ const Component thermal_component = {
     .reset_stats = thermal_reset_peak,
     .rows = rows,
     .state = state,
+    .check = check,
 };

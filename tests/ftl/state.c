@@ -338,7 +338,7 @@ static void test_members(void)
         /* behind the number of elements, and offset and length of a run */
         {"Media.block", NAME + 4 * WORD + offsetof(Block, bad), 2,
          "Block.bad is neither on nor off"},
-        {"Plane.gc_high_blocks", NAME + WORD, 0, "counts of blocks"},
+        {"Plane.gc_high_blocks", NAME + WORD, 0, "plane 0: its room"},
     };
     Ref *r = used("");
 
