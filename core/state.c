@@ -402,25 +402,68 @@ static bool load_table(State *s, const StateRow *r, void **member,
     return saved == 0 || load_runs(s, *member, saved * r->elem);
 }
 
-/* Of n structs: is each truth value 0 or 1? */
-static bool bools_ok(State *s, const StateStruct *d, const uint8_t *at,
-                     uint64_t n)
+static uint64_t number(const uint8_t *at, uint32_t bytes)
 {
-    for (; n > 0; n--, at += d->bytes) {
-        for (size_t i = 0; i < d->n_rows; i++) {
-            const StateRow *r = &d->row[i];
+    return bytes == 1   ? *at
+           : bytes == 2 ? *(const uint16_t *)at
+           : bytes == 4 ? *(const uint32_t *)at
+                        : *(const uint64_t *)at;
+}
 
-            if (r->is_bool && at[r->offset] > 1) {
-                return state_fail(s, "it is damaged: %s is neither on nor off",
-                                  r->name);
-            }
-            if (r->kind == STATE_VALUE && r->of &&
-                !bools_ok(s, r->of, at + r->offset, 1)) {
-                return false;
-            }
+/* May the value at `at` be what it is?  bounded: their counts are known. */
+static bool value_ok(State *s, const StateRow *r, const uint8_t *at,
+                     bool bounded, const uint64_t *counts)
+{
+    bool has_bound = r->limit > STATE_BOOL;
+    uint64_t bound;
+    uint64_t v;
+
+    if (r->limit == STATE_ANY || (has_bound && !bounded)) {
+        return true;
+    }
+    invariant(r->bytes <= sizeof(v) && (counts || !has_bound));
+    v = number(at, r->bytes);
+    if (!has_bound) {
+        return v <= 1 ||
+               state_fail(s, "it is damaged: %s is neither on nor off",
+                          r->name);
+    }
+    bound = counts[r->count];
+    return v < bound || (r->limit == STATE_COUNT && v == bound) ||
+           (r->limit == STATE_LINK && v == UINT32_MAX) ||
+           state_fail(s, "it is damaged: %s is %" PRIu64 " of %" PRIu64,
+                      r->name, v, bound);
+}
+
+static bool values_ok(State *s, const StateStruct *d, const uint8_t *at,
+                      bool bounded, const uint64_t *counts)
+{
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const StateRow *r = &d->row[i];
+
+        if (r->kind == STATE_VALUE &&
+            !(r->of ? values_ok(s, r->of, at + r->offset, bounded, counts)
+                    : value_ok(s, r, at + r->offset, bounded, counts))) {
+            return false;
         }
     }
     return true;
+}
+
+/* The same of each element of a table; an untouched one is all zeroes. */
+static bool elements_ok(State *s, const StateStruct *d, const uint8_t *first,
+                        uint64_t n, const uint64_t *counts)
+{
+    bool ok = true;
+    LazyWalk w;
+
+    lazy_walk_begin(&w, first, n * d->bytes);
+    for (uint64_t i = lazy_walk_index(&w, 0, d->bytes); i < n && ok;
+         i = lazy_walk_index(&w, i + 1, d->bytes)) {
+        ok = values_ok(s, d, first + i * d->bytes, true, counts);
+    }
+    lazy_walk_end(&w);
+    return ok;
 }
 
 static bool walk_table(State *s, const StateRow *r, char *place,
@@ -442,7 +485,7 @@ static bool walk_table(State *s, const StateRow *r, char *place,
         memcpy(place, &member, sizeof(member));
     }
     return ok && (!s->loading || !r->of || !member ||
-                  bools_ok(s, r->of, member, counts[r->count]));
+                  elements_ok(s, r->of, member, counts[r->count], counts));
 }
 
 static bool walk_row(State *s, const StateRow *r, char *place,
@@ -486,13 +529,14 @@ static bool walk_rows(State *s, const StateStruct *d, bool tables, void *base,
 bool state_values(State *s, const StateStruct *d, void *base)
 {
     return walk_rows(s, d, false, base, NULL) &&
-           (!s->loading || bools_ok(s, d, base, 1));
+           (!s->loading || values_ok(s, d, base, false, NULL));
 }
 
 bool state_tables(State *s, const StateStruct *d, void *base,
                   const uint64_t *counts)
 {
-    return walk_rows(s, d, true, base, counts);
+    return (!s->loading || values_ok(s, d, base, true, counts)) &&
+           walk_rows(s, d, true, base, counts);
 }
 
 bool state_each(State *s, const StateStruct *d, void *first, uint64_t n,

@@ -37,6 +37,15 @@ typedef enum StateKind {
     STATE_KEPT, /* follows from the configuration, or is this process's own */
 } StateKind;
 
+/* What a VALUE may be; any other is refused when it is loaded. */
+typedef enum StateLimit {
+    STATE_ANY,
+    STATE_BOOL,  /* 0 or 1 */
+    STATE_INDEX, /* less than the bound */
+    STATE_LINK,  /* the same, or UINT32_MAX: none */
+    STATE_COUNT, /* at most the bound */
+} StateLimit;
+
 typedef struct StateRow {
     const char *name;
     uint32_t offset; /* of the member in its struct */
@@ -44,19 +53,52 @@ typedef struct StateRow {
     uint32_t align;
     uint32_t elem; /* TABLE, POOL: bytes of an element */
     uint8_t kind;  /* StateKind */
-    uint8_t count; /* TABLE, POOL: how many, as an index into the counts */
-    bool is_bool;  /* VALUE: refused if it is neither 0 nor 1 */
+    uint8_t limit; /* VALUE: StateLimit */
+    uint8_t count; /* TABLE, POOL: how many; INDEX, LINK, COUNT: the bound; as
+                      an index into the counts */
     const struct StateStruct *of; /* the members of the value, or of an element,
-                                     for the same check; or NULL */
+                                     for the same checks; or NULL */
 } StateRow;
 
 /* A member, and its name in the stream. */
 #define STATE_MEMBER(type, m)                                                  \
     .name = #type "." #m, .offset = offsetof(type, m),                         \
     .bytes = sizeof(((type *)0)->m), .align = __alignof__(((type *)0)->m)
+#define STATE_TYPED_ROW(type, m, t, n)                                         \
+    {STATE_MEMBER(type, m), .kind = STATE_VALUE, .limit = (t), .count = (n)}
+
+/* A bool, a time, a sum or a struct.  Of an integer that may be an index the
+ * row says what it is: the compiler refuses this one. */
 #define STATE_VALUE_ROW(type, m)                                               \
-    {STATE_MEMBER(type, m), .kind = STATE_VALUE,                               \
-     .is_bool = _Generic(((type *)0)->m, bool: true, default: false)}
+    STATE_TYPED_ROW(type, m,                                                   \
+                    _Generic(((type *)0)->m,                                   \
+                        bool: STATE_BOOL,                                      \
+                        uint8_t: STATE_NOT_SAID,                               \
+                        uint16_t: STATE_NOT_SAID,                              \
+                        uint32_t: STATE_NOT_SAID,                              \
+                        default: STATE_ANY),                                   \
+                    0)
+#define STATE_NOT_SAID ((struct use_STATE_INDEX_LINK_COUNT_or_NUMBER_ROW){0})
+struct use_STATE_INDEX_LINK_COUNT_or_NUMBER_ROW {
+    int unused;
+};
+
+/* n: the bound, in the counts of the table or, with none, of the struct. */
+#define STATE_INDEX_ROW(type, m, n)                                            \
+    STATE_TYPED_ROW(type, m, STATE_INDEX, (n) + STATE_UNSIGNED(type, m))
+#define STATE_COUNT_ROW(type, m, n)                                            \
+    STATE_TYPED_ROW(type, m, STATE_COUNT, (n) + STATE_UNSIGNED(type, m))
+#define STATE_LINK_ROW(type, m, n)                                             \
+    STATE_TYPED_ROW(type, m, STATE_LINK,                                       \
+                    (n) + _Generic(((type *)0)->m, uint32_t: 0))
+/* Only compiles for an unsigned integer. */
+#define STATE_UNSIGNED(type, m)                                                \
+    _Generic(((type *)0)->m, uint8_t: 0, uint16_t: 0, uint32_t: 0, uint64_t: 0)
+/* Any value may be used, or its owner checks it; of a bool, 0 or 1. */
+#define STATE_NUMBER_ROW(type, m)                                              \
+    STATE_TYPED_ROW(                                                           \
+        type, m,                                                               \
+        _Generic(((type *)0)->m, bool: STATE_BOOL, default: STATE_ANY), 0)
 #define STATE_KEPT_ROW(type, m)                                                \
     {STATE_MEMBER(type, m), .kind = STATE_KEPT}
 #define STATE_TABLE_ROW(type, m, n)                                            \
@@ -133,8 +175,9 @@ bool state_record(State *s, void *p, size_t n);
 #define STATE_MOST_TEXT (1U << 20)
 bool state_text(State *s, char **text, size_t most);
 
-/* The VALUE rows; then the TABLE and POOL rows.  counts by StateRow.count; of
- * pools, they are those of the values just loaded, and at most STATE_POOL_MOST.
+/* The VALUE rows; then the TABLE and POOL rows, and the bounds of both.  counts
+ * by StateRow.count; of pools, they are those of the values just loaded, and at
+ * most STATE_POOL_MOST.
  */
 #define STATE_POOL_MOST (1U << 24)
 bool state_values(State *s, const StateStruct *d, void *base);

@@ -36,6 +36,9 @@ enum {
     N_CMDS,
     N_GROUP_WORDS,
     N_EVENTS,
+    /* bounds only: */
+    N_WINDOWS,
+    N_WINDOW_ENDS,
     N_COUNTS,
 };
 
@@ -65,8 +68,8 @@ static const StateRow drive_rows[] = {
     STATE_VALUE_ROW(Ssd, origin_ps),
     STATE_KEPT_ROW(Ssd, rebased_ns),
     STATE_VALUE_ROW(Ssd, powered),
-    STATE_VALUE_ROW(Ssd, window),
-    STATE_VALUE_ROW(Ssd, window_end),
+    STATE_INDEX_ROW(Ssd, window, N_WINDOWS),
+    STATE_INDEX_ROW(Ssd, window_end, N_WINDOW_ENDS),
     STATE_VALUE_ROW(Ssd, powered_ns),
     STATE_VALUE_ROW(Ssd, powered_since_ps),
     STATE_KEPT_ROW(Ssd, unit_shift),
@@ -79,10 +82,10 @@ static const StateRow drive_rows[] = {
     STATE_KEPT_ROW(Ssd, policy_fault_opaque),
     STATE_KEPT_ROW(Ssd, commands.ops),
     STATE_POOL_ROW(Ssd, commands.cmd, N_CMDS),
-    STATE_VALUE_ROW(Ssd, commands.n_cmds),
-    STATE_VALUE_ROW(Ssd, commands.free_cmd),
+    STATE_NUMBER_ROW(Ssd, commands.n_cmds),
+    STATE_LINK_ROW(Ssd, commands.free_cmd, N_CMDS),
     STATE_VALUE_ROW(Ssd, commands.last_serial),
-    STATE_VALUE_ROW(Ssd, commands.running),
+    STATE_COUNT_ROW(Ssd, commands.running, N_CMDS),
     STATE_VALUE_ROW(Ssd, commands.submitted),
     STATE_NUMBERS_ROW(Ssd, l2p.entry),
     STATE_VALUE_ROW(Ssd, l2p.mapped_units),
@@ -96,7 +99,7 @@ static const StateRow event_rows[] = {
     STATE_POOL_ROW(EventQueue, heap, N_EVENTS),
     STATE_VALUE_ROW(EventQueue, n),
     STATE_KEPT_ROW(EventQueue, capacity),
-    STATE_VALUE_ROW(EventQueue, next_seq),
+    STATE_NUMBER_ROW(EventQueue, next_seq),
     STATE_KEPT_ROW(EventQueue, has_first),
     STATE_KEPT_ROW(EventQueue, first),
     STATE_KEPT_ROW(EventQueue, next_ps),
@@ -141,6 +144,8 @@ static bool state(Ssd *ssd, State *s)
     }
     counts[N_CMDS] = ssd->commands.n_cmds;
     counts[N_GROUP_WORDS] = trim_words(ssd);
+    counts[N_WINDOWS] = SSD_N_WINDOWS;
+    counts[N_WINDOW_ENDS] = SSD_N_WINDOW_ENDS;
     return state_tables(s, &drive_struct, ssd, counts) &&
            events_state(&ssd->events, s);
 }
@@ -155,9 +160,7 @@ static bool check_time(const Ssd *ssd, bool at_rest, GError **error)
     CHECK(ssd->powered_since_ps <= ssd->now_ps &&
               ssd->powered_ns <= UINT64_MAX / 4,
           "its time with power");
-    CHECK((uint32_t)ssd->window < SSD_N_WINDOWS &&
-              (uint32_t)ssd->window_end < SSD_N_WINDOW_ENDS &&
-              (ssd->l.window_blocks || ssd->window == SSD_WINDOW_NONE),
+    CHECK(ssd->l.window_blocks || ssd->window == SSD_WINDOW_NONE,
           "its window of predictable latency");
     return true;
 }

@@ -33,8 +33,8 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, data_in),
     STATE_KEPT_ROW(Nand, opaque),
     STATE_POOL_ROW(Nand, op, N_OP),
-    STATE_VALUE_ROW(Nand, n_op),
-    STATE_VALUE_ROW(Nand, free_op),
+    STATE_NUMBER_ROW(Nand, n_op),
+    STATE_LINK_ROW(Nand, free_op, N_OP),
     STATE_VALUE_ROW(Nand, first_order),
     STATE_KEPT_ROW(Nand, wait), /* worked out again */
     STATE_KEPT_ROW(Nand, unit_queue),
@@ -54,7 +54,7 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, faults), /* the owner's */
     STATE_KEPT_ROW(Nand, cut),
     STATE_KEPT_ROW(Nand, ends_programs), /* the owner's */
-    STATE_VALUE_ROW(Nand, load),
+    STATE_COUNT_ROW(Nand, load, N_OP),
     STATE_VALUE_ROW(Nand, stats),
     STATE_VALUE_ROW(Nand, last_id),
     STATE_KEPT_ROW(Nand, watch),

@@ -286,7 +286,7 @@ static const StateRow dnv_rows[] = {
     STATE_TABLE_ROW(Dnv, link, N_LINKS), STATE_TABLE_ROW(Dnv, block, N_BLOCKS),
     STATE_KEPT_ROW(Dnv, n_blocks),       STATE_KEPT_ROW(Dnv, per),
     STATE_VALUE_ROW(Dnv, clock),         STATE_KEPT_ROW(Dnv, most),
-    STATE_VALUE_ROW(Dnv, leaving),
+    STATE_NUMBER_ROW(Dnv, leaving),
 };
 
 static const StateStruct dnv_struct = {"Dnv", dnv_rows, G_N_ELEMENTS(dnv_rows),

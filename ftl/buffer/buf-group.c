@@ -16,7 +16,7 @@ static const StateRow rows[] = {
     STATE_KEPT_ROW(Groups, n),
     STATE_KEPT_ROW(Groups, per),
     STATE_KEPT_ROW(Groups, n_lists),
-    STATE_VALUE_ROW(Groups, most),
+    STATE_NUMBER_ROW(Groups, most),
     STATE_TABLE_ROW(Groups, list, N_LISTS),
 };
 

@@ -132,7 +132,7 @@ enum {
 };
 
 static const StateRow prlru_rows[] = {
-    STATE_VALUE_ROW(Prlru, clock),
+    STATE_NUMBER_ROW(Prlru, clock),
     STATE_TABLE_ROW(Prlru, slot, N_RECORDS),
 };
 

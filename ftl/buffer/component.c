@@ -96,25 +96,44 @@ enum {
     N_SLOTS,
     N_WAITERS,
     N_EPOCHS,
-    N_ROW_STREAMS,
+    N_STREAMS,
     N_KEPT,
+    /* bounds only: */
+    N_ROOM,
+    N_USER_UNITS,
+    N_RAW_UNITS,
+    N_STATES,
+    N_LISTS,
     N_COUNTS,
 };
 
 static const StateRow slot_rows[] = {
-    STATE_VALUE_ROW(Slot, lpn),       STATE_VALUE_ROW(Slot, source),
-    STATE_VALUE_ROW(Slot, next),      STATE_VALUE_ROW(Slot, prev),
-    STATE_VALUE_ROW(Slot, after),     STATE_VALUE_ROW(Slot, before),
-    STATE_VALUE_ROW(Slot, older),     STATE_VALUE_ROW(Slot, newer),
-    STATE_VALUE_ROW(Slot, old_entry), STATE_VALUE_ROW(Slot, waiters),
-    STATE_VALUE_ROW(Slot, epoch),     STATE_VALUE_ROW(Slot, version),
-    STATE_VALUE_ROW(Slot, state),     STATE_VALUE_ROW(Slot, stream),
-    STATE_VALUE_ROW(Slot, force),     STATE_VALUE_ROW(Slot, poison),
-    STATE_VALUE_ROW(Slot, whole),     STATE_VALUE_ROW(Slot, dead),
-    STATE_VALUE_ROW(Slot, listed),    STATE_VALUE_ROW(Slot, evict),
-    STATE_VALUE_ROW(Slot, sent),      STATE_VALUE_ROW(Slot, released),
-    STATE_VALUE_ROW(Slot, early),     STATE_VALUE_ROW(Slot, early_done),
-    STATE_VALUE_ROW(Slot, list),      STATE_VALUE_ROW(Slot, writes),
+    STATE_INDEX_ROW(Slot, lpn, N_USER_UNITS),
+    STATE_VALUE_ROW(Slot, source),
+    STATE_LINK_ROW(Slot, next, N_SLOTS),
+    STATE_LINK_ROW(Slot, prev, N_SLOTS),
+    STATE_LINK_ROW(Slot, after, N_SLOTS),
+    STATE_NUMBER_ROW(Slot, before),
+    STATE_LINK_ROW(Slot, older, N_SLOTS),
+    STATE_LINK_ROW(Slot, newer, N_SLOTS),
+    STATE_COUNT_ROW(Slot, old_entry, N_RAW_UNITS),
+    STATE_NUMBER_ROW(Slot, waiters),
+    STATE_NUMBER_ROW(Slot, epoch),
+    STATE_VALUE_ROW(Slot, version),
+    STATE_INDEX_ROW(Slot, state, N_STATES),
+    STATE_INDEX_ROW(Slot, stream, N_STREAMS),
+    STATE_VALUE_ROW(Slot, force),
+    STATE_VALUE_ROW(Slot, poison),
+    STATE_VALUE_ROW(Slot, whole),
+    STATE_VALUE_ROW(Slot, dead),
+    STATE_VALUE_ROW(Slot, listed),
+    STATE_VALUE_ROW(Slot, evict),
+    STATE_VALUE_ROW(Slot, sent),
+    STATE_VALUE_ROW(Slot, released),
+    STATE_VALUE_ROW(Slot, early),
+    STATE_VALUE_ROW(Slot, early_done),
+    STATE_INDEX_ROW(Slot, list, N_LISTS),
+    STATE_NUMBER_ROW(Slot, writes),
 };
 
 static const StateStruct slot_struct = STATE_STRUCT(Slot, slot_rows);
@@ -124,37 +143,37 @@ static const StateRow buffer_rows[] = {
     STATE_KEPT_ROW(Buffer, policy),
     STATE_TABLE_OF_ROW(Buffer, slot, N_SLOTS, slot_struct),
     STATE_KEPT_ROW(Buffer, n_slot_records),
-    STATE_VALUE_ROW(Buffer, free_slot),
-    STATE_VALUE_ROW(Buffer, n_free_slots),
-    STATE_VALUE_ROW(Buffer, n_released),
-    STATE_VALUE_ROW(Buffer, n_unsafe),
-    STATE_VALUE_ROW(Buffer, n_dirty),
-    STATE_VALUE_ROW(Buffer, n_must),
+    STATE_LINK_ROW(Buffer, free_slot, N_SLOTS),
+    STATE_COUNT_ROW(Buffer, n_free_slots, N_ROOM),
+    STATE_COUNT_ROW(Buffer, n_released, N_SLOTS),
+    STATE_COUNT_ROW(Buffer, n_unsafe, N_SLOTS),
+    STATE_COUNT_ROW(Buffer, n_dirty, N_SLOTS),
+    STATE_COUNT_ROW(Buffer, n_must, N_SLOTS),
     STATE_VALUE_ROW(Buffer, list),
     STATE_KEPT_ROW(Buffer, policy_data), /* BufferPolicy.state */
-    STATE_VALUE_ROW(Buffer, n_evicting),
-    STATE_VALUE_ROW(Buffer, n_victims),
-    STATE_VALUE_ROW(Buffer, n_promised),
+    STATE_COUNT_ROW(Buffer, n_evicting, N_SLOTS),
+    STATE_COUNT_ROW(Buffer, n_victims, N_SLOTS),
+    STATE_NUMBER_ROW(Buffer, n_promised),
     STATE_VALUE_ROW(Buffer, early),
     STATE_VALUE_ROW(Buffer, last_version),
     STATE_VALUE_ROW(Buffer, waiting),
     STATE_VALUE_ROW(Buffer, pump_waits),
-    STATE_VALUE_ROW(Buffer, stream_cursor),
+    STATE_INDEX_ROW(Buffer, stream_cursor, N_STREAMS),
     STATE_KEPT_ROW(Buffer, dirty_streams), /* follows from the streams */
     STATE_VALUE_ROW(Buffer, stall_ps),
     STATE_VALUE_ROW(Buffer, stalled_since_ps),
     STATE_VALUE_ROW(Buffer, redo),
     STATE_POOL_ROW(Buffer, waiter, N_WAITERS),
-    STATE_VALUE_ROW(Buffer, n_waiters),
-    STATE_VALUE_ROW(Buffer, free_waiter),
+    STATE_NUMBER_ROW(Buffer, n_waiters),
+    STATE_LINK_ROW(Buffer, free_waiter, N_WAITERS),
     STATE_POOL_ROW(Buffer, epoch, N_EPOCHS),
-    STATE_VALUE_ROW(Buffer, epoch_mask),
-    STATE_VALUE_ROW(Buffer, first_epoch),
-    STATE_VALUE_ROW(Buffer, cur_epoch),
+    STATE_NUMBER_ROW(Buffer, epoch_mask),
+    STATE_NUMBER_ROW(Buffer, first_epoch),
+    STATE_NUMBER_ROW(Buffer, cur_epoch),
     STATE_VALUE_ROW(Buffer, tick_armed),
-    STATE_TABLE_ROW(Buffer, row_wait, N_ROW_STREAMS),
+    STATE_TABLE_ROW(Buffer, row_wait, N_STREAMS),
     STATE_POOL_OF_ROW(Buffer, kept, N_KEPT, slot_struct),
-    STATE_VALUE_ROW(Buffer, n_kept),
+    STATE_COUNT_ROW(Buffer, n_kept, N_ROOM),
     STATE_VALUE_ROW(Buffer, stats),
 };
 
@@ -182,8 +201,13 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_SLOTS] = ssd->buffer->n_slot_records;
     n[N_WAITERS] = ssd->buffer->n_waiters;
     n[N_EPOCHS] = (uint64_t)ssd->buffer->epoch_mask + 1;
-    n[N_ROW_STREAMS] = ssd->l.n_streams;
+    n[N_STREAMS] = ssd->l.n_streams;
     n[N_KEPT] = ssd->buffer->n_kept;
+    n[N_ROOM] = ssd->l.n_slots;
+    n[N_USER_UNITS] = ssd->l.user_units;
+    n[N_RAW_UNITS] = ssd->l.raw_units;
+    n[N_STATES] = N_SLOT_STATES;
+    n[N_LISTS] = BUFFER_LISTS;
 }
 
 static bool state(Ssd *ssd, State *s)

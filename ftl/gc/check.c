@@ -66,8 +66,6 @@ static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
     const GcPlane *g = &ssd->gc->plane[plane];
     g_autofree uint32_t *n = g_new0(uint32_t, ssd->l.n_gc_classes);
 
-    CHECK(g->n_staged <= gc_staged_room(ssd), "plane %u: %u units in GC", plane,
-          g->n_staged);
     for (uint32_t i = 0; i < g->n_staged; i++) {
         CHECK(g->staged[i] < ssd->l.raw_units &&
                   in_plane(ssd, ppu_block(ssd, g->staged[i]), plane) &&
@@ -112,9 +110,6 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, bool at_rest,
               (ssd->powered && in_plane(ssd, g->victim, plane) &&
                ssd->media->block[g->victim].state == BLOCK_VICTIM),
           "plane %u: the GC victim %u", plane, g->victim);
-    CHECK(g->scan <= ssd->geo->pages_per_block &&
-              g->scanned <= ssd->geo->blocks_per_plane,
-          "plane %u: the place in the GC victim", plane);
     CHECK(g->wear_due == 0 || ssd->cfg->wear == SSD_WEAR_STATIC,
           "plane %u: wear levelling", plane);
     CHECK(!at_rest || g->redo.head == NONE, "operations are in flight");

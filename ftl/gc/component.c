@@ -87,6 +87,10 @@ static const StateRow gc_rows[] = {
 enum {
     PLANE_STAGED,
     PLANE_CLASSES,
+    /* bounds only: */
+    PLANE_PAGES,
+    PLANE_BLOCKS,
+    PLANE_ALL_BLOCKS,
 };
 
 static const StateRow plane_rows[] = {
@@ -95,19 +99,19 @@ static const StateRow plane_rows[] = {
     STATE_VALUE_ROW(GcPlane, background),
     STATE_VALUE_ROW(GcPlane, yielded),
     STATE_VALUE_ROW(GcPlane, reclaim),
-    STATE_VALUE_ROW(GcPlane, victim),
-    STATE_VALUE_ROW(GcPlane, scan),
-    STATE_VALUE_ROW(GcPlane, n_staged),
+    STATE_LINK_ROW(GcPlane, victim, PLANE_ALL_BLOCKS),
+    STATE_COUNT_ROW(GcPlane, scan, PLANE_PAGES),
+    STATE_COUNT_ROW(GcPlane, n_staged, PLANE_STAGED),
     STATE_TABLE_ROW(GcPlane, staged, PLANE_STAGED),
     STATE_TABLE_ROW(GcPlane, staged_of, PLANE_CLASSES),
-    STATE_VALUE_ROW(GcPlane, next),
-    STATE_VALUE_ROW(GcPlane, held),
+    STATE_LINK_ROW(GcPlane, next, PLANE_ALL_BLOCKS),
+    STATE_COUNT_ROW(GcPlane, held, PLANE_BLOCKS),
     STATE_VALUE_ROW(GcPlane, redo),
     STATE_VALUE_ROW(GcPlane, rate),
-    STATE_VALUE_ROW(GcPlane, most_erased),
-    STATE_VALUE_ROW(GcPlane, least_erased),
-    STATE_VALUE_ROW(GcPlane, wear_due),
-    STATE_VALUE_ROW(GcPlane, scanned),
+    STATE_NUMBER_ROW(GcPlane, most_erased),
+    STATE_NUMBER_ROW(GcPlane, least_erased),
+    STATE_NUMBER_ROW(GcPlane, wear_due),
+    STATE_COUNT_ROW(GcPlane, scanned, PLANE_BLOCKS),
 };
 
 static const StateStruct plane_struct = STATE_STRUCT(GcPlane, plane_rows);
@@ -132,6 +136,9 @@ static bool planes_state(Ssd *ssd, State *s)
     const uint64_t counts[] = {
         [PLANE_STAGED] = gc_staged_room(ssd),
         [PLANE_CLASSES] = ssd->l.n_gc_classes,
+        [PLANE_PAGES] = ssd->geo->pages_per_block,
+        [PLANE_BLOCKS] = ssd->geo->blocks_per_plane,
+        [PLANE_ALL_BLOCKS] = ssd->geo->n_blocks,
     };
 
     return state_each(s, &plane_struct, ssd->gc->plane, ssd->l.n_planes,

@@ -52,10 +52,7 @@ static bool page_ok(const Ssd *ssd, uint64_t k)
 {
     const SavedPage *sp = &ssd->journal->saved_page[k];
 
-    return *(const uint8_t *)&sp->queued <= 1 &&
-           *(const uint8_t *)&sp->in_flight == 0 &&
-           *(const uint8_t *)&sp->changed <= 1 &&
-           sp->serial <= ssd->journal->saved_queue.serial &&
+    return !sp->in_flight && sp->serial <= ssd->journal->saved_queue.serial &&
            (!saved_in_nand(sp) ||
             (sp->page < ssd->geo->n_pages &&
              sp->page % ssd->l.pages_per_program == 0 &&
@@ -149,9 +146,7 @@ static bool check_pages(const Ssd *ssd, GError **error)
                   (saved_has_block(ssd, b) && block->state != BLOCK_BAD),
               "the blocks of saved pages");
         CHECK(block->state != BLOCK_LOST || !ssd->powered, "a lost block");
-        CHECK(*(const uint8_t *)&block->held == 0 &&
-                  *(const uint8_t *)&block->erasing == 0,
-              "a block that waits");
+        CHECK(!block->held && !block->erasing, "a block that waits");
         CHECK(block->state != BLOCK_SAVED ||
                   (block->live == live[b] && block->pending == 0),
               "the blocks of saved pages");
@@ -185,8 +180,7 @@ static bool check_queue(const Ssd *ssd, GError **error)
     CHECK(q->n_in_flight == 0 && q->n_erasing == 0 && q->victim == NONE &&
               q->held.head == NONE && q->waiting.head == NONE &&
               q->closing.head == NONE && q->n_begun == q->n_ended &&
-              q->cursor < ssd->l.n_planes && q->trim_serial <= q->serial &&
-              q->all_serial <= q->serial && *(const uint8_t *)&q->anchored <= 1,
+              q->trim_serial <= q->serial && q->all_serial <= q->serial,
           "saved pages are under way");
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
         CHECK(ssd->journal->saved_flight[f].index == NONE,

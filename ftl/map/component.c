@@ -75,13 +75,24 @@ enum {
     N_GROUP_WORDS,
     N_LOGICAL_BLOCKS,
     N_LOG_BLOCKS,
+    N_BLOCKS, /* a bound only */
     N_COUNTS,
 };
+
+static const StateRow log_rows[] = {
+    STATE_LINK_ROW(LogBlock, block, N_BLOCKS),
+    STATE_LINK_ROW(LogBlock, logical, N_LOGICAL_BLOCKS),
+    STATE_LINK_ROW(LogBlock, older, N_LOG_BLOCKS),
+    STATE_LINK_ROW(LogBlock, newer, N_LOG_BLOCKS),
+    STATE_VALUE_ROW(LogBlock, in_order),
+};
+
+static const StateStruct log_struct = STATE_STRUCT(LogBlock, log_rows);
 
 static const StateRow map_rows[] = {
     STATE_KEPT_ROW(Map, policy),
     STATE_TABLE_ROW(Map, trim_left, N_GROUP_WORDS),
-    STATE_VALUE_ROW(Map, n_trim_left),
+    STATE_NUMBER_ROW(Map, n_trim_left),
     STATE_VALUE_ROW(Map, trims),
     STATE_KEPT_ROW(Map, reset_of), /* no command waits, at rest */
     STATE_KEPT_ROW(Map, resets),
@@ -89,7 +100,7 @@ static const StateRow map_rows[] = {
     STATE_KEPT_ROW(Map, policy_bytes),
     STATE_TABLE_ROW(Map, data_block, N_LOGICAL_BLOCKS),
     STATE_TABLE_ROW(Map, log_of, N_LOGICAL_BLOCKS),
-    STATE_TABLE_ROW(Map, log_block, N_LOG_BLOCKS),
+    STATE_TABLE_OF_ROW(Map, log_block, N_LOG_BLOCKS, log_struct),
     STATE_KEPT_ROW(Map, plane),
     STATE_KEPT_ROW(Map, origins), /* MapPlane.origin */
     STATE_VALUE_ROW(Map, merge_stats),
@@ -97,25 +108,30 @@ static const StateRow map_rows[] = {
 
 enum {
     PLANE_ORIGINS,
+    /* bounds only: */
+    PLANE_LOGS,
+    PLANE_LOGICAL,
+    PLANE_BLOCKS,
+    PLANE_KINDS,
 };
 
 static const StateRow plane_rows[] = {
     STATE_VALUE_ROW(MapPlane, logs.list),
-    STATE_VALUE_ROW(MapPlane, logs.free),
-    STATE_VALUE_ROW(MapPlane, logs.sequential),
+    STATE_LINK_ROW(MapPlane, logs.free, PLANE_LOGS),
+    STATE_LINK_ROW(MapPlane, logs.sequential, PLANE_LOGS),
     STATE_VALUE_ROW(MapPlane, logs.n_ended),
-    STATE_VALUE_ROW(MapPlane, logs.merge.log),
-    STATE_VALUE_ROW(MapPlane, logs.merge.logical),
-    STATE_VALUE_ROW(MapPlane, logs.merge.to),
-    STATE_VALUE_ROW(MapPlane, logs.merge.scan),
-    STATE_VALUE_ROW(MapPlane, logs.merge.end),
-    STATE_VALUE_ROW(MapPlane, logs.merge.read),
-    STATE_VALUE_ROW(MapPlane, logs.merge.read_unit),
-    STATE_VALUE_ROW(MapPlane, logs.merge.program),
+    STATE_LINK_ROW(MapPlane, logs.merge.log, PLANE_LOGS),
+    STATE_LINK_ROW(MapPlane, logs.merge.logical, PLANE_LOGICAL),
+    STATE_LINK_ROW(MapPlane, logs.merge.to, PLANE_BLOCKS),
+    STATE_NUMBER_ROW(MapPlane, logs.merge.scan),
+    STATE_NUMBER_ROW(MapPlane, logs.merge.end),
+    STATE_NUMBER_ROW(MapPlane, logs.merge.read),
+    STATE_NUMBER_ROW(MapPlane, logs.merge.read_unit),
+    STATE_NUMBER_ROW(MapPlane, logs.merge.program),
     STATE_VALUE_ROW(MapPlane, logs.merge.left),
-    STATE_VALUE_ROW(MapPlane, logs.merge.reads),
-    STATE_VALUE_ROW(MapPlane, logs.merge.programs),
-    STATE_VALUE_ROW(MapPlane, logs.merge.kind),
+    STATE_NUMBER_ROW(MapPlane, logs.merge.reads),
+    STATE_NUMBER_ROW(MapPlane, logs.merge.programs),
+    STATE_INDEX_ROW(MapPlane, logs.merge.kind, PLANE_KINDS),
     STATE_VALUE_ROW(MapPlane, logs.merge.begun),
     STATE_VALUE_ROW(MapPlane, logs.merge.random),
     STATE_TABLE_ROW(MapPlane, origin, PLANE_ORIGINS),
@@ -126,8 +142,9 @@ static const StateStruct map_struct = STATE_STRUCT(Map, map_rows);
 
 static const StateStruct *rows(unsigned i)
 {
-    static const StateStruct *const all[] = {&map_struct, &plane_struct,
-                                             &dftl_struct, &cmt_struct};
+    static const StateStruct *const all[] = {&map_struct,       &plane_struct,
+                                             &log_struct,       &dftl_struct,
+                                             &dftl_page_struct, &cmt_struct};
 
     return i < G_N_ELEMENTS(all) ? all[i] : NULL;
 }
@@ -137,12 +154,17 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_GROUP_WORDS] = trim_words(ssd);
     n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
     n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
+    n[N_BLOCKS] = ssd->geo->n_blocks;
 }
 
 static bool planes_state(Ssd *ssd, State *s)
 {
     const uint64_t counts[] = {
         [PLANE_ORIGINS] = ssd->l.units_per_block,
+        [PLANE_LOGS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks,
+        [PLANE_LOGICAL] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks,
+        [PLANE_BLOCKS] = ssd->geo->n_blocks,
+        [PLANE_KINDS] = N_MERGE_KINDS,
     };
 
     return state_each(s, &plane_struct, ssd->map->plane,

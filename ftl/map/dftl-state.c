@@ -17,24 +17,43 @@ enum {
     N_PAGES,
     N_WAITERS,
     N_PLANES,
+    /* bounds only: */
+    N_STATES,
+    N_HMB,
     N_COUNTS,
 };
 
+static const StateRow page_rows[] = {
+    STATE_NUMBER_ROW(DftlPage, dirty), /* these four: dftl_check() */
+    STATE_NUMBER_ROW(DftlPage, loaders),
+    STATE_NUMBER_ROW(DftlPage, writers),
+    STATE_NUMBER_ROW(DftlPage, sent),
+    STATE_NUMBER_ROW(DftlPage, evicted),
+    STATE_LINK_ROW(DftlPage, next, N_PAGES),
+    STATE_INDEX_ROW(DftlPage, state, N_STATES),
+    STATE_NUMBER_ROW(DftlPage, loading),
+    STATE_VALUE_ROW(DftlPage, stale),
+    STATE_VALUE_ROW(DftlPage, listed),
+    STATE_VALUE_ROW(DftlPage, for_gc),
+};
+
+const StateStruct dftl_page_struct = STATE_STRUCT(DftlPage, page_rows);
+
 static const StateRow dftl_rows[] = {
     STATE_KEPT_ROW(Dftl, cmt), /* has rows of its own */
-    STATE_TABLE_ROW(Dftl, page, N_PAGES),
+    STATE_TABLE_OF_ROW(Dftl, page, N_PAGES, dftl_page_struct),
     STATE_POOL_ROW(Dftl, waiter, N_WAITERS),
-    STATE_VALUE_ROW(Dftl, n_waiters),
-    STATE_VALUE_ROW(Dftl, free_waiter),
-    STATE_VALUE_ROW(Dftl, throttled),
-    STATE_VALUE_ROW(Dftl, n_evicted),
-    STATE_VALUE_ROW(Dftl, n_stale),
+    STATE_NUMBER_ROW(Dftl, n_waiters),
+    STATE_LINK_ROW(Dftl, free_waiter, N_WAITERS),
+    STATE_LINK_ROW(Dftl, throttled, N_WAITERS),
+    STATE_NUMBER_ROW(Dftl, n_evicted),
+    STATE_NUMBER_ROW(Dftl, n_stale),
     STATE_VALUE_ROW(Dftl, gathered),
     STATE_TABLE_ROW(Dftl, ready, N_PLANES),
     STATE_TABLE_ROW(Dftl, n_writes, N_PLANES),
     STATE_VALUE_ROW(Dftl, stats),
     STATE_KEPT_ROW(Dftl, hmb), /* as cmt */
-    STATE_VALUE_ROW(Dftl, hmb_room),
+    STATE_COUNT_ROW(Dftl, hmb_room, N_HMB),
 };
 
 static const StateRow cmt_rows[] = {
@@ -42,8 +61,8 @@ static const StateRow cmt_rows[] = {
     STATE_TABLE_ROW(Cmt, bucket, N_BUCKETS),
     STATE_KEPT_ROW(Cmt, most),
     STATE_KEPT_ROW(Cmt, n_buckets),
-    STATE_VALUE_ROW(Cmt, n_made),
-    STATE_VALUE_ROW(Cmt, free),
+    STATE_COUNT_ROW(Cmt, n_made, N_ENTRIES),
+    STATE_COUNT_ROW(Cmt, free, N_ENTRIES),
     STATE_VALUE_ROW(Cmt, list),
     STATE_KEPT_ROW(Cmt, order),
     STATE_KEPT_ROW(Cmt, order_opaque),
@@ -58,10 +77,9 @@ bool dftl_state(Ssd *ssd, State *s)
 {
     Dftl *d = ssd->map->policy_data;
     uint64_t counts[N_COUNTS] = {
-        [N_ENTRIES] = d->cmt.most,
-        [N_BUCKETS] = d->cmt.n_buckets,
-        [N_PAGES] = ssd->l.n_map_pages,
-        [N_PLANES] = ssd->l.n_planes,
+        [N_ENTRIES] = d->cmt.most,      [N_BUCKETS] = d->cmt.n_buckets,
+        [N_PAGES] = ssd->l.n_map_pages, [N_PLANES] = ssd->l.n_planes,
+        [N_STATES] = N_PAGE_STATES,     [N_HMB] = d->hmb.most,
     };
 
     if (!state_values(s, &cmt_struct, &d->cmt) ||
@@ -163,9 +181,6 @@ static bool check_pages(const Ssd *ssd, LazyWalk *w, bool at_rest,
          i = next_page(ssd, w, i + 1)) {
         const DftlPage *p = &d->page[i];
 
-        CHECK(p->state < N_PAGE_STATES && p->stale <= 1 && p->listed <= 1 &&
-                  p->for_gc <= 1,
-              "a translation page");
         CHECK(!at_rest || (p->state == PAGE_IDLE && p->loading == 0 &&
                            p->loaders == NONE && p->writers == NONE &&
                            p->sent == NONE && p->evicted == 0 && !p->for_gc),
@@ -208,7 +223,6 @@ bool dftl_check(const Ssd *ssd, bool at_rest, GError **error)
     bool good;
 
     CHECK(cmt_check(&d->cmt, ssd->l.user_units), "the cache");
-    CHECK(d->hmb_room <= d->hmb.most, "room in host memory");
     CHECK(d->hmb.most == 0 || cmt_check(&d->hmb, ssd->l.user_units),
           "the host memory buffer");
     for (uint32_t i = 0; i < CMT_SEGMENTS && d->hmb.most > 0; i++) {

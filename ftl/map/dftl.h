@@ -36,9 +36,9 @@ typedef struct DftlPage {
     uint32_t next;    /* in the list of stale pages */
     uint8_t state;    /* PageState */
     uint8_t loading;  /* bits: parts (NAND pages) that are being read */
-    uint8_t stale;  /* it has entries to be updated that are not in the cache */
-    uint8_t listed; /* it is in a list of stale pages */
-    uint8_t for_gc; /* why it is written */
+    bool stale;  /* it has entries to be updated that are not in the cache */
+    bool listed; /* it is in a list of stale pages */
+    bool for_gc; /* why it is written */
 } DftlPage;
 
 /* A command that waits, for entries lpn..lpn + n - 1 of a part. */

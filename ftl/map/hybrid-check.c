@@ -31,28 +31,6 @@ static bool none_or_record(const Ssd *ssd, uint32_t log, uint32_t plane)
     return log == NONE || is_record(ssd, log, plane);
 }
 
-/* May each number of the plane's records be used? */
-static bool check_records(const Ssd *ssd, uint32_t plane, GError **error)
-{
-    uint32_t first = plane * ssd->l.log_blocks;
-
-    for (uint32_t i = first; i < first + ssd->l.log_blocks; i++) {
-        const LogBlock *l = &ssd->map->log_block[i];
-
-        CHECK(*(const uint8_t *)&l->in_order <= 1 &&
-                  none_or_record(ssd, l->newer, plane),
-              "log block %u", i);
-        CHECK(l->block == NONE ||
-                  (is_mapped(ssd, l->block, plane) &&
-                   none_or_record(ssd, l->older, plane) &&
-                   (l->logical == NONE ||
-                    (l->logical < n_logical(ssd) &&
-                     l->logical / ssd->l.logical_blocks == plane))),
-              "log block %u", i);
-    }
-    return true;
-}
-
 /* Each block has one place at most. */
 static bool claim(uint8_t *seen, uint32_t block, GError **error)
 {
@@ -214,9 +192,6 @@ bool hybrid_check(const Ssd *ssd, bool at_rest, GError **error)
 
         CHECK(!at_rest || (m->log == NONE && !m->begun),
               "plane %u: a merge is under way", i);
-        if (!check_records(ssd, i, error)) {
-            return false;
-        }
     }
     for (uint32_t i = 0; i < n_logical(ssd); i++) {
         if (!check_logical(ssd, i, seen, error)) {

@@ -99,7 +99,7 @@ bool trim_check(const Ssd *ssd, GError **error);
 
 /* ---- dftl.c ------------------------------------------------------------ */
 
-extern const StateStruct dftl_struct, cmt_struct;
+extern const StateStruct dftl_struct, dftl_page_struct, cmt_struct;
 
 /* ---- check.c ------------------------------------------------------------- */
 

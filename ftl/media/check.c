@@ -55,7 +55,6 @@ static bool check_block(const Ssd *ssd, uint32_t b, bool at_rest,
 {
     const Block *block = &ssd->media->block[b];
 
-    CHECK(block->state < N_BLOCK_STATES, "the state of block %u", b);
     CHECK(!at_rest ||
               (block->state != BLOCK_CLOSING &&
                (block->state != BLOCK_ERASING || !ssd->powered) &&
@@ -63,8 +62,6 @@ static bool check_block(const Ssd *ssd, uint32_t b, bool at_rest,
                 block->state == BLOCK_VICTIM || block->pending == 0)),
           "block %u: work in state %u, %u pages pending", b, block->state,
           block->pending);
-    CHECK(block->stream <= ssd->l.n_streams && block->cause < NAND_N_CAUSES,
-          "block %u: its stream and cause", b);
     CHECK(block->state != BLOCK_FREE || nand_next_page(ssd->nand, b) == 0,
           "block %u: free, and written", b);
     CHECK(!slc_is_dynamic(ssd, b) ||
@@ -194,8 +191,8 @@ static bool check_buckets(const Ssd *ssd, uint32_t plane, uint32_t n,
             listed++;
         }
     }
-    CHECK(listed == n && p->min_valid <= ssd->l.units_per_block,
-          "plane %u: %u of %u full blocks in buckets", plane, listed, n);
+    CHECK(listed == n, "plane %u: %u of %u full blocks in buckets", plane,
+          listed, n);
     return true;
 }
 
@@ -290,14 +287,11 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, bool at_rest,
                         GError **error)
 {
     const Plane *p = &ssd->media->plane[plane];
-    uint32_t n = ssd->geo->blocks_per_plane;
 
     CHECK(!at_rest ||
               (p->host_programs == 0 && p->erases == 0 && p->n_held == 0),
           "plane %u: operations are in flight", plane);
-    CHECK(p->spare_blocks <= n && p->gc_low_blocks < p->gc_high_blocks &&
-              p->gc_high_blocks <= n,
-          "plane %u: its room", plane);
+    CHECK(p->gc_low_blocks < p->gc_high_blocks, "plane %u: its room", plane);
     CHECK(p->last_gc_block == NONE || in_plane(ssd, p->last_gc_block, plane),
           "plane %u: block %u of GC", plane, p->last_gc_block);
     return check_lists(ssd, plane, error);
@@ -333,9 +327,7 @@ static bool check_jobs(const Ssd *ssd, bool at_rest, GError **error)
         CHECK_POOL(m->free_job, m->n_jobs, m->job,
                    m->job[at].state == JOB_FREE);
     }
-    CHECK(m->preload_left <= ssd->l.units_per_program &&
-              m->preload_next <= ssd->l.raw_units - m->preload_left,
-          "the preload");
+    CHECK(m->preload_next <= ssd->l.raw_units - m->preload_left, "the preload");
     return true;
 }
 

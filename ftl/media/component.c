@@ -113,30 +113,50 @@ enum {
     N_REBUILDS,
     N_JOBS,
     N_JOB_UNITS,
+    /* bounds only: */
+    N_BLOCK_UNITS,
+    N_PROGRAM_UNITS,
+    N_STREAMS,
+    N_STATES,
+    N_CAUSES,
+    N_PHASES, /* of a job */
     N_COUNTS,
 };
 
 static const StateRow block_rows[] = {
-    STATE_VALUE_ROW(Block, valid),  STATE_VALUE_ROW(Block, next),
-    STATE_VALUE_ROW(Block, prev),   STATE_VALUE_ROW(Block, pending),
-    STATE_VALUE_ROW(Block, older),  STATE_VALUE_ROW(Block, newer),
-    STATE_VALUE_ROW(Block, mtime),  STATE_VALUE_ROW(Block, state),
-    STATE_VALUE_ROW(Block, stream), STATE_VALUE_ROW(Block, bad),
-    STATE_VALUE_ROW(Block, held),   STATE_VALUE_ROW(Block, erasing),
-    STATE_VALUE_ROW(Block, cause),  STATE_VALUE_ROW(Block, live),
+    STATE_COUNT_ROW(Block, valid, N_BLOCK_UNITS),
+    STATE_LINK_ROW(Block, next, N_BLOCKS),
+    STATE_LINK_ROW(Block, prev, N_BLOCKS),
+    STATE_NUMBER_ROW(Block, pending),
+    STATE_LINK_ROW(Block, older, N_BLOCKS),
+    STATE_LINK_ROW(Block, newer, N_BLOCKS),
+    STATE_NUMBER_ROW(Block, mtime),
+    STATE_INDEX_ROW(Block, state, N_STATES),
+    STATE_COUNT_ROW(Block, stream, N_STREAMS),
+    STATE_VALUE_ROW(Block, bad),
+    STATE_VALUE_ROW(Block, held),
+    STATE_VALUE_ROW(Block, erasing),
+    STATE_INDEX_ROW(Block, cause, N_CAUSES),
+    STATE_NUMBER_ROW(Block, live),
     STATE_VALUE_ROW(Block, hold),
 };
 
 static const StateStruct block_struct = STATE_STRUCT(Block, block_rows);
 
 static const StateRow job_rows[] = {
-    STATE_VALUE_ROW(PageJob, ppa),       STATE_VALUE_ROW(PageJob, plane),
-    STATE_VALUE_ROW(PageJob, n),         STATE_VALUE_ROW(PageJob, next),
-    STATE_VALUE_ROW(PageJob, stream),    STATE_VALUE_ROW(PageJob, gc),
-    STATE_VALUE_ROW(PageJob, copyback),  STATE_VALUE_ROW(PageJob, state),
-    STATE_VALUE_ROW(PageJob, meta),      STATE_VALUE_ROW(PageJob, owner),
-    STATE_VALUE_ROW(PageJob, parity),    STATE_VALUE_ROW(PageJob, fixed),
-    STATE_VALUE_ROW(PageJob, meta_page),
+    STATE_VALUE_ROW(PageJob, ppa),
+    STATE_NUMBER_ROW(PageJob, plane),
+    STATE_NUMBER_ROW(PageJob, n),
+    STATE_LINK_ROW(PageJob, next, N_JOBS),
+    STATE_NUMBER_ROW(PageJob, stream),
+    STATE_VALUE_ROW(PageJob, gc),
+    STATE_VALUE_ROW(PageJob, copyback),
+    STATE_INDEX_ROW(PageJob, state, N_PHASES),
+    STATE_VALUE_ROW(PageJob, meta),
+    STATE_NUMBER_ROW(PageJob, owner),
+    STATE_VALUE_ROW(PageJob, parity),
+    STATE_VALUE_ROW(PageJob, fixed),
+    STATE_NUMBER_ROW(PageJob, meta_page),
 };
 
 static const StateStruct job_struct = STATE_STRUCT(PageJob, job_rows);
@@ -151,10 +171,10 @@ static const StateRow media_rows[] = {
     STATE_VALUE_ROW(Media, read_only),
     STATE_VALUE_ROW(Media, cannot_program),
     STATE_KEPT_ROW(Media, free_for_gc),
-    STATE_VALUE_ROW(Media, n_factory_bad),
-    STATE_VALUE_ROW(Media, n_grown_bad),
+    STATE_COUNT_ROW(Media, n_factory_bad, N_BLOCKS),
+    STATE_COUNT_ROW(Media, n_grown_bad, N_BLOCKS),
     STATE_VALUE_ROW(Media, preload_next),
-    STATE_VALUE_ROW(Media, preload_left),
+    STATE_COUNT_ROW(Media, preload_left, N_PROGRAM_UNITS),
     STATE_NUMBERS_ROW(Media, spare_lpn),
     STATE_TABLE_ROW(Media, spare_version, N_RAW_UNITS),
     STATE_TABLE_ROW(Media, spare_stream, N_RAW_UNITS),
@@ -168,8 +188,8 @@ static const StateRow media_rows[] = {
     STATE_KEPT_ROW(Media, stripe_pos),
     STATE_POOL_OF_ROW(Media, job, N_JOBS, job_struct),
     STATE_POOL_ROW(Media, job_unit, N_JOB_UNITS),
-    STATE_VALUE_ROW(Media, n_jobs),
-    STATE_VALUE_ROW(Media, free_job),
+    STATE_NUMBER_ROW(Media, n_jobs),
+    STATE_LINK_ROW(Media, free_job, N_JOBS),
     STATE_KEPT_ROW(Media, superblocks.plane),
     STATE_KEPT_ROW(Media, superblocks.place),
     STATE_TABLE_ROW(Media, superblocks.serial, N_OPENS),
@@ -181,46 +201,50 @@ static const StateRow media_rows[] = {
     STATE_KEPT_ROW(Media, parity.instant), /* false, but during a call */
     STATE_TABLE_ROW(Media, lost_dies.failures, N_DIES),
     STATE_TABLE_ROW(Media, lost_dies.lost, N_DIES),
-    STATE_VALUE_ROW(Media, lost_dies.n),
+    STATE_COUNT_ROW(Media, lost_dies.n, N_DIES),
     STATE_VALUE_ROW(Media, lost_dies.more_share),
     STATE_VALUE_ROW(Media, lost_dies.since_ps),
     STATE_POOL_ROW(Media, rebuilds.rebuild, N_REBUILDS),
-    STATE_VALUE_ROW(Media, rebuilds.n),
-    STATE_VALUE_ROW(Media, rebuilds.free),
-    STATE_VALUE_ROW(Media, rebuilds.under_way),
+    STATE_NUMBER_ROW(Media, rebuilds.n),
+    STATE_LINK_ROW(Media, rebuilds.free, N_REBUILDS),
+    STATE_COUNT_ROW(Media, rebuilds.under_way, N_REBUILDS),
 };
 
 enum {
     PLANE_OPEN,
     PLANE_BUCKETS,
+    /* bounds only: */
+    PLANE_UNITS,
+    PLANE_BLOCKS,
+    PLANE_ALL_BLOCKS,
 };
 
 static const StateRow plane_rows[] = {
     STATE_VALUE_ROW(Plane, free),
     STATE_VALUE_ROW(Plane, slc_free),
-    STATE_VALUE_ROW(Plane, n_fresh),
-    STATE_VALUE_ROW(Plane, next_fresh),
+    STATE_COUNT_ROW(Plane, n_fresh, PLANE_BLOCKS),
+    STATE_COUNT_ROW(Plane, next_fresh, PLANE_ALL_BLOCKS),
     STATE_VALUE_ROW(Plane, slc_full),
-    STATE_VALUE_ROW(Plane, host_programs),
-    STATE_VALUE_ROW(Plane, erases),
+    STATE_NUMBER_ROW(Plane, host_programs),
+    STATE_COUNT_ROW(Plane, erases, PLANE_BLOCKS),
     STATE_VALUE_ROW(Plane, valid),
     STATE_VALUE_ROW(Plane, meta_valid),
     STATE_TABLE_ROW(Plane, open, PLANE_OPEN),
-    STATE_VALUE_ROW(Plane, n_host_open),
+    STATE_COUNT_ROW(Plane, n_host_open, PLANE_OPEN),
     STATE_VALUE_ROW(Plane, by_age),
-    STATE_VALUE_ROW(Plane, clock),
+    STATE_NUMBER_ROW(Plane, clock),
     STATE_TABLE_ROW(Plane, bucket, PLANE_BUCKETS),
-    STATE_VALUE_ROW(Plane, min_valid),
-    STATE_VALUE_ROW(Plane, spare_blocks),
+    STATE_COUNT_ROW(Plane, min_valid, PLANE_UNITS),
+    STATE_COUNT_ROW(Plane, spare_blocks, PLANE_BLOCKS),
     STATE_VALUE_ROW(Plane, slack_units),
-    STATE_VALUE_ROW(Plane, gc_low_blocks),
-    STATE_VALUE_ROW(Plane, gc_high_blocks),
-    STATE_VALUE_ROW(Plane, gc_soft_blocks),
-    STATE_VALUE_ROW(Plane, n_retiring),
-    STATE_VALUE_ROW(Plane, n_folding),
-    STATE_VALUE_ROW(Plane, n_slc),
-    STATE_VALUE_ROW(Plane, last_gc_block),
-    STATE_VALUE_ROW(Plane, n_held),
+    STATE_COUNT_ROW(Plane, gc_low_blocks, PLANE_BLOCKS),
+    STATE_COUNT_ROW(Plane, gc_high_blocks, PLANE_BLOCKS),
+    STATE_NUMBER_ROW(Plane, gc_soft_blocks),
+    STATE_COUNT_ROW(Plane, n_retiring, PLANE_BLOCKS),
+    STATE_COUNT_ROW(Plane, n_folding, PLANE_BLOCKS),
+    STATE_COUNT_ROW(Plane, n_slc, PLANE_BLOCKS),
+    STATE_LINK_ROW(Plane, last_gc_block, PLANE_ALL_BLOCKS),
+    STATE_COUNT_ROW(Plane, n_held, PLANE_BLOCKS),
     STATE_VALUE_ROW(Plane, tell_gains),
 };
 
@@ -242,9 +266,9 @@ static const StateRow range_rows[] = {
 static const StateStruct range_struct = STATE_STRUCT(FaultRange, range_rows);
 
 static const StateRow rule_rows[] = {
-    STATE_VALUE_ROW(FaultRule, line),
-    STATE_VALUE_ROW(FaultRule, kinds),
-    STATE_VALUE_ROW(FaultRule, causes),
+    STATE_NUMBER_ROW(FaultRule, line),
+    STATE_NUMBER_ROW(FaultRule, kinds),
+    STATE_NUMBER_ROW(FaultRule, causes),
     STATE_VALUE_ROW(FaultRule, on),
     STATE_VALUE_OF_ROW(FaultRule, channel, range_struct),
     STATE_VALUE_OF_ROW(FaultRule, die, range_struct),
@@ -256,10 +280,10 @@ static const StateRow rule_rows[] = {
     STATE_VALUE_OF_ROW(FaultRule, op, range_struct),
     STATE_VALUE_OF_ROW(FaultRule, cmd, range_struct),
     STATE_VALUE_OF_ROW(FaultRule, time, range_struct),
-    STATE_VALUE_ROW(FaultRule, action),
+    STATE_NUMBER_ROW(FaultRule, action),
     STATE_VALUE_ROW(FaultRule, times),
     STATE_VALUE_ROW(FaultRule, times_given),
-    STATE_VALUE_ROW(FaultRule, stretch_milli),
+    STATE_NUMBER_ROW(FaultRule, stretch_milli),
     STATE_VALUE_ROW(FaultRule, for_ps),
     STATE_VALUE_ROW(FaultRule, n_matched),
     STATE_VALUE_ROW(FaultRule, n_fired),
@@ -271,7 +295,7 @@ static const StateStruct rule_struct = STATE_STRUCT(FaultRule, rule_rows);
 
 static const StateRow fault_rows[] = {
     STATE_TABLE_OF_ROW(Faults, rule, N_RULES, rule_struct),
-    STATE_VALUE_ROW(Faults, n_rules),
+    STATE_NUMBER_ROW(Faults, n_rules),
     STATE_KEPT_ROW(Faults, lba_rule),
     STATE_KEPT_ROW(Faults, n_lba_rules),
     STATE_VALUE_ROW(Faults, n_ops),
@@ -302,6 +326,12 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_REBUILDS] = ssd->media->rebuilds.n;
     n[N_JOBS] = ssd->media->n_jobs;
     n[N_JOB_UNITS] = (uint64_t)ssd->media->n_jobs * ssd->l.units_per_program;
+    n[N_BLOCK_UNITS] = ssd->l.units_per_block;
+    n[N_PROGRAM_UNITS] = ssd->l.units_per_program;
+    n[N_STREAMS] = ssd->l.n_streams;
+    n[N_STATES] = N_BLOCK_STATES;
+    n[N_CAUSES] = NAND_N_CAUSES;
+    n[N_PHASES] = N_JOB_STATES;
 }
 
 static bool planes_state(Ssd *ssd, State *s)
@@ -309,6 +339,9 @@ static bool planes_state(Ssd *ssd, State *s)
     const uint64_t counts[] = {
         [PLANE_OPEN] = ssd->l.n_open,
         [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
+        [PLANE_UNITS] = ssd->l.units_per_block,
+        [PLANE_BLOCKS] = ssd->geo->blocks_per_plane,
+        [PLANE_ALL_BLOCKS] = ssd->geo->n_blocks,
     };
 
     return state_each(s, &plane_struct, ssd->media->plane, ssd->l.n_planes,

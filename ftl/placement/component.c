@@ -56,33 +56,49 @@ enum {
     N_HOT,
     N_HOT_PIECES,
     N_STREAMS,
+    /* bounds only: */
+    N_PLANES,
+    N_ROWS,
+    N_RECLAIM_BLOCKS,
     N_COUNTS,
 };
+
+static const StateRow stream_rows[] = {
+    STATE_VALUE_ROW(Stream, queue), /* of buffer/ */
+    STATE_INDEX_ROW(Stream, row, N_ROWS),
+    STATE_INDEX_ROW(Stream, first, N_PLANES),
+    STATE_NUMBER_ROW(Stream, left),
+    STATE_INDEX_ROW(Stream, taken, N_RECLAIM_BLOCKS),
+    STATE_VALUE_ROW(Stream, n),
+    STATE_VALUE_ROW(Stream, base),
+};
+
+static const StateStruct stream_struct = STATE_STRUCT(Stream, stream_rows);
 
 static const StateRow placement_rows[] = {
     STATE_KEPT_ROW(Placement, plane),
     STATE_KEPT_ROW(Placement, policy),
     STATE_KEPT_ROW(Placement, placer),
     STATE_TABLE_ROW(Placement, accepting, N_PLANE_WORDS),
-    STATE_VALUE_ROW(Placement, stripe_cursor),
+    STATE_INDEX_ROW(Placement, stripe_cursor, N_PLANES),
     STATE_KEPT_ROW(Placement, row_blocked), /* only saves a search */
     STATE_KEPT_ROW(Placement, changes),
-    STATE_VALUE_ROW(Placement, alloc_chosen),
-    STATE_VALUE_ROW(Placement, alloc_waits_for),
+    STATE_LINK_ROW(Placement, alloc_chosen, N_PLANES),
+    STATE_LINK_ROW(Placement, alloc_waits_for, N_PLANES),
     STATE_VALUE_ROW(Placement, rng),
     STATE_TABLE_ROW(Placement, hot_count, N_HOT),
-    STATE_VALUE_ROW(Placement, hot_writes),
+    STATE_NUMBER_ROW(Placement, hot_writes),
     STATE_KEPT_ROW(Placement, hot_shift),
     STATE_TABLE_ROW(Placement, hot_rate, N_HOT_PIECES),
     STATE_KEPT_ROW(Placement, chooses_stream),
-    STATE_VALUE_ROW(Placement, n_starved),
-    STATE_TABLE_ROW(Placement, stream, N_STREAMS),
+    STATE_COUNT_ROW(Placement, n_starved, N_PLANES),
+    STATE_TABLE_OF_ROW(Placement, stream, N_STREAMS, stream_struct),
 };
 
 static const StateRow load_rows[] = {
-    STATE_VALUE_ROW(GcLoad, active),   STATE_VALUE_ROW(GcLoad, reads),
-    STATE_VALUE_ROW(GcLoad, programs), STATE_VALUE_ROW(GcLoad, away),
-    STATE_VALUE_ROW(GcLoad, foreign),  STATE_VALUE_ROW(GcLoad, credit),
+    STATE_VALUE_ROW(GcLoad, active),    STATE_NUMBER_ROW(GcLoad, reads),
+    STATE_NUMBER_ROW(GcLoad, programs), STATE_NUMBER_ROW(GcLoad, away),
+    STATE_NUMBER_ROW(GcLoad, foreign),  STATE_VALUE_ROW(GcLoad, credit),
 };
 
 static const StateStruct load_struct = STATE_STRUCT(GcLoad, load_rows);
@@ -101,7 +117,7 @@ static const StateStruct placement_struct =
 static const StateStruct *rows(unsigned i)
 {
     static const StateStruct *const all[] = {&placement_struct, &plane_struct,
-                                             &load_struct};
+                                             &load_struct, &stream_struct};
 
     return i < G_N_ELEMENTS(all) ? all[i] : NULL;
 }
@@ -112,6 +128,9 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_HOT] = ssd->l.n_hot;
     n[N_HOT_PIECES] = HOT_PIECES;
     n[N_STREAMS] = ssd->l.n_streams + 1;
+    n[N_PLANES] = ssd->l.n_planes;
+    n[N_ROWS] = ssd->l.n_planes / MAX(ssd->l.row_planes, 1);
+    n[N_RECLAIM_BLOCKS] = ssd->info.reclaim_bytes / ssd->info.block_bytes;
 }
 
 static bool state(Ssd *ssd, State *s)
@@ -129,28 +148,18 @@ static bool state(Ssd *ssd, State *s)
 
 /* ---- check --------------------------------------------------------------- */
 
-/* Where the streams are, and who took their turn. */
+/* Where the streams are. */
 static bool check_turns(const Ssd *ssd, GError **error)
 {
-    const Placement *p = ssd->placement;
-    uint32_t n = ssd->l.n_planes;
-    uint32_t row = MAX(ssd->l.row_planes, 1);
-
-    CHECK(p->stripe_cursor < n && none_or(p->alloc_chosen, n) &&
-              none_or(p->alloc_waits_for, n),
-          "a turn");
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        const Stream *st = &p->stream[i];
+        const Stream *st = &ssd->placement->stream[i];
 
-        CHECK(st->row < n / row && st->first < n &&
-                  (ssd->l.row_planes == 0 ||
-                   row_of(ssd, st->first)[0] == st->first) &&
+        CHECK((ssd->l.row_planes == 0 ||
+               row_of(ssd, st->first)[0] == st->first) &&
                   st->left >> ssd->l.row_planes == 0 &&
                   (st->left == 0 ||
                    plane_group(ssd, st->first) == stream_group(ssd, i)),
-              "a turn");
-        CHECK(st->taken < ssd->info.reclaim_bytes / ssd->info.block_bytes,
-              "a reclaim unit");
+              "stream %u: its row", i);
     }
     return true;
 }

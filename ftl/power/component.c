@@ -27,6 +27,7 @@ static void power_on(Ssd *ssd)
 enum {
     N_CANDIDATES,
     N_PLANES,
+    N_STEPS, /* a bound only */
     N_COUNTS,
 };
 
@@ -34,14 +35,14 @@ static const StateRow power_rows[] = {
     STATE_POOL_ROW(Power, candidate, N_CANDIDATES),
     STATE_VALUE_ROW(Power, recovery.on),
     STATE_VALUE_ROW(Power, recovery.pad),
-    STATE_VALUE_ROW(Power, recovery.step),
-    STATE_VALUE_ROW(Power, recovery.n_reads),
-    STATE_VALUE_ROW(Power, recovery.n),
+    STATE_COUNT_ROW(Power, recovery.step, N_STEPS),
+    STATE_NUMBER_ROW(Power, recovery.n_reads),
+    STATE_NUMBER_ROW(Power, recovery.n),
     STATE_VALUE_ROW(Power, recovery.start_ps),
     STATE_VALUE_ROW(Power, recovery.step_start_ps),
     STATE_VALUE_ROW(Power, recovery.most_ready_ps),
     STATE_VALUE_ROW(Power, recovery.low),
-    STATE_VALUE_ROW(Power, recovery.n_candidates),
+    STATE_NUMBER_ROW(Power, recovery.n_candidates),
     STATE_VALUE_ROW(Power, recovery.times),
     STATE_VALUE_ROW(Power, recovery.waiting),
     STATE_VALUE_ROW(Power, recovery.cpu_free_ps),
@@ -62,6 +63,7 @@ static void count(const Ssd *ssd, uint64_t *n)
 {
     n[N_CANDIDATES] = ssd->power->recovery.n_candidates;
     n[N_PLANES] = ssd->l.n_planes;
+    n[N_STEPS] = RECOVERY_STEPS;
 }
 
 static bool state(Ssd *ssd, State *s)

@@ -17,7 +17,7 @@
 
 #include "state.h"
 
-#define VALUE(m) STATE_VALUE_ROW(NvmeCq, m)
+#define VALUE(m) STATE_NUMBER_ROW(NvmeCq, m)
 #define KEPT(m)  STATE_KEPT_ROW(NvmeCq, m)
 
 static const StateRow cq_rows[] = {
@@ -33,7 +33,7 @@ static const StateRow cq_rows[] = {
 
 #undef VALUE
 #undef KEPT
-#define VALUE(m) STATE_VALUE_ROW(NvmeSq, m)
+#define VALUE(m) STATE_NUMBER_ROW(NvmeSq, m)
 #define KEPT(m)  STATE_KEPT_ROW(NvmeSq, m)
 
 static const StateRow sq_rows[] = {

@@ -120,6 +120,91 @@ static void refuse(const char *why)
     g_free(t.item);
 }
 
+/* ---- what a value may be ------------------------------------------------- */
+
+typedef struct Limited {
+    bool flag;
+    uint8_t index;
+    uint16_t count;
+    uint32_t link;
+    uint32_t number;
+    uint64_t sum;
+} Limited;
+
+static const StateRow limited_rows[] = {
+    STATE_VALUE_ROW(Limited, flag),
+    STATE_INDEX_ROW(Limited, index, COUNT),
+    STATE_COUNT_ROW(Limited, count, COUNT),
+    STATE_LINK_ROW(Limited, link, COUNT),
+    STATE_NUMBER_ROW(Limited, number),
+    STATE_VALUE_ROW(Limited, sum),
+};
+
+static const StateStruct limited = STATE_STRUCT(Limited, limited_rows);
+
+typedef struct Holder {
+    Limited own;
+    Limited *item;
+} Holder;
+
+static const StateRow holder_rows[] = {
+    STATE_VALUE_OF_ROW(Holder, own, limited),
+    STATE_POOL_OF_ROW(Holder, item, COUNT, limited),
+};
+
+static const StateStruct holder = STATE_STRUCT(Holder, holder_rows);
+
+static bool walk_holder(Holder *h, char **text, size_t *n, bool loading,
+                        GError **error)
+{
+    const uint64_t counts[N_COUNTS] = {[COUNT] = N};
+    FILE *file = loading ? fmemopen(*text, *n, "rb") : open_memstream(text, n);
+    bool ok;
+    State s;
+
+    state_begin(&s, file, loading);
+    ok = state_values(&s, &holder, h) && state_tables(&s, &holder, h, counts);
+    ok = state_end(&s, error) && ok;
+    fclose(file);
+    return ok;
+}
+
+/* Why: it is refused as a value, and as the last element of a table; or NULL.
+ */
+static void limit(Limited l, const char *why)
+{
+    for (int as_element = 0; as_element < 2; as_element++) {
+        Limited item[N] = {{.link = 0}};
+        Holder saved = {.item = item};
+        Holder found = {.item = NULL};
+        g_autoptr(GError) error = NULL;
+        char *text = NULL;
+        size_t n = 0;
+
+        *(as_element ? &item[N - 1] : &saved.own) = l;
+        walk_holder(&saved, &text, &n, false, &error);
+        g_assert_no_error(error);
+        g_assert_cmpint(walk_holder(&found, &text, &n, true, &error), ==, !why);
+        g_assert_cmpstr(error ? error->message : NULL, ==, why);
+        g_free(found.item);
+        free(text);
+    }
+}
+
+static void test_limits(void)
+{
+    uint8_t other = 2;
+    Limited no_flag = {.index = 1};
+
+    limit((Limited){true, N - 1, N, N - 1, UINT32_MAX, UINT64_MAX}, NULL);
+    limit((Limited){.link = UINT32_MAX}, NULL);
+    limit((Limited){.index = N}, "it is damaged: Limited.index is 3 of 3");
+    limit((Limited){.count = N + 1}, "it is damaged: Limited.count is 4 of 3");
+    limit((Limited){.link = N}, "it is damaged: Limited.link is 3 of 3");
+    memcpy(&no_flag.flag, &other, sizeof(other));
+    limit(no_flag, "it is damaged: Limited.flag is neither on nor off");
+}
+
 static void test_signature(void)
 {
     uint64_t version = STATE_VERSION + 1;
@@ -171,6 +256,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/state/same", test_same);
     g_test_add_func("/state/signature", test_signature);
+    g_test_add_func("/state/limits", test_limits);
     g_test_add_func("/state/rows", test_rows);
     r = g_test_run();
     free(bytes);

@@ -18,6 +18,7 @@
 #include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
 #include "component.h"
+#include "journal/journal-internal.h"
 #include "media/media-internal.h"
 #include "placement/placement-internal.h"
 #include "ref.h"
@@ -25,6 +26,7 @@
 #include "ssd-report.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
+#include "thermal/thermal-internal.h"
 
 #define SMALL "nand.blocks=26;nand.pages=4;buffer.size=64KiB;"
 
@@ -55,10 +57,12 @@ typedef struct Pair {
 static void test_gap(void)
 {
     static const StateRow no_a[] = {
-        STATE_VALUE_ROW(Pair, b), STATE_VALUE_ROW(Pair, c),
+        STATE_NUMBER_ROW(Pair, b),
+        STATE_VALUE_ROW(Pair, c),
     };
     static const StateRow no_b[] = {
-        STATE_VALUE_ROW(Pair, a), STATE_VALUE_ROW(Pair, b),
+        STATE_NUMBER_ROW(Pair, a),
+        STATE_NUMBER_ROW(Pair, b),
     };
     const StateStruct first = {"Pair", no_a, 2, sizeof(Pair)};
     const StateStruct last = {"Pair", no_b, 2, sizeof(Pair)};
@@ -321,10 +325,10 @@ static void test_other_build(void)
 }
 
 /* A member is refused for its type, as a value, in a struct that is one, and in
- * an element of a table; and for what another member says. */
+ * an element of a table; and for what the check of its component says. */
 static void test_members(void)
 {
-    enum { NAME = 64, WORD = 8 };
+    enum { NAME = 64, WORD = 8, LAST = NAME + WORD + 7 };
     static const struct {
         const char *row;
         size_t at; /* from the row on */
@@ -338,7 +342,25 @@ static void test_members(void)
         /* behind the number of elements, and offset and length of a run */
         {"Media.block", NAME + 4 * WORD + offsetof(Block, bad), 2,
          "Block.bad is neither on nor off"},
+        {"Placement.stripe_cursor", NAME + WORD, 200,
+         "Placement.stripe_cursor is 200 of 2"},
+        {"Plane.min_valid", NAME + WORD + 3, 1, "Plane.min_valid is "},
+        {"Media.block", NAME + 4 * WORD + offsetof(Block, next) + 3, 0x7f,
+         "Block.next is "},
+        {"Ssd.powered_since_ps", LAST, 0x7f, "its time with power"},
+        {"Controller.link_in_ps", LAST, 0x7f, "a time"},
         {"Plane.gc_high_blocks", NAME + WORD, 0, "plane 0: its room"},
+        {"Journal.counters", NAME + WORD + offsetof(CounterSaves, armed), 1,
+         "the event of the counters"},
+        {"PlacementPlane.starved", NAME + WORD, 1, "planes without room"},
+        {"Buffer.last_version", LAST, 1, "the version"},
+        {"Map.n_trim_left", NAME + WORD, 1, "trims under way"},
+        {"GcPlane.wear_due", NAME + WORD, 1, "plane 0: wear levelling"},
+        {"Thermal.heat", NAME + WORD + offsetof(Heat, level), 9,
+         "the temperature"},
+        {"HostPath.gate_ps", LAST, 1, "a time of the power states"},
+        {"Inspect.series", NAME + WORD + offsetof(Series, n) + 3, 1,
+         "the series of free blocks"},
     };
     Ref *r = used("");
 

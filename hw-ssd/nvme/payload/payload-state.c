@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-#define VALUE(m) STATE_VALUE_ROW(Payload, m)
+#define VALUE(m) STATE_NUMBER_ROW(Payload, m)
 #define KEPT(m)  STATE_KEPT_ROW(Payload, m)
 
 static const StateRow payload_rows[] = {
