@@ -83,7 +83,7 @@ struct use_STATE_INDEX_LINK_COUNT_or_NUMBER_ROW {
     int unused;
 };
 
-/* n: the bound, in the counts of the table or, with none, of the struct. */
+/* n: the bound, as an index into the counts. */
 #define STATE_INDEX_ROW(type, m, n)                                            \
     STATE_TYPED_ROW(type, m, STATE_INDEX, (n) + STATE_UNSIGNED(type, m))
 #define STATE_COUNT_ROW(type, m, n)                                            \

@@ -15,7 +15,9 @@
 #include "host/ahead.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
+#include "media/jobs.h"
 #include "media/lost-die.h"
+#include "media/media.h"
 #include "media/parity.h"
 #include "media/parity-pump.h"
 #include "media/rebuild.h"
@@ -97,18 +99,18 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         if (op->kind == NAND_COPYBACK) {
             copy_inside(ssd);
         }
-        if (ssd->media->may_fail && op->status == NAND_OK) {
+        if (media_may_fail(ssd) && op->status == NAND_OK) {
             lost_die_note(ssd, block_plane(ssd, block), false);
         }
         if (op->cause == NAND_CAUSE_META) {
             saved_program_done(ssd, op);
         } else if (op->status == NAND_FAILED) {
             failure_program_done(ssd, op->cookie);
-        } else if (ssd->media->job[op->cookie].parity) {
+        } else if (job_at(ssd, op->cookie)->parity) {
             parity_done(ssd, op->cookie);
-        } else if (ssd->media->job[op->cookie].gc) {
+        } else if (job_at(ssd, op->cookie)->gc) {
             ssd->copies->page_done(ssd, op->cookie);
-        } else if (ssd->media->job[op->cookie].meta) {
+        } else if (job_at(ssd, op->cookie)->meta) {
             meta_page_done(ssd, op->cookie);
         } else {
             write_page_done(ssd, op->cookie);
@@ -135,9 +137,8 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
 
-    if (op->cause != NAND_CAUSE_META && !ssd->media->job[op->cookie].gc &&
-        !ssd->media->job[op->cookie].parity &&
-        !ssd->media->job[op->cookie].meta) {
+    if (op->cause != NAND_CAUSE_META && !job_at(ssd, op->cookie)->gc &&
+        !job_at(ssd, op->cookie)->parity && !job_at(ssd, op->cookie)->meta) {
         write_page_data_in(ssd, op->cookie);
     }
 }

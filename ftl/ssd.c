@@ -27,6 +27,7 @@
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "media/media.h"
 #include "placement/placement.h"
 #include "placement/streams.h"
 #include "power/power.h"
@@ -49,7 +50,7 @@ static void look_again(Ssd *ssd)
         alloc_look_again(ssd);
         ssd_settle(ssd);
     }
-    if (ssd->media->may_fail && failure_looks_for_way(ssd)) {
+    if (media_may_fail(ssd) && failure_looks_for_way(ssd)) {
         ssd_settle(ssd);
         failure_give_up(ssd);
         ssd_settle(ssd);
@@ -66,7 +67,7 @@ static void look_again(Ssd *ssd)
 /* Has one of those something to check? */
 static inline bool must_look_again(const Ssd *ssd)
 {
-    return ssd->placement->alloc_waits_for != NONE || ssd->media->may_fail ||
+    return ssd->placement->alloc_waits_for != NONE || media_may_fail(ssd) ||
            ssd->media->cut_due ||
            (ssd->commands.running == 0 && ssd->buffer->policy->early);
 }
@@ -224,7 +225,7 @@ void ssd_hint(const Ssd *ssd, uint64_t lba, SsdHint hint)
         nand_hint_read(ssd->nand, ppu_page(ssd, entry - 1));
     } else {
         __builtin_prefetch(&ssd->media->valid[(entry - 1) / 64], 1);
-        __builtin_prefetch(&ssd->media->block[ppu_block(ssd, entry - 1)], 1);
+        __builtin_prefetch(block_at(ssd, ppu_block(ssd, entry - 1)), 1);
     }
 }
 
@@ -539,11 +540,11 @@ SsdPurge ssd_purge_progress(const Ssd *ssd)
 
     return (SsdPurge){
         .on = p->mark != NULL,
-        .failed = p->failed || ssd->media->cannot_program,
+        .failed = p->failed || media_cannot_program(ssd),
         .stands = nand_load(ssd->nand) == 0 && controller_at_rest(ssd) &&
                   !gc_row_waits(ssd),
         .total = p->total,
-        .left = ssd->media->cannot_program ? 0 : p->left,
+        .left = media_cannot_program(ssd) ? 0 : p->left,
     };
 }
 

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "journal/saved.h"
 #include "ssd-internal.h"
+#include "media/media.h"
 
 /* ---- flush barriers ------------------------------------------------------ */
 
@@ -78,7 +79,7 @@ void write_arm_tick(Ssd *ssd)
 /* Barriers that commands wait for will not be reached. */
 void write_fail_barriers(Ssd *ssd)
 {
-    invariant(ssd->media->cannot_program);
+    invariant(media_cannot_program(ssd));
     for (uint32_t e = ssd->buffer->first_epoch; e != ssd->buffer->cur_epoch;
          e++) {
         uint32_t cmd = epoch_at(ssd, e)->cmd;

@@ -15,6 +15,7 @@
 #include "buffer/buffer-internal.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
+#include "media/media.h"
 
 /* ---- room ---------------------------------------------------------------- */
 
@@ -56,7 +57,7 @@ void write_end_close(Ssd *ssd, uint32_t cmd);
 /* Is there host data that is not in NAND, and never will be? */
 static inline bool write_flush_fails(const Ssd *ssd)
 {
-    return ssd->media->cannot_program && ssd->buffer->n_unsafe > 0;
+    return media_cannot_program(ssd) && ssd->buffer->n_unsafe > 0;
 }
 
 /* Flush and FUA have nothing to wait for, or do not care. */

@@ -7,6 +7,7 @@
 #include "buffer/slots.h"
 #include "check.h"
 #include "commands.h"
+#include "media/spare.h"
 #include "placement/placement.h"
 
 /* Sums over the slots. */
@@ -67,7 +68,7 @@ static bool check_slot(const Ssd *ssd, uint32_t i, bool at_rest, GError **error)
           "slot %u is clean, copy in NAND %" PRIu64 ", waiters %u", i,
           s->old_entry, s->waiters);
     CHECK(s->state != SLOT_CLEAN || !ssd->media->spare_version ||
-              s->version == ssd->media->spare_version[s->old_entry - 1],
+              s->version == unit_version(ssd, s->old_entry - 1),
           "slot %u is clean, but not as the copy in NAND", i);
     CHECK(!ssd->buffer->policy->caches || s->listed || s->evict ||
               s->newer != NONE || s->dead,
@@ -185,7 +186,7 @@ static bool check_streams(const Ssd *ssd, const SlotCount *slots,
     uint32_t n = 0;
 
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
-        const Stream *st = &ssd->placement->stream[k];
+        const Stream *st = stream_at(ssd, k);
         uint32_t dirty = st->queue.due.n + st->queue.fresh.n;
 
         if (!check_stream_list(ssd, k, &st->queue.due, true, error) ||

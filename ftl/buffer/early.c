@@ -25,6 +25,7 @@
 #include "buffer/stream-queue.h"
 #include "buffer/write.h"
 #include "media/media-internal.h"
+#include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
@@ -113,7 +114,7 @@ void buffer_idle(Ssd *ssd)
 {
     if (ssd->buffer->early.busy > 0 ||
         ssd->buffer->n_must > ssd->buffer->n_victims ||
-        ssd->buffer->redo.head != NONE || ssd->media->cannot_program ||
+        ssd->buffer->redo.head != NONE || media_cannot_program(ssd) ||
         !too_dirty(ssd) || ssd->window == SSD_WINDOW_HOLD) {
         return;
     }

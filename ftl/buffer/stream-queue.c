@@ -14,6 +14,7 @@
 #include "buffer/stream-queue.h"
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
+#include "placement/placement.h"
 
 static IlistLinks links(const Ssd *ssd)
 {
@@ -173,7 +174,7 @@ static bool is_ready(const Ssd *ssd, const Stream *st)
 bool queue_goes_on(const Ssd *ssd, uint32_t stream)
 {
     invariant(stream < ssd->l.n_streams);
-    return are_ready(ssd, &ssd->placement->stream[stream], 1);
+    return are_ready(ssd, stream_at(ssd, stream), 1);
 }
 
 /* Units of this stream wait for a commit (commit.c). */
@@ -205,12 +206,11 @@ static uint32_t next_ready(const Ssd *ssd)
             then = 0;
         }
         i = (uint32_t)__builtin_ctzll(left);
-        if (is_ready(ssd, &ssd->placement->stream[i])) {
+        if (is_ready(ssd, stream_at(ssd, i))) {
             return i;
         }
-        if (full &&
-            (most == NONE || ssd->placement->stream[i].queue.fresh.n >
-                                 ssd->placement->stream[most].queue.fresh.n)) {
+        if (full && (most == NONE || stream_at(ssd, i)->queue.fresh.n >
+                                         stream_at(ssd, most)->queue.fresh.n)) {
             most = i;
         }
     }
@@ -222,7 +222,7 @@ uint32_t queue_ready(Ssd *ssd)
     uint32_t stream;
 
     if (ssd->l.n_streams == 1 && ssd->l.row_planes == 0) {
-        return is_ready(ssd, &ssd->placement->stream[0]) ? 0 : NONE;
+        return is_ready(ssd, stream_at(ssd, 0)) ? 0 : NONE;
     }
     if (ssd->buffer->n_dirty < ssd->l.units_per_program &&
         ssd->buffer->n_must == 0 && ssd->buffer->n_dirty < ssd->l.n_slots) {
@@ -242,7 +242,7 @@ bool queue_waits(const Ssd *ssd)
 
 uint32_t queue_pick(const Ssd *ssd, uint32_t stream)
 {
-    const Stream *st = &ssd->placement->stream[stream];
+    const Stream *st = stream_at(ssd, stream);
 
     invariant(stream < ssd->l.n_streams);
     return st->queue.due.n > 0 ? st->queue.due.head : st->queue.fresh.head;

@@ -21,11 +21,12 @@
 #include "media/row-wait.h"
 #include "ssd-internal.h"
 #include "wake.h"
+#include "placement/placement.h"
 
 /* Dirty units of the stream that do not wait for ever. */
 static uint32_t going(const Ssd *ssd, uint32_t stream)
 {
-    const StreamQueue *q = &ssd->placement->stream[stream].queue;
+    const StreamQueue *q = &stream_at(ssd, stream)->queue;
     uint32_t n = q->fresh.n + q->due.n;
 
     if (ssd->l.n_zones == 0) {

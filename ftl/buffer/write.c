@@ -99,7 +99,7 @@ static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
 
 void write_fail_waiters(Ssd *ssd)
 {
-    invariant(ssd->media->cannot_program);
+    invariant(media_cannot_program(ssd));
     write_fail_barriers(ssd);
     for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
         Slot *s = &ssd->buffer->slot[i];
@@ -344,7 +344,7 @@ void write_count_evictions(Ssd *ssd, uint32_t j)
     if (ssd->buffer->waiting.head == NONE || ssd->buffer->policy->caches) {
         return;
     }
-    for (uint32_t k = 0; k < ssd->media->job[j].n; k++) {
+    for (uint32_t k = 0; k < job_at(ssd, j)->n; k++) {
         ssd->buffer->stats.dirty_evictions += job_units(ssd, j)[k] != NO_UNIT;
     }
 }
@@ -352,7 +352,7 @@ void write_count_evictions(Ssd *ssd, uint32_t j)
 /* Choose the units of a page. */
 static void gather_page(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media->job[j];
+    PageJob *job = job_at(ssd, j);
     uint64_t *unit = job_units(ssd, j);
     uint32_t most = block_program_units(ssd, job->ppa);
     uint32_t i;
@@ -368,7 +368,7 @@ static void gather_page(Ssd *ssd, uint32_t j)
 /* Fill in the spare area of a job's page. */
 static void stamp_page(Ssd *ssd, uint32_t j)
 {
-    const PageJob *job = &ssd->media->job[j];
+    const PageJob *job = job_at(ssd, j);
     uint64_t first = page_ppu(ssd, job->ppa);
     uint32_t most = block_program_units(ssd, job->ppa);
     uint32_t used = job->n;
@@ -403,30 +403,30 @@ static void stamp_page(Ssd *ssd, uint32_t j)
  * next. */
 static void split_job(Ssd *ssd, uint32_t j)
 {
-    uint32_t most = block_program_units(ssd, ssd->media->job[j].ppa);
+    uint32_t most = block_program_units(ssd, job_at(ssd, j)->ppa);
     uint32_t rest;
 
-    if (ssd->media->job[j].n <= most) {
+    if (job_at(ssd, j)->n <= most) {
         return;
     }
-    invariant(ssd->media->may_fail);
+    invariant(media_may_fail(ssd));
     rest = job_take(ssd);
-    ssd->media->job[rest].stream = ssd->media->job[j].stream;
-    ssd->media->job[rest].n = ssd->media->job[j].n - most;
+    job_at(ssd, rest)->stream = job_at(ssd, j)->stream;
+    job_at(ssd, rest)->n = job_at(ssd, j)->n - most;
     memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
-           ssd->media->job[rest].n * sizeof(uint64_t));
-    ssd->media->job[j].n = most;
+           job_at(ssd, rest)->n * sizeof(uint64_t));
+    job_at(ssd, j)->n = most;
     job_wait(ssd, &ssd->buffer->redo, rest);
 }
 
 /* more: another plane of the same command follows. */
 static void submit_page(Ssd *ssd, uint32_t j, bool more)
 {
-    uint32_t plane = ssd->media->job[j].plane;
+    uint32_t plane = job_at(ssd, j)->plane;
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
-        .ppa = {ssd->media->job[j].ppa},
+        .ppa = {job_at(ssd, j)->ppa},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
         .more = more,
@@ -443,7 +443,7 @@ void write_submit(Ssd *ssd, uint32_t j)
 {
     invariant(j < ssd->media->n_jobs);
     submit_page(ssd, j, false);
-    ssd_wake(ssd, WORK_GC, ssd->media->job[j].plane);
+    ssd_wake(ssd, WORK_GC, job_at(ssd, j)->plane);
 }
 
 /* Choose a page of the plane for a job of the host, units for it if it has none
@@ -451,13 +451,13 @@ void write_submit(Ssd *ssd, uint32_t j)
 static void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
 {
     uint64_t ppa =
-        block_take_page(ssd, plane, OPEN_HOST, ssd->media->job[j].stream);
+        block_take_page(ssd, plane, OPEN_HOST, job_at(ssd, j)->stream);
 
     invariant(j < ssd->media->n_jobs);
     invariant(plane < ssd->l.n_planes && ppa != NO_PAGE);
-    ssd->media->job[j].plane = plane;
+    job_at(ssd, j)->plane = plane;
     job_place(ssd, j, ppa);
-    if (ssd->media->job[j].n == 0) {
+    if (job_at(ssd, j)->n == 0) {
         gather_page(ssd, j);
     } else {
         split_job(ssd, j);
@@ -471,7 +471,7 @@ void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
 
     invariant(plane < ssd->l.n_planes);
     invariant(stream < ssd->l.n_streams);
-    ssd->media->job[j].stream = (uint8_t)stream;
+    job_at(ssd, j)->stream = (uint8_t)stream;
     write_send(ssd, j, plane);
 }
 
@@ -480,11 +480,11 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t j = job_take(ssd);
 
-    ssd->media->job[j].stream = (uint8_t)stream;
-    ssd->media->job[j].plane = plane;
+    job_at(ssd, j)->stream = (uint8_t)stream;
+    job_at(ssd, j)->plane = plane;
     job_place(ssd, j, block_take_page(ssd, plane, OPEN_HOST, stream));
     gather_page(ssd, j);
-    ssd->inspect.count.rows_host_padded += ssd->media->job[j].n == 0;
+    ssd->inspect.count.rows_host_padded += job_at(ssd, j)->n == 0;
     return j;
 }
 
@@ -503,14 +503,14 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
     for (uint32_t i = 0; i < n; i++) {
         submit_page(ssd, job[i],
                     i + 1 < n &&
-                        row_is_command(ssd, ssd->media->job[job[i]].plane,
-                                       ssd->media->job[job[i + 1]].plane));
+                        row_is_command(ssd, job_at(ssd, job[i])->plane,
+                                       job_at(ssd, job[i + 1])->plane));
     }
     if (ssd->l.whole_rows) {
         write_rows_sent(ssd, stream, n);
     }
     for (uint32_t i = 0; i < n; i++) {
-        ssd_wake(ssd, WORK_GC, ssd->media->job[job[i]].plane);
+        ssd_wake(ssd, WORK_GC, job_at(ssd, job[i])->plane);
     }
 }
 
@@ -558,14 +558,14 @@ static bool overflow(Ssd *ssd, uint32_t stream)
 /* The same for a page that failed. */
 static bool overflow_job(Ssd *ssd, uint32_t j)
 {
-    uint32_t other = alloc_overflow(ssd, ssd->media->job[j].stream);
+    uint32_t other = alloc_overflow(ssd, job_at(ssd, j)->stream);
 
     if (other == NONE) {
         return false;
     }
-    tell_overflow(ssd, ssd->media->job[j].stream, other);
-    ssd->media->job[j].stream = (uint8_t)other;
-    for (uint32_t k = 0; k < ssd->media->job[j].n; k++) {
+    tell_overflow(ssd, job_at(ssd, j)->stream, other);
+    job_at(ssd, j)->stream = (uint8_t)other;
+    for (uint32_t k = 0; k < job_at(ssd, j)->n; k++) {
         if (job_slot(ssd, j, k)) {
             queue_change(ssd, (uint32_t)job_units(ssd, j)[k], other);
             ssd->inspect.count.overflowed_units++;
@@ -610,7 +610,7 @@ static bool redo(Ssd *ssd)
         uint32_t slot = (uint32_t)job_units(ssd, ssd->buffer->redo.head)[0];
         uint32_t plane =
             alloc_pick(ssd, ssd->buffer->slot[slot].lpn,
-                       ssd->media->job[ssd->buffer->redo.head].stream);
+                       job_at(ssd, ssd->buffer->redo.head)->stream);
 
         if (plane == NONE && overflow_job(ssd, ssd->buffer->redo.head)) {
             continue;
@@ -630,7 +630,7 @@ static void pump(Ssd *ssd)
     uint32_t stream;
 
     ssd->buffer->pump_waits = true;
-    if (ssd->media->cannot_program || !redo(ssd)) {
+    if (media_cannot_program(ssd) || !redo(ssd)) {
         return;
     }
     while ((stream = queue_ready(ssd)) != NONE) {
@@ -657,7 +657,7 @@ void write_pump(Ssd *ssd)
 void write_page_data_in(Ssd *ssd, uint32_t j)
 {
     invariant(j < ssd->media->n_jobs);
-    for (uint32_t k = 0; k < ssd->media->job[j].n; k++) {
+    for (uint32_t k = 0; k < job_at(ssd, j)->n; k++) {
         Slot *s = job_slot(ssd, j, k);
         uint32_t ready = NONE;
         uint32_t *link;
@@ -719,7 +719,7 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint64_t ppu)
 
 void write_page_done(Ssd *ssd, uint32_t j)
 {
-    PageJob job = ssd->media->job[j];
+    PageJob job = *job_at(ssd, j);
     uint64_t first = page_ppu(ssd, job.ppa);
 
     invariant(j < ssd->media->n_jobs);
@@ -743,9 +743,9 @@ void write_page_done(Ssd *ssd, uint32_t j)
 
 void write_page_failed(Ssd *ssd, uint32_t j)
 {
-    invariant(ssd->media->may_fail && !ssd->media->job[j].gc);
-    plane_host_program(ssd, ssd->media->job[j].plane, -1);
-    if (ssd->media->job[j].n == 0) {
+    invariant(media_may_fail(ssd) && !job_at(ssd, j)->gc);
+    plane_host_program(ssd, job_at(ssd, j)->plane, -1);
+    if (job_at(ssd, j)->n == 0) {
         job_give(ssd, j); /* superblock.padding: there is nothing to repeat */
         return;
     }
@@ -762,8 +762,8 @@ void write_start_close(Ssd *ssd, uint32_t cmd)
 
     invariant(cmd < ssd->commands.n_cmds && stream < ssd->l.n_streams);
     stream_begin_unit(ssd, stream);
-    if (ssd->media->cannot_program &&
-        ssd->placement->stream[stream].queue.n_unsafe > 0) {
+    if (media_cannot_program(ssd) &&
+        stream_at(ssd, stream)->queue.n_unsafe > 0) {
         cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
         return;
     }

@@ -29,6 +29,7 @@
 #include "gc/superblock-means.h"
 #include "gc/wear.h"
 #include "lazymem.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "outside.h"
 #include "ssd-internal.h"
@@ -154,7 +155,7 @@ static void set_leaf(const Ssd *ssd, uint32_t plane, uint32_t place, AgeNode lea
     node[i] = leaf;
     for (i /= 2; i > 0; i /= 2) {
         AgeNode now =
-            join(&ssd->media->plane[plane], &node[2 * i], &node[2 * i + 1]);
+            join(plane_at(ssd, plane), &node[2 * i], &node[2 * i + 1]);
 
         if (now.least == node[i].least && now.mtime == node[i].mtime) {
             break;
@@ -224,8 +225,7 @@ static AgeWear wear_of(const Ssd *ssd, uint32_t block)
 
 static AgeNode leaf_of(const Ssd *ssd, uint32_t block)
 {
-    return (AgeNode){ssd->media->block[block].valid,
-                     ssd->media->block[block].mtime};
+    return (AgeNode){block_valid(ssd, block), block_at(ssd, block)->mtime};
 }
 
 static void clear(PlaneAges *a, uint32_t size)
@@ -248,11 +248,10 @@ static void make(Ssd *ssd, uint32_t plane)
 {
     AgeTrees *t = ssd->gc->age_trees;
     PlaneAges *a = &t->plane[plane];
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
 
     clear(a, t->size);
-    for (uint32_t b = p->by_age.head; b != NONE;
-         b = ssd->media->block[b].newer) {
+    for (uint32_t b = p->by_age.head; b != NONE; b = block_at(ssd, b)->newer) {
         invariant(a->next < t->size);
         t->place[b] = a->next;
         a->block[a->next] = b;
@@ -290,7 +289,7 @@ void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block)
         a->made = false;
     }
     if (a->made) {
-        invariant(ssd->media->block[block].state == BLOCK_FULL);
+        invariant(block_state(ssd, block) == BLOCK_FULL);
         t->place[block] = a->next;
         a->block[a->next] = block;
         set_leaf(ssd, plane, a->next, leaf_of(ssd, block));
@@ -375,7 +374,7 @@ static double bound(const Search *s, uint32_t node)
     if (valid > s->most_valid) {
         return 0;
     }
-    clock = s->ssd->media->plane[s->plane].clock;
+    clock = plane_at(s->ssd, s->plane)->clock;
     return s->score(s->view, (double)(uint32_t)(clock - n->mtime) + 1, valid);
 }
 
@@ -533,10 +532,10 @@ static bool check_nodes(const Ssd *ssd, uint32_t plane, GError **error)
 bool age_trees_check(const Ssd *ssd, GError **error)
 {
     for (uint32_t i = 0; ssd->gc->age_trees && i < ssd->l.n_planes; i++) {
-        uint32_t b = ssd->media->plane[i].by_age.head;
+        uint32_t b = plane_at(ssd, i)->by_age.head;
 
         for (; ssd->gc->age_trees->plane[i].made && b != NONE;
-             b = ssd->media->block[b].newer) {
+             b = block_at(ssd, b)->newer) {
             if (!check_leaf(ssd, i, b, error)) {
                 return false;
             }

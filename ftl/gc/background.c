@@ -17,9 +17,11 @@
 #include "gc/gc.h"
 #include "gc/hold.h"
 #include "gc/periodic.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 #include "wake.h"
+#include "media/media.h"
 
 static void push(Ssd *ssd, uint64_t at_ps, BackgroundEvent event)
 {
@@ -166,15 +168,15 @@ bool background_wants(const Ssd *ssd, uint32_t plane)
 /* Is there room for work that needs none? */
 static bool has_time(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
 
-    return !ssd->media->read_only && p->free.n > p->gc_low_blocks;
+    return !media_is_read_only(ssd) && p->free.n > p->gc_low_blocks;
 }
 
 uint32_t background_fold_victim(Ssd *ssd, uint32_t plane)
 {
     return background_folds(ssd, plane) && has_time(ssd, plane)
-               ? ssd->media->plane[plane].slc_full.head
+               ? plane_at(ssd, plane)->slc_full.head
                : NONE;
 }
 
@@ -190,7 +192,7 @@ uint32_t background_refresh_victim(Ssd *ssd, uint32_t plane)
     while (g->scanned < n) {
         uint32_t block = plane * ssd->geo->blocks_per_plane + g->scanned++;
 
-        if (ssd->media->block[block].state == BLOCK_FULL &&
+        if (block_state(ssd, block) == BLOCK_FULL &&
             refresh_needs(ssd, block)) {
             return block;
         }
@@ -200,7 +202,7 @@ uint32_t background_refresh_victim(Ssd *ssd, uint32_t plane)
 
 uint32_t background_victim(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     uint32_t wanted = hold_prepares(ssd)
                           ? MAX(p->gc_soft_blocks, ssd->l.window_blocks)
                           : p->gc_soft_blocks;

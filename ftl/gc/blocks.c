@@ -16,6 +16,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "map/reset.h"
+#include "media/blocks.h"
 #include "media/life.h"
 #include "placement/placement.h"
 #include "placement/streams.h"
@@ -26,7 +27,7 @@
 static void opened(Ssd *ssd, uint32_t block, uint32_t open)
 {
     invariant(open < ssd->l.n_open);
-    invariant(ssd->media->block[block].state == BLOCK_OPEN);
+    invariant(block_state(ssd, block) == BLOCK_OPEN);
     refresh_opened(ssd, block);
 }
 
@@ -82,7 +83,7 @@ static void unlisted(Ssd *ssd, uint32_t block)
 
 static void full(Ssd *ssd, uint32_t block)
 {
-    invariant(ssd->media->block[block].state == BLOCK_FULL);
+    invariant(block_state(ssd, block) == BLOCK_FULL);
     invariant(!nand_block_is_slc(ssd->geo, block));
     if (ssd->gc->superblock_means) {
         superblock_means_full(ssd, block);
@@ -91,7 +92,7 @@ static void full(Ssd *ssd, uint32_t block)
 
 static void victim(Ssd *ssd, uint32_t block)
 {
-    invariant(ssd->media->block[block].state == BLOCK_FULL);
+    invariant(block_state(ssd, block) == BLOCK_FULL);
     if (ssd->gc->superblock_means) {
         superblock_means_victim(ssd, block);
     }

@@ -69,7 +69,7 @@ static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
     for (uint32_t i = 0; i < g->n_staged; i++) {
         CHECK(g->staged[i] < ssd->l.raw_units &&
                   in_plane(ssd, ppu_block(ssd, g->staged[i]), plane) &&
-                  ssd->media->block[ppu_block(ssd, g->staged[i])].state ==
+                  block_state(ssd, ppu_block(ssd, g->staged[i])) ==
                       BLOCK_VICTIM,
               "plane %u: unit %" PRIu64 " in GC", plane, g->staged[i]);
         n[gc_class(ssd, g->staged[i])]++;
@@ -94,8 +94,8 @@ static bool check_victims(const Ssd *ssd, uint32_t plane, GError **error)
         for (uint32_t i = 0; i < g->n_staged; i++) {
             staged += ppu_block(ssd, g->staged[i]) == b;
         }
-        CHECK(ssd->media->block[b].state != BLOCK_VICTIM ||
-                  ssd->media->block[b].pending == staged,
+        CHECK(block_state(ssd, b) != BLOCK_VICTIM ||
+                  block_at(ssd, b)->pending == staged,
               "programs of a block");
     }
     return true;
@@ -108,7 +108,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, bool at_rest,
 
     CHECK(g->victim == NONE ||
               (ssd->powered && in_plane(ssd, g->victim, plane) &&
-               ssd->media->block[g->victim].state == BLOCK_VICTIM),
+               block_state(ssd, g->victim) == BLOCK_VICTIM),
           "plane %u: the GC victim %u", plane, g->victim);
     CHECK(g->wear_due == 0 || ssd->cfg->wear == SSD_WEAR_STATIC,
           "plane %u: wear levelling", plane);

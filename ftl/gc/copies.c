@@ -34,8 +34,8 @@
 
 void copies_try_erase(Ssd *ssd, uint32_t block)
 {
-    const Block *b = &ssd->media->block[block];
-    const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
+    const Block *b = block_at(ssd, block);
+    const Plane *p = plane_at(ssd, block_plane(ssd, block));
     GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
 
     if (ssd->media->lost_dies.n > 0 && b->valid > 0 && g->victim != block &&
@@ -92,9 +92,9 @@ void copies_drop_stale(Ssd *ssd, uint32_t plane)
 bool copies_end_with_padding(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
-    const GcLoad *load = &ssd->placement->plane[plane].gc;
+    const GcLoad *load = plane_load(ssd, plane);
     bool rests = plane_is_lost(ssd, plane)
-                     ? ssd->media->plane[plane].n_retiring == 0
+                     ? plane_at(ssd, plane)->n_retiring == 0
                      : !load->active && g->redo.head == NONE;
 
     invariant(plane < ssd->l.n_planes);
@@ -106,12 +106,12 @@ bool copies_end_with_padding(const Ssd *ssd, uint32_t plane)
 /* Program a job's units to the page. */
 void copies_send(Ssd *ssd, uint32_t j, uint64_t ppa, bool more)
 {
-    PageJob *job = &ssd->media->job[j];
+    PageJob *job = job_at(ssd, j);
     const uint64_t *unit = job_units(ssd, j);
     uint64_t first = page_ppu(ssd, ppa);
     NandOp op = {
         .kind = job->copyback ? NAND_COPYBACK : NAND_PROGRAM,
-        .cause = ssd->media->block[ppu_block(ssd, unit[0])].cause,
+        .cause = block_cause(ssd, ppu_block(ssd, unit[0])),
         .ppa = {ppa},
         .from = {ppu_page(ssd, unit[0])},
         .bytes = job->copyback ? 0 : ssd->geo->page_bytes,
@@ -143,10 +143,10 @@ uint32_t copies_new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
 
     invariant(class < ssd->l.n_gc_classes);
     invariant(n > 0 && n <= ssd->l.units_per_program);
-    ssd->media->job[j].plane = plane;
-    ssd->media->job[j].n = n;
-    ssd->media->job[j].stream = (uint8_t)class;
-    ssd->media->job[j].gc = true;
+    job_at(ssd, j)->plane = plane;
+    job_at(ssd, j)->n = n;
+    job_at(ssd, j)->stream = (uint8_t)class;
+    job_at(ssd, j)->gc = true;
     return j;
 }
 
@@ -155,7 +155,7 @@ uint32_t copies_source(Ssd *ssd, uint32_t j)
 {
     return copies_leave(ssd)
                ? block_plane(ssd, ppu_block(ssd, job_units(ssd, j)[0]))
-               : ssd->media->job[j].plane;
+               : job_at(ssd, j)->plane;
 }
 
 /* A page of the plane's begins its way to another one, or (by -1) is there. */
@@ -240,11 +240,11 @@ static void start_over(Ssd *ssd, uint32_t plane)
     GcPlane *g = &ssd->gc->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
-    if (ssd->media->may_fail) {
+    if (media_may_fail(ssd)) {
         media_set_read_only(ssd);
         return;
     }
-    invariant(ssd->media->plane[plane].free.n == 0);
+    invariant(plane_at(ssd, plane)->free.n == 0);
     invariant(g->redo.head == NONE);
     g->n_staged = 0;
     memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
@@ -255,7 +255,7 @@ static void start_over(Ssd *ssd, uint32_t plane)
     g->victim = NONE;
     unit_hold_none(ssd, plane);
     for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
-        if (ssd->media->block[b].state == BLOCK_VICTIM) {
+        if (block_state(ssd, b) == BLOCK_VICTIM) {
             block_make_full(ssd, b);
         }
     }
@@ -268,7 +268,7 @@ static uint64_t take_any_page(Ssd *ssd, uint32_t plane)
 {
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
         const Open *o =
-            &ssd->media->plane[plane].open[open_index(ssd, OPEN_GC, k)];
+            &plane_at(ssd, plane)->open[open_index(ssd, OPEN_GC, k)];
 
         if (o->block != NONE && block_can_take_page(ssd, plane, OPEN_GC, k)) {
             block_set_stream(ssd, o->block, ssd->l.n_streams);
@@ -282,7 +282,7 @@ static uint64_t take_any_page(Ssd *ssd, uint32_t plane)
 /* The next page for GC; NONE: none until something on its way ends. */
 uint64_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcLoad *load = gc_load(ssd, plane);
     uint64_t page = block_take_page(ssd, plane, OPEN_GC, class);
 

@@ -102,14 +102,14 @@ bool copy_rows_full(const Ssd *ssd, uint32_t plane)
 static bool collects(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
-    const GcLoad *load = &ssd->placement->plane[plane].gc;
+    const GcLoad *load = plane_load(ssd, plane);
 
     return g->victim != NONE || load->reads > 0 || load->active;
 }
 
 static bool is_busy(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->placement->plane[plane].gc.programs == GC_PROGRAMS_PER_PLANE;
+    return plane_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE;
 }
 
 /* The plane of the row with most pages; NONE: there is none. */
@@ -187,7 +187,7 @@ static bool send_alone(Ssd *ssd, uint32_t plane, uint32_t class)
 {
     uint64_t ppa;
 
-    if (ssd->placement->plane[plane].gc.programs == GC_PROGRAMS_PER_PLANE ||
+    if (plane_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE ||
         plane_is_lost(ssd, plane)) {
         return false;
     }

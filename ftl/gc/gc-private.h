@@ -13,6 +13,7 @@
 
 #include "gc/gc-internal.h"
 #include "gc/gc-unit.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "media/superblock.h"
 #include "placement/placement-internal.h"
@@ -59,7 +60,7 @@ static inline double gc_valid(const Ssd *ssd, uint32_t block)
 {
     invariant(block < ssd->geo->n_blocks);
     return gc_by_superblock(ssd) ? unit_mean_valid(ssd, block)
-                                 : ssd->media->block[block].valid;
+                                 : block_valid(ssd, block);
 }
 
 /* Is there a FULL block that costs no copy, nor does its superblock? */
@@ -101,7 +102,7 @@ static inline bool gc_gains(const Ssd *ssd, uint32_t block)
     uint32_t most = ssd->l.data_units - ssd->l.units_per_program;
 
     invariant(block < ssd->geo->n_blocks);
-    return ssd->media->block[block].valid <= most &&
+    return block_valid(ssd, block) <= most &&
            (!gc_by_superblock(ssd) || gc_valid(ssd, block) <= most);
 }
 

@@ -60,10 +60,10 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
 
     invariant(block < ssd->geo->n_blocks);
     do {
-        if (ssd->media->block[b].state != BLOCK_FULL) {
+        if (block_state(ssd, b) != BLOCK_FULL) {
             return ssd->l.units_per_block;
         }
-        valid += ssd->media->block[b].valid;
+        valid += block_valid(ssd, b);
         n++;
         b = superblock_next(ssd, b);
     } while (b != block);
@@ -106,12 +106,12 @@ void unit_call(Ssd *ssd, uint32_t block)
 {
     uint32_t n = 1;
 
-    invariant(ssd->media->block[block].state == BLOCK_VICTIM);
+    invariant(block_state(ssd, block) == BLOCK_VICTIM);
     for (uint32_t b = superblock_next(ssd, block); b != block;
          b = superblock_next(ssd, b)) {
         uint32_t plane = block_plane(ssd, b);
 
-        if (ssd->media->block[b].state == BLOCK_FULL &&
+        if (block_state(ssd, b) == BLOCK_FULL &&
             ssd->gc->plane[plane].next == NONE) {
             set_next(ssd, plane, b);
             n++;
@@ -130,7 +130,7 @@ bool unit_wants(const Ssd *ssd, uint32_t plane)
 
 uint32_t unit_answer(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
     uint32_t block = g->next;
 
@@ -138,7 +138,7 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return NONE;
     }
-    invariant(ssd->media->block[block].state == BLOCK_FULL);
+    invariant(block_state(ssd, block) == BLOCK_FULL);
     invariant(block_plane(ssd, block) == plane);
     set_next(ssd, plane, NONE);
     ssd->gc->called = true; /* the next superblock can be chosen */
@@ -155,7 +155,7 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
 
 static bool is_empty(const Ssd *ssd, uint32_t block)
 {
-    const Block *b = &ssd->media->block[block];
+    const Block *b = block_at(ssd, block);
 
     invariant(block < ssd->geo->n_blocks);
     return b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0 &&
@@ -234,7 +234,7 @@ static bool has_page(const Ssd *ssd, uint32_t plane)
 static bool is_moving(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
-    const GcLoad *load = &ssd->placement->plane[plane].gc;
+    const GcLoad *load = plane_load(ssd, plane);
 
     return g->victim != NONE || g->next != NONE || load->reads > 0 ||
            load->programs > 0 || load->away > 0 || has_page(ssd, plane) ||
@@ -253,7 +253,7 @@ static bool waits(const Ssd *ssd, uint32_t block)
 {
     for (uint32_t b = superblock_next(ssd, block); b != block;
          b = superblock_next(ssd, b)) {
-        const Block *other = &ssd->media->block[b];
+        const Block *other = block_at(ssd, b);
 
         if (!are_erased_together(ssd, block, b) ||
             (is_of_reset(ssd, block) && other->valid + other->pending > 0)) {
@@ -274,7 +274,7 @@ static bool waits(const Ssd *ssd, uint32_t block)
 
 bool unit_holds(Ssd *ssd, uint32_t block)
 {
-    if ((ssd->media->block[block].cause != NAND_CAUSE_GC &&
+    if ((block_cause(ssd, block) != NAND_CAUSE_GC &&
          !superblock_is_whole(ssd)) ||
         !waits(ssd, block)) {
         return false;
@@ -300,7 +300,7 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 
 void unit_erase(Ssd *ssd, uint32_t block)
 {
-    while (ssd->media->block[block].cause == NAND_CAUSE_GC ||
+    while (block_cause(ssd, block) == NAND_CAUSE_GC ||
            superblock_is_whole(ssd)) {
         uint32_t next = next_empty(ssd, block);
         bool more = next != NONE && ssd->cfg->nand.multi_plane &&
@@ -313,7 +313,7 @@ void unit_erase(Ssd *ssd, uint32_t block)
         let_go(ssd, next);
         block = next;
     }
-    block_start_erase(ssd, block, ssd->media->block[block].cause, false);
+    block_start_erase(ssd, block, block_cause(ssd, block), false);
 }
 
 void unit_release(Ssd *ssd, uint32_t plane)
@@ -322,7 +322,7 @@ void unit_release(Ssd *ssd, uint32_t plane)
         uint32_t block = ssd->gc->held_first[plane];
 
         let_go(ssd, block);
-        block_start_erase(ssd, block, ssd->media->block[block].cause, false);
+        block_start_erase(ssd, block, block_cause(ssd, block), false);
     }
 }
 
@@ -332,7 +332,7 @@ static bool others_move(const Ssd *ssd, uint32_t block)
 {
     for (uint32_t b = superblock_next(ssd, block); b != block;
          b = superblock_next(ssd, b)) {
-        const Block *other = &ssd->media->block[b];
+        const Block *other = block_at(ssd, b);
 
         if ((other->valid > 0 || (other->state == BLOCK_VICTIM &&
                                   !other->held && !is_empty(ssd, b))) &&
@@ -349,7 +349,7 @@ bool unit_waits(const Ssd *ssd, uint32_t plane)
         ssd->gc->plane[plane].held > 0 ? ssd->gc->held_first[plane] : NONE;
 
     for (; superblock_is_whole(ssd) && block != NONE;
-         block = ssd->media->block[block].next) {
+         block = block_at(ssd, block)->next) {
         if (!waits(ssd, block) || !others_move(ssd, block)) {
             return false;
         }
@@ -388,7 +388,7 @@ void unit_stopped(Ssd *ssd, uint32_t plane)
         const GcPlane *g = &ssd->gc->plane[i];
 
         if (g->held > 0 && g->victim == NONE &&
-            plane_is_short(ssd, &ssd->media->plane[i])) {
+            plane_is_short(ssd, plane_at(ssd, i))) {
             unit_look_again(ssd, i);
         }
     }
@@ -428,7 +428,7 @@ static uint64_t place_in_superblock(const Ssd *ssd, uint32_t plane,
                                     uint32_t class)
 {
     uint32_t k = open_index(ssd, OPEN_GC, class);
-    const Open *o = &ssd->media->plane[plane].open[k];
+    const Open *o = &plane_at(ssd, plane)->open[k];
     uint64_t serial = superblock_newest(ssd, plane, k);
 
     invariant(plane < ssd->l.n_planes);
@@ -441,7 +441,7 @@ static uint64_t place_in_superblock(const Ssd *ssd, uint32_t plane,
  * too, as long as the plane has a free block for its own copies. */
 static bool has_foreign_room(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
 
     return !plane_is_short(ssd, p) ||
            (superblock_is_whole(ssd) && p->free.n >= plane_reserve(ssd, p) &&
@@ -450,8 +450,8 @@ static bool has_foreign_room(const Ssd *ssd, uint32_t plane, uint32_t class)
 
 bool unit_takes_foreign(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
-    const Plane *p = &ssd->media->plane[plane];
-    const GcLoad *load = &ssd->placement->plane[plane].gc;
+    const Plane *p = plane_at(ssd, plane);
+    const GcLoad *load = plane_load(ssd, plane);
     uint64_t coming = (uint64_t)(p->host_programs + load->foreign + 1) *
                       ssd->l.units_per_program;
 
@@ -493,13 +493,13 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
                           : NONE;
 
     CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
-                           ssd->media->block[next].state == BLOCK_FULL),
+                           block_state(ssd, next) == BLOCK_FULL),
           "plane %u: block %u is the next victim", plane, next);
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         if (superblocks_are_on(ssd) && is_empty(ssd, first + i)) {
             CHECK(listed == first + i, "plane %u: block %u is empty and waits, "
                   "%u is in the list of such", plane, first + i, listed);
-            listed = ssd->media->block[listed].next;
+            listed = block_at(ssd, listed)->next;
             held++;
         }
     }

@@ -10,6 +10,7 @@
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
+#include "media/blocks.h"
 #include "media/slc-cache.h"
 #include "media/superblock.h"
 #include "media/victims.h"
@@ -58,7 +59,7 @@ static uint32_t draw(Ssd *ssd, uint32_t plane)
         uint32_t block =
             plane * n + slc + (uint32_t)prng_below(&ssd->gc->rng, n - slc);
 
-        if (ssd->media->block[block].state == BLOCK_FULL &&
+        if (block_state(ssd, block) == BLOCK_FULL &&
             !slc_is_dynamic(ssd, block) && gc_gains(ssd, block)) {
             return block;
         }
@@ -72,8 +73,8 @@ static uint32_t best_of_all(const Ssd *ssd, uint32_t plane, AgeScore score)
     uint32_t best = NONE;
     double most = 0;
 
-    for (uint32_t b = ssd->media->plane[plane].by_age.head; b != NONE;
-         b = ssd->media->block[b].newer) {
+    for (uint32_t b = plane_at(ssd, plane)->by_age.head; b != NONE;
+         b = block_at(ssd, b)->newer) {
         double s = gc_gains(ssd, b)
                        ? score(view_of(ssd), age_of(ssd, b), gc_valid(ssd, b))
                        : 0;
@@ -116,7 +117,7 @@ bool gc_check_searches(Ssd *ssd, uint32_t plane, GError **error)
 
 static bool is_candidate(const Ssd *ssd, uint32_t block)
 {
-    return ssd->media->block[block].state == BLOCK_FULL &&
+    return block_state(ssd, block) == BLOCK_FULL &&
            !nand_block_is_slc(ssd->geo, block);
 }
 
@@ -139,17 +140,15 @@ static uint32_t view_oldest(VssdView *v, uint32_t plane)
 {
     Outside *o = outside_of(v);
 
-    return plane_ok(o, "oldest", plane)
-               ? o->ssd->media->plane[plane].by_age.head
-               : NONE;
+    return plane_ok(o, "oldest", plane) ? plane_at(o->ssd, plane)->by_age.head
+                                        : NONE;
 }
 
 static uint32_t view_newer(VssdView *v, uint32_t block)
 {
     Outside *o = outside_of(v);
 
-    return block_ok(o, "newer", block) ? o->ssd->media->block[block].newer
-                                       : NONE;
+    return block_ok(o, "newer", block) ? block_at(o->ssd, block)->newer : NONE;
 }
 
 static uint32_t view_with_valid(VssdView *v, uint32_t plane, uint32_t valid)
@@ -159,7 +158,7 @@ static uint32_t view_with_valid(VssdView *v, uint32_t plane, uint32_t valid)
     return plane_ok(o, "with_valid", plane) &&
                    outside_in_range(o, "with_valid", "units", valid,
                                     (uint64_t)o->ssd->l.units_per_block + 1)
-               ? o->ssd->media->plane[plane].bucket[valid]
+               ? plane_at(o->ssd, plane)->bucket[valid]
                : NONE;
 }
 
@@ -196,17 +195,15 @@ static uint32_t view_stream(VssdView *v, uint32_t block)
 {
     Outside *o = outside_of(v);
 
-    return block_ok(o, "stream", block) ? o->ssd->media->block[block].stream
-                                        : NONE;
+    return block_ok(o, "stream", block) ? block_stream(o->ssd, block) : NONE;
 }
 
 static uint32_t view_free_blocks(VssdView *v, uint32_t plane)
 {
     Outside *o = outside_of(v);
 
-    return plane_ok(o, "free_blocks", plane)
-               ? o->ssd->media->plane[plane].free.n
-               : 0;
+    return plane_ok(o, "free_blocks", plane) ? plane_at(o->ssd, plane)->free.n
+                                             : 0;
 }
 
 static uint32_t view_least(VssdView *v, uint32_t plane)

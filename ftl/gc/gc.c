@@ -75,7 +75,7 @@ void gc_release(Ssd *ssd, uint32_t block)
 /* The units of a page that cannot be programmed stay where they were. */
 static void drop_job(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media->job[j];
+    PageJob *job = job_at(ssd, j);
 
     copies_count_foreign(ssd, copies_source(ssd, j), job->plane, (uint32_t)-1);
     for (uint32_t i = 0; i < job->n; i++) {
@@ -97,7 +97,7 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
         drop_job(ssd, job_fifo_pop(ssd, &g->redo));
         return true;
     }
-    ppa = copies_take_page(ssd, plane, ssd->media->job[g->redo.head].stream);
+    ppa = copies_take_page(ssd, plane, job_at(ssd, g->redo.head)->stream);
     if (ppa == NO_PAGE) {
         return false;
     }
@@ -142,7 +142,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
  * for other reasons than room need not pay for it. */
 static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
 {
-    uint32_t valid = ssd->media->block[block].valid;
+    uint32_t valid = block_valid(ssd, block);
     /* One of translation pages has no parity, and may hold more. */
     uint64_t gain = ssd->l.data_units - MIN(valid, ssd->l.data_units);
 
@@ -176,23 +176,21 @@ static void tell_host(const Ssd *ssd, uint32_t block)
 {
     uint64_t first = block_ppu(ssd, block);
 
-    if (!ssd->client || !ssd->client->moving ||
-        ssd->media->block[block].valid == 0) {
+    if (!ssd->client || !ssd->client->moving || block_valid(ssd, block) == 0) {
         return;
     }
     while (!unit_is_valid(ssd, first)) {
         first++;
     }
     if (!unit_is_meta(ssd, first)) {
-        ssd->client->moving(ssd->client_opaque, ssd->media->block[block].stream,
-                            spare_lpn(ssd, first),
-                            ssd->media->block[block].valid);
+        ssd->client->moving(ssd->client_opaque, block_stream(ssd, block),
+                            spare_lpn(ssd, first), block_valid(ssd, block));
     }
 }
 
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
     bool calls = superblocks_are_on(ssd) && g->next == NONE;
@@ -211,7 +209,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     }
     invariant(block_plane(ssd, block) == plane);
     invariant(g->victim == NONE && cause_is_copy(cause));
-    calls = calls && !ssd->media->block[block].bad &&
+    calls = calls && !block_has_failed(ssd, block) &&
             !nand_block_is_slc(ssd->geo, block) &&
             (superblock_is_whole(ssd) ||
              (cause == NAND_CAUSE_GC && gc_gains(ssd, block))) &&
@@ -259,7 +257,7 @@ static bool of_one_class(const Ssd *ssd, uint64_t page)
 /* Move a wholly valid page inside its plane; false: there is no room now. */
 static bool copy_back(Ssd *ssd, uint32_t plane, uint64_t page)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
     uint32_t upp = ssd->l.units_per_page;
@@ -280,13 +278,13 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint64_t page)
         return false;
     }
     j = copies_new_job(ssd, plane, upp, gc_class(ssd, page * upp));
-    ssd->media->job[j].copyback = true;
+    job_at(ssd, j)->copyback = true;
     for (uint32_t i = 0; i < upp; i++) {
         job_units(ssd, j)[i] = page * upp + i;
     }
     block_pend(ssd, page_block(ssd, page), upp);
     copies_send(ssd, j, ppa, false);
-    invariant(ssd->media->job[j].state == JOB_PLACED);
+    invariant(job_at(ssd, j)->state == JOB_PLACED);
     return true;
 }
 
@@ -297,7 +295,7 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint64_t page)
  */
 static void give_credit(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     const GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
     uint64_t most = (uint64_t)ssd->l.units_per_block << 16;
@@ -320,7 +318,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
         uint32_t n = valid_units_of_page(ssd, page, &parts);
         NandOp op = {
             .kind = NAND_READ,
-            .cause = ssd->media->block[victim].cause,
+            .cause = block_cause(ssd, victim),
             .ppa = {page},
             .bytes = n << ssd->unit_shift,
             .parts = parts,
@@ -359,7 +357,7 @@ static void let_host(Ssd *ssd, uint32_t plane)
 /* Is this the time for reads of the host?  Not where room is short. */
 static bool yields(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
 
     if (!ssd->cfg->gc_preempt || nand_host_reads(ssd->nand, plane) == 0 ||
@@ -379,13 +377,13 @@ static bool paused(const Ssd *ssd, uint32_t plane)
 
     return g->background && !ssd->gc->background.idle && !hold_prepares(ssd) &&
            !ssd->gc->background.folds && !g->folding &&
-           !ssd->placement->plane[plane].gc.active && !superblocks_are_on(ssd);
+           !plane_load(ssd, plane)->active && !superblocks_are_on(ssd);
 }
 
 /* Has the plane read as much as it needs for now? */
 static bool has_enough(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->placement->plane[plane].gc.reads == GC_READS_PER_PLANE ||
+    return plane_load(ssd, plane)->reads == GC_READS_PER_PLANE ||
            (ssd->l.whole_rows
                 ? copy_rows_full(ssd, plane)
                 : copies_ready_class(ssd, &ssd->gc->plane[plane]) != NONE);
@@ -393,10 +391,10 @@ static bool has_enough(const Ssd *ssd, uint32_t plane)
 
 static void step(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
-    bool more = !ssd->media->cannot_program;
+    bool more = !media_cannot_program(ssd);
     bool changed = true; /* since no page could be programmed */
 
     if (hold_keeps(ssd, plane)) {
@@ -423,7 +421,7 @@ static void step(Ssd *ssd, uint32_t plane)
             changed = more = true;
         }
     }
-    while (!ssd->media->cannot_program && copies_are_last(ssd, plane) &&
+    while (!media_cannot_program(ssd) && copies_are_last(ssd, plane) &&
            try_program(ssd, plane)) {
     }
     if (g->victim == NONE && plane_is_short(ssd, p) &&
@@ -499,7 +497,7 @@ void gc_pump(Ssd *ssd, uint32_t plane)
  * plane's queue for seconds. */
 void gc_force(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
 
@@ -580,7 +578,7 @@ static void others_go_on(Ssd *ssd, uint32_t plane)
 
 static void gc_page_done(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media->job[j];
+    PageJob *job = job_at(ssd, j);
     uint64_t *unit = job_units(ssd, j);
     uint64_t first = page_ppu(ssd, job->ppa);
     uint32_t plane = job->plane;
@@ -614,14 +612,14 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
 
 void gc_page_failed(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media->job[j];
+    PageJob *job = job_at(ssd, j);
     GcPlane *g = &ssd->gc->plane[job->plane];
     GcLoad *load = gc_load(ssd, job->plane);
 
-    invariant(job->gc && ssd->media->may_fail);
+    invariant(job->gc && media_may_fail(ssd));
     invariant(load->programs > 0);
     load->programs--;
-    if (!ssd->media->cannot_program && !plane_is_lost(ssd, job->plane)) {
+    if (!media_cannot_program(ssd) && !plane_is_lost(ssd, job->plane)) {
         job_wait(ssd, &g->redo, j);
         return;
     }

@@ -10,6 +10,7 @@
 
 #include "gc/gc-internal.h"
 #include "journal/journal.h"
+#include "media/blocks.h"
 #include "media/spare.h"
 #include "ssd-internal.h"
 
@@ -110,7 +111,7 @@ static inline uint32_t gc_class(const Ssd *ssd, uint64_t ppu)
         return ssd->l.meta_class;
     }
     if (ssd->l.cold_class != NONE &&
-        ssd->media->block[ppu_block(ssd, ppu)].cause == NAND_CAUSE_WEAR) {
+        block_cause(ssd, ppu_block(ssd, ppu)) == NAND_CAUSE_WEAR) {
         return ssd->l.cold_class;
     }
     return ssd->l.n_stream_classes > 1

@@ -78,8 +78,8 @@ static void end_hold(Ssd *ssd, SsdWindowEnd why)
 static bool is_urgent(const Ssd *ssd, uint32_t plane)
 {
     return ssd->gc->plane[plane].forced ||
-           ssd->media->plane[plane].n_retiring > 0 ||
-           meta_is_short(ssd, plane) || purge_is_on(ssd);
+           plane_at(ssd, plane)->n_retiring > 0 || meta_is_short(ssd, plane) ||
+           purge_is_on(ssd);
 }
 
 bool hold_keeps(Ssd *ssd, uint32_t plane)
@@ -87,7 +87,7 @@ bool hold_keeps(Ssd *ssd, uint32_t plane)
     if (G_LIKELY(ssd->window != SSD_WINDOW_HOLD)) {
         return false;
     }
-    if (plane_is_short(ssd, &ssd->media->plane[plane])) {
+    if (plane_is_short(ssd, plane_at(ssd, plane))) {
         end_hold(ssd, SSD_WINDOW_END_ROOM);
     } else if (is_urgent(ssd, plane)) {
         end_hold(ssd, SSD_WINDOW_END_URGENT);
@@ -109,8 +109,7 @@ static uint64_t free_units(const Ssd *ssd, uint32_t free, uint32_t reserve)
 /* Those left in its open block; with one stream. */
 static uint64_t open_units(const Ssd *ssd, uint32_t plane)
 {
-    const Open *o =
-        &ssd->media->plane[plane].open[open_index(ssd, OPEN_HOST, 0)];
+    const Open *o = &plane_at(ssd, plane)->open[open_index(ssd, OPEN_HOST, 0)];
 
     if (ssd->l.n_streams > 1 || o->block == NONE ||
         nand_block_is_slc(ssd->geo, o->block)) {
@@ -125,7 +124,7 @@ static uint64_t room_bytes(const Ssd *ssd)
     uint64_t least = UINT64_MAX;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        const Plane *p = &ssd->media->plane[i];
+        const Plane *p = plane_at(ssd, i);
         uint64_t units =
             plane_is_short(ssd, p)
                 ? 0

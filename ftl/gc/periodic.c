@@ -16,13 +16,14 @@
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/periodic.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 #include "wake.h"
 
 static bool is_due(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
 
     return p->free.n + p->erases < p->gc_high_blocks;
 }

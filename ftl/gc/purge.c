@@ -46,7 +46,7 @@ static uint32_t next_marked(const Ssd *ssd, uint32_t from, uint32_t end)
 
 static bool holds_something(const Ssd *ssd, uint32_t block)
 {
-    switch (ssd->media->block[block].state) {
+    switch (block_state(ssd, block)) {
     case BLOCK_FULL:
     case BLOCK_CLOSING:
     case BLOCK_VICTIM:
@@ -61,7 +61,7 @@ static bool holds_something(const Ssd *ssd, uint32_t block)
 static void close_open(Ssd *ssd, uint32_t plane)
 {
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
-        const Open *o = &ssd->media->plane[plane].open[k];
+        const Open *o = &plane_at(ssd, plane)->open[k];
 
         if (o->block != NONE && o->next_page > 0) {
             block_close(ssd, plane, k);
@@ -109,12 +109,12 @@ uint32_t purge_victim(Ssd *ssd, uint32_t plane)
 
     invariant(plane < ssd->l.n_planes);
     if (!purge_is_on(ssd) ||
-        ssd->media->plane[plane].erases + ssd->gc->plane[plane].held >=
+        plane_at(ssd, plane)->erases + ssd->gc->plane[plane].held >=
             MOST_ERASES) {
         return NONE;
     }
     b = next_marked(ssd, b, end);
-    while (b < end && ssd->media->block[b].state != BLOCK_FULL) {
+    while (b < end && block_state(ssd, b) != BLOCK_FULL) {
         b = next_marked(ssd, b + 1, end);
     }
     return b < end ? b : NONE;
@@ -131,8 +131,8 @@ bool purge_is_last(const Ssd *ssd, uint32_t plane)
     }
     for (b = next_marked(ssd, b, end); b < end;
          b = next_marked(ssd, b + 1, end)) {
-        if (ssd->media->block[b].state == BLOCK_FULL ||
-            ssd->media->block[b].state == BLOCK_CLOSING) {
+        if (block_state(ssd, b) == BLOCK_FULL ||
+            block_state(ssd, b) == BLOCK_CLOSING) {
             return false;
         }
     }

@@ -32,7 +32,7 @@ typedef struct Reason {
 
 static bool bad_wants(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->media->plane[plane].n_retiring > 0;
+    return plane_at(ssd, plane)->n_retiring > 0;
 }
 
 /* Emptying one takes room and gives none back. */
@@ -44,11 +44,11 @@ static uint32_t bad_victim(Ssd *ssd, uint32_t plane)
     if (!bad_wants(ssd, plane)) {
         return NONE;
     }
-    if (next != NONE && ssd->media->block[next].bad) {
+    if (next != NONE && block_has_failed(ssd, next)) {
         return next; /* others of its superblock wait for it */
     }
-    while (ssd->media->block[block].state != BLOCK_FULL ||
-           !ssd->media->block[block].bad) {
+    while (block_state(ssd, block) != BLOCK_FULL ||
+           !block_has_failed(ssd, block)) {
         block++;
     }
     invariant(block_plane(ssd, block) == plane);
@@ -61,27 +61,26 @@ static uint32_t bad_victim(Ssd *ssd, uint32_t plane)
  * first one if that has fewer valid units. */
 static uint32_t cheaper_fold(const Ssd *ssd, uint32_t plane, uint32_t block)
 {
-    uint32_t slc = slc_oldest(ssd, &ssd->media->plane[plane]);
+    uint32_t slc = slc_oldest(ssd, plane_at(ssd, plane));
 
     return slc != NONE && (block == NONE || !gc_gains(ssd, block) ||
-                           ssd->media->block[slc].valid <
-                               ssd->media->block[block].valid)
+                           block_valid(ssd, slc) < block_valid(ssd, block))
                ? slc
                : block;
 }
 
 static bool room_wants(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
 
-    return gc_has_empty(ssd, p) || ssd->placement->plane[plane].gc.active ||
+    return gc_has_empty(ssd, p) || plane_load(ssd, plane)->active ||
            p->free.n <= p->gc_low_blocks || meta_is_short(ssd, plane);
 }
 
 /* A victim that gains room; NONE: GC is over, or nothing would gain. */
 static uint32_t room_victim(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
     uint32_t block;
@@ -123,7 +122,7 @@ static uint32_t room_victim(Ssd *ssd, uint32_t plane)
 
 static bool fold_wants(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
 
     return ssd->geo->has_slc && (ssd->gc->plane[plane].folding ||
                                  slc_wants_fold(ssd, p) || slc_is_over(ssd, p));
@@ -133,7 +132,7 @@ static bool fold_wants(const Ssd *ssd, uint32_t plane)
  * GC needs no room. */
 static uint32_t fold_victim(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
 
     if (p->slc_full.head == NONE) {
@@ -179,7 +178,7 @@ bool reasons_want(const Ssd *ssd, uint32_t plane)
 
 uint32_t reasons_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     bool room = p->free.n > plane_reserve(ssd, p) || plane_is_lost(ssd, plane);
 
     invariant(plane < ssd->l.n_planes);

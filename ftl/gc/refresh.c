@@ -80,7 +80,7 @@ void refresh_read(Ssd *ssd, const NandOp *op)
     invariant(ssd->gc->history);
     h->reads += 1U + op->retries;
     h->retries = MAX(h->retries, op->retries);
-    if (reclaims(ssd, h) && ssd->media->block[block].state == BLOCK_FULL) {
+    if (reclaims(ssd, h) && block_state(ssd, block) == BLOCK_FULL) {
         ssd->gc->plane[block_plane(ssd, block)].reclaim = true;
         ssd_wake(ssd, WORK_GC, block_plane(ssd, block));
     }
@@ -96,11 +96,11 @@ uint32_t reclaim_victim(Ssd *ssd, uint32_t plane)
 {
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
-    if (!reclaim_wants(ssd, plane) || ssd->media->read_only) {
+    if (!reclaim_wants(ssd, plane) || media_is_read_only(ssd)) {
         return NONE;
     }
     for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
-        if (ssd->media->block[b].state == BLOCK_FULL &&
+        if (block_state(ssd, b) == BLOCK_FULL &&
             reclaims(ssd, &ssd->gc->history[b])) {
             ssd->inspect.count.reclaim_victims++;
             return b;

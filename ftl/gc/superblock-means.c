@@ -20,6 +20,7 @@
 #include "gc/gc-internal.h"
 #include "gc/superblock-means.h"
 #include "lazymem.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "media/superblock.h"
 #include "ssd-internal.h"
@@ -100,7 +101,7 @@ static void set_slot(Ssd *ssd, uint32_t block, uint32_t slot)
 {
     invariant(block < ssd->geo->n_blocks);
     ssd->gc->superblock_means->slot[block] = slot + 1;
-    if (ssd->media->block[block].state == BLOCK_FULL) {
+    if (block_state(ssd, block) == BLOCK_FULL) {
         ssd->gc->slot_client->moved(ssd, block);
     }
 }
@@ -165,10 +166,10 @@ static SuperblockSum sum_up(const Ssd *ssd, uint32_t block)
 
     invariant(block < ssd->geo->n_blocks);
     do {
-        if (ssd->media->block[b].state != BLOCK_FULL) {
+        if (block_state(ssd, b) != BLOCK_FULL) {
             return (SuperblockSum){0};
         }
-        sum.valid += ssd->media->block[b].valid;
+        sum.valid += block_valid(ssd, b);
         sum.n++;
         b = superblock_next(ssd, b);
     } while (b != block);
@@ -271,7 +272,7 @@ static uint32_t number_superblocks(Ssd *ssd, const uint32_t *planes)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ssd->l.set_planes; i++) {
-        at[i] = ssd->media->plane[planes[i]].by_age.head;
+        at[i] = plane_at(ssd, planes[i])->by_age.head;
         memset(&ssd->gc->superblock_means->slot[planes[i] * n_blocks], 0,
                n_blocks * sizeof(*ssd->gc->superblock_means->slot));
     }
@@ -285,7 +286,7 @@ static uint32_t number_superblocks(Ssd *ssd, const uint32_t *planes)
                 sum_up(ssd, at[i]).n > 0) {
                 set_slots(ssd, at[i], n++);
             }
-            at[i] = ssd->media->block[at[i]].newer;
+            at[i] = block_at(ssd, at[i])->newer;
             left++;
         }
     }
@@ -311,7 +312,7 @@ static void add_blocks(const Ssd *ssd, SetMeans *u, uint32_t plane)
         uint32_t slot = superblock_means_slot(ssd, b);
 
         if (slot != NONE) {
-            u->sum[slot].valid += ssd->media->block[b].valid;
+            u->sum[slot].valid += block_valid(ssd, b);
             u->sum[slot].n++;
         }
     }
@@ -356,7 +357,7 @@ static bool check_block(const Ssd *ssd, uint32_t block, GError **error)
     uint32_t slot = superblock_means_slot(ssd, block);
     SuperblockSum sum;
 
-    if (!u->made || ssd->media->block[block].state == BLOCK_BAD) {
+    if (!u->made || block_state(ssd, block) == BLOCK_BAD) {
         return true;
     }
     CHECK(slot == NONE || slot < u->next, "block %u: slot %u", block, slot);

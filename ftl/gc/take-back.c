@@ -28,15 +28,14 @@ static bool is_original(const Ssd *ssd, uint64_t ppu, uint32_t block)
     }
     entry = map_nand_entry(ssd, spare_lpn(ssd, ppu));
     return entry && ppu_block(ssd, entry - 1) == block &&
-           ssd->media->spare_version[entry - 1] ==
-               ssd->media->spare_version[ppu];
+           unit_version(ssd, entry - 1) == unit_version(ssd, ppu);
 }
 
 static bool may_discard(const Ssd *ssd, uint32_t block)
 {
-    return block != NONE && !ssd->media->block[block].bad &&
-           (ssd->media->block[block].state == BLOCK_OPEN ||
-            ssd->media->block[block].state == BLOCK_FULL);
+    return block != NONE && !block_has_failed(ssd, block) &&
+           (block_state(ssd, block) == BLOCK_OPEN ||
+            block_state(ssd, block) == BLOCK_FULL);
 }
 
 /*
@@ -52,14 +51,14 @@ static bool may_discard(const Ssd *ssd, uint32_t block)
  */
 void gc_take_back(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
     invariant(p->free.n == 0 && p->erases == 0);
     invariant(ssd->gc->plane[plane].victim == NONE);
     invariant(plane < ssd->l.n_planes);
     if (p->last_gc_block == NONE || /* of a saved state that somebody made */
-        ((ssd->media->may_fail || saves(ssd)) &&
+        ((media_may_fail(ssd) || saves(ssd)) &&
          !may_discard(ssd, p->last_gc_block))) {
         media_set_read_only(ssd);
         return;
@@ -69,8 +68,7 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
         uint32_t n = nand_next_page(ssd->nand, first + i)
                      << ssd->page_units_shift;
 
-        for (; ssd->media->block[first + i].state == BLOCK_FULL && n > 0;
-             n--, ppu++) {
+        for (; block_state(ssd, first + i) == BLOCK_FULL && n > 0; n--, ppu++) {
             if (is_original(ssd, ppu, p->last_gc_block)) {
                 oplog_add(ssd->inspect.log, OPLOG_TAKE_BACK, 0,
                           spare_lpn(ssd, ppu), ssd->now_ps, 0, ppu);
@@ -79,10 +77,10 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
             }
         }
     }
-    if (ssd->media->block[p->last_gc_block].valid == 0) {
+    if (block_valid(ssd, p->last_gc_block) == 0) {
         block_discard(ssd, p->last_gc_block);
     } else {
-        invariant(ssd->media->may_fail || saves(ssd) ||
+        invariant(media_may_fail(ssd) || saves(ssd) ||
                   !ssd->media->spare_version);
         media_set_read_only(ssd);
     }

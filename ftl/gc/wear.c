@@ -30,8 +30,10 @@
 #include "gc/age-tree.h"
 #include "gc/wear.h"
 #include "lazymem.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
+#include "media/media.h"
 
 /* The free blocks of a plane in tournament trees by block: a node has the block
  * that was erased least, and the one that was erased most; of equal ones that
@@ -127,20 +129,20 @@ static void set_free(Ssd *ssd, uint32_t block, bool is_free)
 static void make(Ssd *ssd, uint32_t plane)
 {
     PlaneWear *w = &ssd->gc->wear[plane];
-    uint32_t b = ssd->media->plane[plane].free.head;
+    uint32_t b = plane_at(ssd, plane)->free.head;
 
     invariant(plane < ssd->l.n_planes);
     for (uint32_t i = 0; i < 2 * ssd->gc->wear_size; i++) {
         w->least[i] = NONE;
         w->most[i] = NONE;
     }
-    for (uint32_t i = 0; i < ssd->media->plane[plane].free.n; i++) {
-        invariant(ssd->media->block[b].state == BLOCK_FREE);
+    for (uint32_t i = 0; i < plane_at(ssd, plane)->free.n; i++) {
+        invariant(block_state(ssd, b) == BLOCK_FREE);
         ssd->gc->wear_order[b] = w->freed++;
         set_free(ssd, b, true);
-        b = ssd->media->block[b].next;
+        b = block_at(ssd, b)->next;
     }
-    invariant((w->least[1] == NONE) == (ssd->media->plane[plane].free.n == 0));
+    invariant((w->least[1] == NONE) == (plane_at(ssd, plane)->free.n == 0));
     w->made = true;
 }
 
@@ -178,10 +180,10 @@ uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
     const PlaneWear *w = ssd->gc->wear ? &ssd->gc->wear[plane] : NULL;
 
-    invariant(ssd->media->plane[plane].free.n > 0);
+    invariant(plane_at(ssd, plane)->free.n > 0);
     invariant(plane < ssd->l.n_planes);
     if (!w) {
-        return ssd->media->plane[plane].free.head;
+        return plane_at(ssd, plane)->free.head;
     }
     if (!w->made) {
         make(ssd, plane);
@@ -202,7 +204,7 @@ void wear_erased(Ssd *ssd, uint32_t block)
         return;
     }
     g->most_erased = MAX(g->most_erased, erases);
-    if (ssd->cfg->wear == SSD_WEAR_STATIC && !ssd->media->read_only &&
+    if (ssd->cfg->wear == SSD_WEAR_STATIC && !media_is_read_only(ssd) &&
         erases > g->least_erased &&
         erases - g->least_erased > ssd->cfg->wear_spread) {
         g->wear_due = erases;
@@ -217,8 +219,7 @@ static uint32_t next_least(const Ssd *ssd, uint32_t plane, uint32_t from,
     uint32_t end = (plane + 1) * ssd->geo->blocks_per_plane;
 
     for (uint32_t b = from; b < end; b++) {
-        if (ssd->media->block[b].state != BLOCK_BAD &&
-            wear_cycles(ssd, b) <= erases) {
+        if (block_state(ssd, b) != BLOCK_BAD && wear_cycles(ssd, b) <= erases) {
             return b;
         }
     }
@@ -293,17 +294,18 @@ static bool check_least(const Ssd *ssd, uint32_t plane, GError **error)
          w->block != NONE && b < first + ssd->geo->blocks_per_plane; b++) {
         uint32_t erases = wear_cycles(ssd, b);
 
-        CHECK(ssd->media->block[b].state == BLOCK_BAD ||
-                  (erases >= w->erases && (b >= w->block || erases > w->erases)),
-              "block %u: erased %u times, block %u at least %u", b, erases,
-              w->block, w->erases);
+        CHECK(
+            block_state(ssd, b) == BLOCK_BAD ||
+                (erases >= w->erases && (b >= w->block || erases > w->erases)),
+            "block %u: erased %u times, block %u at least %u", b, erases,
+            w->block, w->erases);
     }
     return true;
 }
 
 bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     const PlaneWear *w = ssd->gc->wear ? &ssd->gc->wear[plane] : NULL;
     uint32_t least = NONE;
     uint32_t most = NONE;
@@ -314,7 +316,7 @@ bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
         return true;
     }
     for (uint32_t i = 0; i < p->free.n; i++) {
-        CHECK(ssd->media->block[b].prev == prev &&
+        CHECK(block_at(ssd, b)->prev == prev &&
                   w->least[ssd->gc->wear_size +
                            nand_block_in_plane(ssd->geo, b)] == b,
               "block %u: is free, after %u", b, prev);
@@ -325,7 +327,7 @@ bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
             most = b;
         }
         prev = b;
-        b = ssd->media->block[b].next;
+        b = block_at(ssd, b)->next;
     }
     CHECK(w->least[1] == least && w->most[1] == most,
           "plane %u: %u and %u are the free blocks erased least and most by the "

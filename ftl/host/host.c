@@ -31,6 +31,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/faulty.h"
+#include "media/media.h"
 #include "placement/streams.h"
 #include "ssd-internal.h"
 #include "thermal/thermal.h"
@@ -338,7 +339,7 @@ void host_room(Ssd *ssd)
 /* The drive has failed: reads go on without the buffer. */
 void host_fail_waiting(Ssd *ssd)
 {
-    invariant(ssd->media->cannot_program);
+    invariant(media_cannot_program(ssd));
     while (ssd->buffer->waiting.head != NONE) {
         uint32_t cmd = end_waiting(ssd);
         Cmd *c = &ssd->commands.cmd[cmd];
@@ -416,7 +417,7 @@ void host_start_now(Ssd *ssd, uint32_t cmd)
         return;
     }
     cmd_set_phase(c, CMD_RUNNING);
-    if (ssd->media->read_only &&
+    if (media_is_read_only(ssd) &&
         (c->req.op == SSD_OP_WRITE || c->req.op == SSD_OP_TRIM)) {
         host_finish(ssd, cmd, SSD_STATUS_READ_ONLY);
         return;

@@ -156,7 +156,7 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
 static bool read_keeps(Ssd *ssd, uint64_t ppu)
 {
     return buffer_keeps_reads(ssd) && !spare_poisoned(ssd, ppu) &&
-           (!ssd->media->cannot_program || buffer_room(ssd));
+           (!media_cannot_program(ssd) || buffer_room(ssd));
 }
 
 /* Room for one more unit, for which others do not wait already? */
@@ -204,7 +204,7 @@ bool read_units(Ssd *ssd, uint32_t cmd)
             continue;
         }
         keeps = in_nand && read_keeps(ssd, entry - 1);
-        if (keeps && !ssd->media->cannot_program && !read_has_room(ssd, cmd)) {
+        if (keeps && !media_cannot_program(ssd) && !read_has_room(ssd, cmd)) {
             break;
         }
         log_lookup(ssd, cmd, lpn);

@@ -8,6 +8,7 @@
 #include "host/host.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
+#include "media/jobs.h"
 #include "media/media-internal.h"
 #include "power/power.h"
 #include "ssd-internal.h"
@@ -16,7 +17,7 @@
 static bool jobs_at_rest(const Ssd *ssd)
 {
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
-        if (ssd->media->job[j].state != JOB_FREE) {
+        if (job_at(ssd, j)->state != JOB_FREE) {
             return false;
         }
     }

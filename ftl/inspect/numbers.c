@@ -12,6 +12,7 @@
 
 #include "buffer/buffer-internal.h"
 #include "inspect/inspect.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
@@ -62,7 +63,7 @@ uint32_t numbers_free_blocks(const Ssd *ssd)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        n += ssd->media->plane[i].free.n;
+        n += plane_at(ssd, i)->free.n;
     }
     return n;
 }
@@ -93,12 +94,12 @@ void numbers_sample_buffer(Ssd *ssd)
 
 void numbers_victim(Ssd *ssd, uint32_t block)
 {
-    invariant(ssd->media->block[block].state == BLOCK_FULL);
+    invariant(block_state(ssd, block) == BLOCK_FULL);
     invariant(block < ssd->geo->n_blocks);
     ssd->inspect.count.gc_victims++;
     ssd->inspect.count.gc_victim_units +=
         ssd->l.units_per_page * nand_block_pages(ssd->geo, block);
-    ssd->inspect.count.gc_victim_valid += ssd->media->block[block].valid;
+    ssd->inspect.count.gc_victim_valid += block_valid(ssd, block);
 }
 
 double numbers_victim_mean(const Ssd *ssd)
@@ -116,9 +117,9 @@ void numbers_by_valid(const Ssd *ssd, uint64_t n[NUMBERS_TENTHS])
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         uint32_t units = ssd->l.units_per_page * nand_block_pages(ssd->geo, b);
 
-        if (ssd->media->block[b].state == BLOCK_FULL ||
-            ssd->media->block[b].state == BLOCK_MAPPED) {
-            n[ssd->media->block[b].valid * 10ULL / units]++;
+        if (block_state(ssd, b) == BLOCK_FULL ||
+            block_state(ssd, b) == BLOCK_MAPPED) {
+            n[block_valid(ssd, b) * 10ULL / units]++;
         }
     }
 }
@@ -141,7 +142,7 @@ uint32_t numbers_wear(const Ssd *ssd, uint32_t *wear)
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         uint32_t erases = nand_erase_count(ssd->nand, b);
 
-        if (ssd->media->block[b].state == BLOCK_BAD) {
+        if (block_state(ssd, b) == BLOCK_BAD) {
             continue;
         }
         if (erases == 0) {

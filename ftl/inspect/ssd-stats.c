@@ -15,6 +15,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media-internal.h"
+#include "media/media.h"
 #include "media/parity.h"
 #include "placement/streams.h"
 #include "power/power.h"
@@ -55,12 +56,12 @@ static uint64_t ops_of_kind(const Ssd *ssd, NandOpKind kind)
 
 bool ssd_read_only(const Ssd *ssd)
 {
-    return ssd->media->read_only;
+    return media_is_read_only(ssd);
 }
 
 uint64_t ssd_health(const Ssd *ssd)
 {
-    return (uint64_t)ssd->media->n_grown_bad << 1 | ssd->media->read_only;
+    return (uint64_t)ssd->media->n_grown_bad << 1 | media_is_read_only(ssd);
 }
 
 uint32_t ssd_spare_percent(const Ssd *ssd)
@@ -70,10 +71,10 @@ uint32_t ssd_spare_percent(const Ssd *ssd)
     uint32_t left = most;
 
     if (most == 0) {
-        return ssd->media->read_only ? 0 : 100;
+        return media_is_read_only(ssd) ? 0 : 100;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        uint32_t spare = ssd->media->plane[i].spare_blocks;
+        uint32_t spare = plane_at(ssd, i)->spare_blocks;
 
         left = MIN(left, spare - MIN(spare, least));
     }
@@ -92,7 +93,7 @@ static void fill_media_counters(const Ssd *ssd, SsdCounters *c)
     c->factory_bad_blocks = ssd->media->n_factory_bad;
     c->grown_bad_blocks = ssd->media->n_grown_bad;
     c->spare_percent = ssd_spare_percent(ssd);
-    c->read_only = ssd->media->read_only;
+    c->read_only = media_is_read_only(ssd);
 }
 
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c)

@@ -5,10 +5,11 @@
 #include "inspect/inspect.h"
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
+#include "placement/placement.h"
 
 SsdStreamCounters stream_since(const Ssd *ssd, uint32_t stream)
 {
-    const Stream *st = &ssd->placement->stream[stream];
+    const Stream *st = stream_at(ssd, stream);
 
     return (SsdStreamCounters){
         .host_bytes_written = st->n.host_bytes_written -

@@ -10,6 +10,7 @@
 #include "buffer/buffer-internal.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -218,7 +219,7 @@ void timeline_victim(Timeline *t, uint32_t block, NandCause cause)
     TimelineRecord *r = g_new0(TimelineRecord, 1);
 
     r->from_ns = now_ns(t);
-    r->value = t->ssd->media->block[block].valid;
+    r->value = block_valid(t->ssd, block);
     r->number = block;
     r->track = nand_block_plane(t->ssd->geo, block);
     r->kind = TIMELINE_GC;

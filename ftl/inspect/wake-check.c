@@ -16,6 +16,7 @@
 #include "gc/gc-unit.h"
 #include "journal/journal.h"
 #include "media/media.h"
+#include "placement/placement.h"
 #include "power/power.h"
 #include "media/parity-pump.h"
 #include "media/lost-die.h"
@@ -25,9 +26,9 @@
 /* Will an event come that makes the plane's GC go on? */
 static bool is_woken(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     const GcPlane *g = &ssd->gc->plane[plane];
-    const GcLoad *load = &ssd->placement->plane[plane].gc;
+    const GcLoad *load = plane_load(ssd, plane);
 
     return load->reads + load->programs + load->away + p->erases +
                    p->host_programs + p->n_held +
@@ -40,9 +41,8 @@ static bool is_woken(const Ssd *ssd, uint32_t plane)
  * back. */
 static bool has_victim(const Ssd *ssd, const Plane *p)
 {
-    for (uint32_t b = p->by_age.head; b != NONE;
-         b = ssd->media->block[b].newer) {
-        if (ssd->media->block[b].valid < ssd->l.data_units) {
+    for (uint32_t b = p->by_age.head; b != NONE; b = block_at(ssd, b)->newer) {
+        if (block_valid(ssd, b) < ssd->l.data_units) {
             return true;
         }
     }
@@ -51,9 +51,9 @@ static bool has_victim(const Ssd *ssd, const Plane *p)
 
 static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     const GcPlane *g = &ssd->gc->plane[plane];
-    bool wants = ssd->placement->plane[plane].gc.active ||
+    bool wants = plane_load(ssd, plane)->active ||
                  p->free.n <= p->gc_low_blocks || g->forced;
 
     if (g->victim != NONE || is_woken(ssd, plane) ||
@@ -78,7 +78,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 bool ssd_check_wakes(const Ssd *ssd, GError **error)
 {
     if (!ssd->powered || ssd->power->recovery.on || ssd->gc->off ||
-        ssd->media->cannot_program || ssd->media->read_only) {
+        media_cannot_program(ssd) || media_is_read_only(ssd)) {
         return true;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

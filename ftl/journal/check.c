@@ -6,6 +6,7 @@
 #include "journal/counters.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
+#include "media/jobs.h"
 #include "media/media.h"
 
 /* Metadata is in its planes and is counted; user data has its limit. */
@@ -33,13 +34,13 @@ static bool check_meta(const Ssd *ssd, GError **error)
         }
     }
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
-        if (ssd->media->job[j].state != JOB_FREE && ssd->media->job[j].meta &&
-            ssd->media->job[j].ppa != NO_PAGE) {
-            programs[ssd->media->job[j].plane]++;
+        if (job_at(ssd, j)->state != JOB_FREE && job_at(ssd, j)->meta &&
+            job_at(ssd, j)->ppa != NO_PAGE) {
+            programs[job_at(ssd, j)->plane]++;
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        const Plane *p = &ssd->media->plane[i];
+        const Plane *p = plane_at(ssd, i);
 
         CHECK(n[i] == p->meta_valid && n[i] <= ssd->l.meta_share_units &&
                   programs[i] == ssd->journal->plane[i].programs,

@@ -87,7 +87,7 @@ void meta_read_done(Ssd *ssd, const NandOp *op);
 static inline bool meta_is_short(const Ssd *ssd, uint32_t plane)
 {
     return ssd->journal->plane[plane].wait.head != NONE &&
-           plane_is_short(ssd, &ssd->media->plane[plane]);
+           plane_is_short(ssd, plane_at(ssd, plane));
 }
 
 /* With superblock.parity.  Dies have failed, or had before the power went:

@@ -111,7 +111,7 @@ static uint64_t copy_low_seq(const Ssd *ssd, uint32_t copy)
                    ? UINT64_MAX
                    : 0;
     }
-    return ssd->media->spare_version[entry - 1] >> LOW_SHIFT;
+    return unit_version(ssd, entry - 1) >> LOW_SHIFT;
 }
 
 uint64_t meta_low_seq(const Ssd *ssd, uint32_t page)
@@ -196,7 +196,7 @@ static bool fix_contents(Ssd *ssd, uint32_t j)
 
 static void send(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media->job[j];
+    PageJob *job = job_at(ssd, j);
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = cause_of(job->owner),
@@ -221,7 +221,7 @@ void meta_pump(Ssd *ssd, uint32_t plane)
     JournalPlane *p = &ssd->journal->plane[plane];
     bool more = meta_is_short(ssd, plane);
 
-    while (p->wait.head != NONE && !ssd->media->cannot_program &&
+    while (p->wait.head != NONE && !media_cannot_program(ssd) &&
            p->programs < META_PROGRAMS_PER_PLANE &&
            block_can_take_page(ssd, plane, OPEN_META, 0)) {
         send(ssd, job_fifo_pop(ssd, &p->wait));
@@ -243,11 +243,11 @@ static bool queue_copy(Ssd *ssd, uint32_t copy, MetaOwner owner)
         return false;
     }
     j = job_take(ssd);
-    ssd->media->job[j].meta = true;
-    ssd->media->job[j].meta_page = copy;
-    ssd->media->job[j].owner = (uint8_t)owner;
-    ssd->media->job[j].plane = plane;
-    ssd->media->job[j].n = ssd->l.units_per_program;
+    job_at(ssd, j)->meta = true;
+    job_at(ssd, j)->meta_page = copy;
+    job_at(ssd, j)->owner = (uint8_t)owner;
+    job_at(ssd, j)->plane = plane;
+    job_at(ssd, j)->n = ssd->l.units_per_program;
     job_wait(ssd, &ssd->journal->plane[plane].wait, j);
     return true;
 }
@@ -276,7 +276,7 @@ void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner)
 
 void meta_page_done(Ssd *ssd, uint32_t j)
 {
-    PageJob job = ssd->media->job[j];
+    PageJob job = *job_at(ssd, j);
 
     invariant(j < ssd->media->n_jobs);
     invariant(job.meta && job.state == JOB_PLACED);
@@ -297,7 +297,7 @@ void meta_page_done(Ssd *ssd, uint32_t j)
 /* The copy is not written: its die has failed, or the drive. */
 static void drop(Ssd *ssd, uint32_t j)
 {
-    PageJob job = ssd->media->job[j];
+    PageJob job = *job_at(ssd, j);
 
     job_give(ssd, j);
     if (other_goes_on(ssd, job.meta_page)) {
@@ -311,9 +311,9 @@ static void drop(Ssd *ssd, uint32_t j)
 
 void meta_page_failed(Ssd *ssd, uint32_t j)
 {
-    uint32_t plane = ssd->media->job[j].plane;
+    uint32_t plane = job_at(ssd, j)->plane;
 
-    invariant(ssd->media->job[j].meta && ssd->media->may_fail);
+    invariant(job_at(ssd, j)->meta && media_may_fail(ssd));
     invariant(ssd->journal->plane[plane].programs > 0);
     ssd->journal->plane[plane].programs--;
     if (plane_is_lost(ssd, plane)) {
@@ -321,7 +321,7 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
         return;
     }
     job_wait(ssd, &ssd->journal->plane[plane].wait, j);
-    if (ssd->media->cannot_program) {
+    if (media_cannot_program(ssd)) {
         meta_give_up(ssd);
     }
 }
@@ -338,7 +338,7 @@ bool meta_waits(const Ssd *ssd)
 
 void meta_give_up(Ssd *ssd)
 {
-    invariant(ssd->media->cannot_program);
+    invariant(media_cannot_program(ssd));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         while (ssd->journal->plane[i].wait.head != NONE) {
             drop(ssd, job_fifo_pop(ssd, &ssd->journal->plane[i].wait));

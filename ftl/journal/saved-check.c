@@ -18,7 +18,7 @@
  * checkpoint: then that must hold the unit. */
 static bool names_unit(const Ssd *ssd, uint64_t ppu, uint64_t lpn)
 {
-    uint64_t seq = ssd->media->spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK;
+    uint64_t seq = page_seq(ssd, ppu_page(ssd, ppu));
 
     return seq == 0 || seq > ssd->journal->saved_low ||
            spare_lpn(ssd, ppu) == lpn;
@@ -29,7 +29,7 @@ static bool seq_ok(const Ssd *ssd, uint64_t page)
     uint64_t seq = ssd->media->spare_seq[page];
 
     return seq >> SEQ_BITS < ssd->l.n_open &&
-           (ssd->media->block[page_block(ssd, page)].state == BLOCK_SAVED ||
+           (block_state(ssd, page_block(ssd, page)) == BLOCK_SAVED ||
             (seq & SEQ_MASK) < MOST_SEQ);
 }
 
@@ -56,8 +56,7 @@ static bool page_ok(const Ssd *ssd, uint64_t k)
            (!saved_in_nand(sp) ||
             (sp->page < ssd->geo->n_pages &&
              sp->page % ssd->l.pages_per_program == 0 &&
-             ssd->media->block[page_block(ssd, sp->page)].state ==
-                 BLOCK_SAVED &&
+             block_state(ssd, page_block(ssd, sp->page)) == BLOCK_SAVED &&
              saved_index(ssd, sp->page) == k));
 }
 
@@ -82,16 +81,15 @@ static bool check_versions(const Ssd *ssd, GError **error)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         uint64_t first = block_ppu(ssd, b);
-        uint32_t n = ssd->media->block[b].state == BLOCK_SAVED
+        uint32_t n = block_state(ssd, b) == BLOCK_SAVED
                          ? nand_next_page(ssd->nand, b)
                          : 0;
 
         for (uint32_t i = 0; i < n; i++) {
-            CHECK(
-                ssd->media->spare_version[first + ((uint64_t)i
-                                                   << ssd->page_units_shift)] <
-                    MOST_SEQ,
-                "a spare area");
+            CHECK(unit_version(ssd,
+                               first + ((uint64_t)i << ssd->page_units_shift)) <
+                      MOST_SEQ,
+                  "a spare area");
         }
     }
     return true;
@@ -140,7 +138,7 @@ static bool check_pages(const Ssd *ssd, GError **error)
           "a saved page");
     live = count_live(ssd);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        const Block *block = &ssd->media->block[b];
+        const Block *block = block_at(ssd, b);
 
         CHECK((block->state == BLOCK_SAVED) ==
                   (saved_has_block(ssd, b) && block->state != BLOCK_BAD),
@@ -199,7 +197,7 @@ static bool check_open(const Ssd *ssd, GError **error)
         CHECK(o->block == NONE ||
                   (o->block < ssd->geo->n_blocks &&
                    block_plane(ssd, o->block) == i &&
-                   ssd->media->block[o->block].state == BLOCK_SAVED &&
+                   block_state(ssd, o->block) == BLOCK_SAVED &&
                    o->next_page > 0 &&
                    o->next_page < ssd->geo->pages_per_block &&
                    o->next_page % ssd->l.pages_per_program == 0 &&
@@ -207,8 +205,8 @@ static bool check_open(const Ssd *ssd, GError **error)
               "an open block of saved pages");
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        n_free += ssd->media->block[b].state == BLOCK_SAVED &&
-                  !ssd->media->block[b].bad &&
+        n_free += block_state(ssd, b) == BLOCK_SAVED &&
+                  !block_has_failed(ssd, b) &&
                   nand_next_page(ssd->nand, b) == 0;
     }
     CHECK(!ssd->powered || n_free == ssd->journal->saved_queue.n_free,

@@ -9,6 +9,7 @@
  */
 #include "journal/journal.h"
 #include "journal/saved.h"
+#include "media/blocks.h"
 #include "media/faulty.h"
 #include "media/owned.h"
 #include "ssd-internal.h"
@@ -33,7 +34,7 @@ uint32_t saved_pages_taken(const Ssd *ssd, uint32_t block)
 
 static bool is_free(const Ssd *ssd, uint32_t block)
 {
-    const Block *b = &ssd->media->block[block];
+    const Block *b = block_at(ssd, block);
 
     invariant(block < ssd->geo->n_blocks);
     return b->state == BLOCK_SAVED && !b->erasing && !b->bad &&
@@ -43,7 +44,7 @@ static bool is_free(const Ssd *ssd, uint32_t block)
 /* Takes no more pages, and all that it took are there. */
 static bool is_full(const Ssd *ssd, uint32_t block)
 {
-    const Block *b = &ssd->media->block[block];
+    const Block *b = block_at(ssd, block);
 
     invariant(block < ssd->geo->n_blocks);
     return b->state == BLOCK_SAVED && !b->erasing && b->pending == 0 &&
@@ -61,15 +62,15 @@ void saved_find_blocks(Ssd *ssd)
             uint32_t block = saved_first_block(ssd, i) + k;
             uint32_t next = nand_next_page(ssd->nand, block);
 
-            if (ssd->media->block[block].state == BLOCK_BAD) {
+            if (block_state(ssd, block) == BLOCK_BAD) {
                 continue;
             }
             invariant(next <= ssd->geo->pages_per_block);
             block_give_journal(ssd, block);
             ssd->journal->saved_queue.n_free +=
-                next == 0 && !ssd->media->block[block].bad;
+                next == 0 && !block_has_failed(ssd, block);
             if (next > 0 && next < ssd->geo->pages_per_block &&
-                !ssd->media->block[block].bad &&
+                !block_has_failed(ssd, block) &&
                 ssd->journal->saved_open[i].block == NONE) {
                 ssd->journal->saved_open[i] = (Open){block, next};
             }
@@ -120,7 +121,7 @@ uint64_t saved_take_page(Ssd *ssd, uint32_t plane)
         ssd->journal->saved_queue.n_free--;
     }
     invariant(o->block != NONE && o->next_page < ssd->geo->pages_per_block);
-    invariant(ssd->media->block[o->block].state == BLOCK_SAVED);
+    invariant(block_state(ssd, o->block) == BLOCK_SAVED);
     page = nand_block_page(ssd->geo, o->block) + o->next_page;
     o->next_page += ssd->l.pages_per_program;
     block_pend(ssd, o->block, 1);
@@ -158,13 +159,13 @@ void saved_erase_dead(Ssd *ssd, uint32_t block)
     };
 
     invariant(block < ssd->geo->n_blocks);
-    if (!is_full(ssd, block) || ssd->media->block[block].live > 0) {
+    if (!is_full(ssd, block) || block_at(ssd, block)->live > 0) {
         return;
     }
     if (q->victim == block) {
         q->victim = NONE;
     }
-    if (ssd->media->block[block].bad) {
+    if (block_has_failed(ssd, block)) {
         block_journal_retire(ssd, block);
         return;
     }
@@ -182,8 +183,8 @@ void saved_choose_victim(Ssd *ssd)
             uint32_t block = saved_first_block(ssd, i) + k;
 
             if (is_full(ssd, block) &&
-                (q->victim == NONE || ssd->media->block[block].live <
-                                          ssd->media->block[q->victim].live)) {
+                (q->victim == NONE ||
+                 block_at(ssd, block)->live < block_at(ssd, q->victim)->live)) {
                 q->victim = block;
             }
         }

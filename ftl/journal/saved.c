@@ -29,7 +29,9 @@
 #include "journal/saved.h"
 #include "lazymem.h"
 #include "media/faulty.h"
+#include "media/jobs.h"
 #include "media/life.h"
+#include "media/media.h"
 #include "media/owned.h"
 #include "media/spare.h"
 #include "ssd-internal.h"
@@ -367,7 +369,7 @@ static bool send_one(Ssd *ssd)
     if (plane == NONE) {
         return false;
     }
-    for (uint32_t f = 0; ssd->media->may_fail && f < ssd->l.n_saved_flights;
+    for (uint32_t f = 0; media_may_fail(ssd) && f < ssd->l.n_saved_flights;
          f++) {
         if (ssd->journal->saved_flight[f].index != NONE &&
             ssd->journal->saved_flight[f].page == NO_PAGE) {
@@ -440,8 +442,7 @@ static void release(Ssd *ssd)
         cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
         cmd_finish(ssd, cmd, ssd->commands.cmd[cmd].status);
     }
-    while (q->held.head != NONE &&
-           ssd->media->block[q->held.head].hold <= done) {
+    while (q->held.head != NONE && block_at(ssd, q->held.head)->hold <= done) {
         uint32_t block = ififo_pop(held_chain(ssd), &q->held);
 
         ssd_wake(ssd, WORK_GC_RELEASE, block);
@@ -457,9 +458,8 @@ uint64_t saved_low_seq(const Ssd *ssd)
     uint64_t first = ssd->media->prog_seq + 1;
 
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
-        if (ssd->media->job[j].state == JOB_PLACED) {
-            first = MIN(first, ssd->media->spare_seq[ssd->media->job[j].ppa] &
-                                   SEQ_MASK);
+        if (job_at(ssd, j)->state == JOB_PLACED) {
+            first = MIN(first, page_seq(ssd, job_at(ssd, j)->ppa));
         }
     }
     return first - 1;
@@ -530,7 +530,7 @@ static void page_done(Ssd *ssd)
     ssd->journal->saved_queue.data_pages++;
     if (has_checkpoints(ssd) && ssd->commands.submitted &&
         ssd->journal->saved_queue.data_pages >= ssd->cfg->checkpoint_pages &&
-        !ssd->media->read_only) {
+        !media_is_read_only(ssd)) {
         step_checkpoint(ssd);
         pump(ssd);
     }
@@ -541,7 +541,7 @@ static bool close_drive(Ssd *ssd, uint32_t cmd)
 {
     Saved *q = &ssd->journal->saved_queue;
 
-    invariant(has_checkpoints(ssd) && !ssd->media->read_only);
+    invariant(has_checkpoints(ssd) && !media_is_read_only(ssd));
     invariant(cmd < ssd->commands.n_cmds);
     ssd->commands.cmd[cmd].next_lpn = q->n_begun + 1;
     fifo_push(ssd, &q->closing, cmd);
@@ -670,7 +670,7 @@ bool saved_flush(Ssd *ssd, uint32_t cmd)
     invariant(cmd < ssd->commands.n_cmds);
     if (has_checkpoints(ssd) &&
         ssd->commands.cmd[cmd].req.op == SSD_OP_SHUTDOWN &&
-        !ssd->media->read_only) {
+        !media_is_read_only(ssd)) {
         return close_drive(ssd, cmd);
     }
     if (!saves(ssd) || done_serial(ssd) >= q->trim_serial) {
@@ -690,7 +690,7 @@ bool saved_flush(Ssd *ssd, uint32_t cmd)
 bool saved_holds(Ssd *ssd, uint32_t block)
 {
     Saved *q = &ssd->journal->saved_queue;
-    const Block *b = &ssd->media->block[block];
+    const Block *b = block_at(ssd, block);
 
     invariant(block < ssd->geo->n_blocks);
     if (!saves(ssd) || done_serial(ssd) >= q->trim_serial ||
@@ -731,7 +731,7 @@ void saved_power_lost(Ssd *ssd)
 void saved_found(Ssd *ssd, uint64_t page)
 {
     uint32_t index = saved_index(ssd, page);
-    uint64_t seq = ssd->media->spare_version[page << ssd->page_units_shift];
+    uint64_t seq = unit_version(ssd, page << ssd->page_units_shift);
     SavedPage *sp;
 
     invariant(page < ssd->geo->n_pages);

@@ -95,7 +95,7 @@ bool map_check(const Ssd *ssd, bool at_rest, GError **error)
               (ssd->map->n_trim_left == 0 && ssd->map->trims.head == NONE),
           "trims under way");
     for (uint32_t b = 0; b < ssd->geo->n_blocks && !own; b++) {
-        CHECK(ssd->media->block[b].state != BLOCK_MAPPED,
+        CHECK(block_state(ssd, b) != BLOCK_MAPPED,
               "a block of a log-block map");
     }
     return check_map(ssd, error) && trim_check(ssd, error) &&

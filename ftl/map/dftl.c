@@ -43,6 +43,8 @@
 #include "media/media-internal.h"
 #include "pool.h"
 #include "ssd-internal.h"
+#include "media/media.h"
+#include "media/spare.h"
 
 /* Evicted entries that may wait to be written before writes of the host wait. */
 #define MOST_EVICTED 64
@@ -188,7 +190,7 @@ static void write_page(Ssd *ssd, uint32_t page)
     invariant(page_at(d, page)->loading == 0);
     invariant(page_at(d, page)->state == PAGE_READING);
     page_at(d, page)->state = PAGE_WAITING;
-    if (ssd->media->cannot_program) {
+    if (media_cannot_program(ssd)) {
         dftl_page_begins(ssd, page);
         dftl_page_written(ssd, page);
     } else {
@@ -228,9 +230,9 @@ static void write_back(Ssd *ssd, uint32_t page, bool for_gc)
 static void write_stale(Ssd *ssd, uint32_t plane)
 {
     Dftl *d = ssd->map->policy_data;
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
 
-    while (d->ready[plane].head != NONE && !ssd->media->cannot_program &&
+    while (d->ready[plane].head != NONE && !media_cannot_program(ssd) &&
            d->n_writes[plane] < STALE_WRITES_PER_PLANE &&
            (!ssd->buffer->pump_waits || p->free.n > p->gc_low_blocks ||
             plane_is_lost(ssd, plane))) {
@@ -556,7 +558,7 @@ static void dftl_changed(Ssd *ssd, uint64_t lpn, MapChange why)
     Dftl *d = ssd->map->policy_data;
     uint32_t i;
 
-    if (ssd->media->cannot_program || age_is_on(ssd)) {
+    if (media_cannot_program(ssd) || age_is_on(ssd)) {
         return;
     }
     i = cmt_find(&d->cmt, lpn);
@@ -632,8 +634,7 @@ static bool is_behind(const Ssd *ssd, uint64_t lpn, uint64_t low)
     uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     if (entry) {
-        return (ssd->media->spare_seq[ppu_page(ssd, entry - 1)] & SEQ_MASK) >
-               low;
+        return page_seq(ssd, ppu_page(ssd, entry - 1)) > low;
     }
     return ssd->journal->floor[lpn] > 0 &&
            ssd->journal->saved_page[lpn / ssd->l.saved_units].seq > low;

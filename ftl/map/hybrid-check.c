@@ -18,7 +18,7 @@ static uint32_t n_logical(const Ssd *ssd)
 static bool is_mapped(const Ssd *ssd, uint32_t block, uint32_t plane)
 {
     return block < ssd->geo->n_blocks && block_plane(ssd, block) == plane &&
-           ssd->media->block[block].state == BLOCK_MAPPED;
+           block_state(ssd, block) == BLOCK_MAPPED;
 }
 
 static bool is_record(const Ssd *ssd, uint32_t log, uint32_t plane)
@@ -73,8 +73,7 @@ static uint32_t first_of_data(const Ssd *ssd, uint32_t logical)
     uint32_t log = ssd->map->log_of[logical];
     const LogBlock *l = &ssd->map->log_block[log];
 
-    return log != NONE && l->in_order &&
-                   ssd->media->block[l->block].pending == 0
+    return log != NONE && l->in_order && block_at(ssd, l->block)->pending == 0
                ? hybrid_next(ssd, l->block)
                : 0;
 }
@@ -172,7 +171,7 @@ static bool check_blocks(const Ssd *ssd, uint8_t *seen, GError **error)
         }
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        unsigned state = ssd->media->block[b].state;
+        unsigned state = block_state(ssd, b);
         bool placed = seen[b / 8] >> (b % 8) & 1;
 
         CHECK(placed == (state == BLOCK_MAPPED) &&

@@ -114,8 +114,7 @@ typedef struct Target {
 static bool is_dead(const Ssd *ssd, uint32_t block)
 {
     invariant(block < ssd->geo->n_blocks);
-    return ssd->media->block[block].valid == 0 &&
-           ssd->media->block[block].pending == 0 &&
+    return block_valid(ssd, block) == 0 && block_at(ssd, block)->pending == 0 &&
            nand_next_page(ssd->nand, block) > 0;
 }
 
@@ -258,7 +257,7 @@ static uint32_t take_slot(Ssd *ssd, uint64_t lpn)
 static void gather_own(Ssd *ssd, uint32_t j, const LogicalPage *at,
                        bool in_place)
 {
-    PageJob *job = &ssd->media->job[j];
+    PageJob *job = job_at(ssd, j);
     uint64_t *unit = job_units(ssd, j);
 
     invariant(j < ssd->media->n_jobs);
@@ -289,7 +288,7 @@ static bool fits(const Ssd *ssd, uint64_t lpn, const LogicalPage *at,
 static void gather_from(Ssd *ssd, uint32_t j, const SlotList *list,
                         const LogicalPage *at, const Target *t)
 {
-    PageJob *job = &ssd->media->job[j];
+    PageJob *job = job_at(ssd, j);
     uint32_t i = list->head;
 
     invariant(j < ssd->media->n_jobs);
@@ -311,16 +310,16 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
     uint32_t j = job_take(ssd);
 
     invariant(stream < ssd->l.n_streams);
-    ssd->media->job[j].stream = (uint8_t)stream;
-    ssd->media->job[j].plane = at->plane;
+    job_at(ssd, j)->stream = (uint8_t)stream;
+    job_at(ssd, j)->plane = at->plane;
     job_place(ssd, j, hybrid_take_page(ssd, t->block));
     gather_own(ssd, j, at, t->in_place);
     if (!t->in_place) {
-        gather_from(ssd, j, &ssd->placement->stream[stream].queue.due, at, t);
-        gather_from(ssd, j, &ssd->placement->stream[stream].queue.fresh, at, t);
+        gather_from(ssd, j, &stream_at(ssd, stream)->queue.due, at, t);
+        gather_from(ssd, j, &stream_at(ssd, stream)->queue.fresh, at, t);
     }
-    invariant(ssd->media->job[j].n > 0);
-    invariant(ssd->media->job[j].n <= ssd->l.units_per_program);
+    invariant(job_at(ssd, j)->n > 0);
+    invariant(job_at(ssd, j)->n <= ssd->l.units_per_program);
     write_count_evictions(ssd, j);
     write_submit(ssd, j);
     switch_complete(ssd, at);
@@ -354,7 +353,7 @@ static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
 /* Due units go first; the rest only where a page of them would go anyway. */
 static bool hybrid_send(Ssd *ssd, uint32_t stream)
 {
-    const Stream *st = &ssd->placement->stream[stream];
+    const Stream *st = stream_at(ssd, stream);
     bool due = st->queue.due.n > 0;
 
     invariant(stream < ssd->l.n_streams);
@@ -500,7 +499,7 @@ static void abandon(Ssd *ssd, const MapPlane *p, uint32_t block)
 {
     uint64_t first = block_ppu(ssd, block);
 
-    invariant(ssd->media->block[block].state == BLOCK_MAPPED);
+    invariant(block_state(ssd, block) == BLOCK_MAPPED);
     invariant(block < ssd->geo->n_blocks);
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
         uint64_t from = p->origin[i];

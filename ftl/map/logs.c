@@ -52,7 +52,7 @@ uint64_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
 uint64_t hybrid_take_page(Ssd *ssd, uint32_t block)
 {
     invariant(nand_next_page(ssd->nand, block) < ssd->geo->pages_per_block);
-    invariant(ssd->media->block[block].state == BLOCK_MAPPED);
+    invariant(block_state(ssd, block) == BLOCK_MAPPED);
     block_pend(ssd, block, 1);
     return nand_block_page(ssd->geo, block) + nand_next_page(ssd->nand, block);
 }

@@ -36,9 +36,8 @@ uint64_t map_version(const Ssd *ssd, uint64_t lpn)
     if (map_is_buffered(entry)) {
         return ssd->buffer->slot[map_slot(entry)].version;
     }
-    return entry && ssd->media->spare_version
-               ? ssd->media->spare_version[entry - 1]
-               : 0;
+    return entry && ssd->media->spare_version ? unit_version(ssd, entry - 1)
+                                              : 0;
 }
 
 bool map_move(Ssd *ssd, uint64_t from_ppu, uint64_t to_ppu)
@@ -114,7 +113,7 @@ static void place_in_nand(const Ssd *ssd, uint64_t ppu, SsdPlace *place)
     place->stream = unit_stream(ssd, ppu);
     place->erase_block = ppu_block(ssd, ppu);
     place->page = nand_page_in_block(ssd->geo, page);
-    place->block_stream = ssd->media->block[place->erase_block].stream;
+    place->block_stream = block_stream(ssd, place->erase_block);
 }
 
 void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)

@@ -174,13 +174,13 @@ static bool try_read(Ssd *ssd, MapPlane *p)
 static uint32_t fill_page(Ssd *ssd, MapPlane *p, uint32_t j)
 {
     const Merge *m = &p->logs.merge;
-    uint64_t first = page_ppu(ssd, ssd->media->job[j].ppa);
+    uint64_t first = page_ppu(ssd, job_at(ssd, j)->ppa);
     uint64_t *ppu = &p->origin[m->program * ssd->l.units_per_program];
     uint32_t used = 0;
 
     invariant(j < ssd->media->n_jobs);
     sources(ssd, m->logical, m->program, ppu);
-    for (uint32_t u = 0; u < ssd->media->job[j].n; u++) {
+    for (uint32_t u = 0; u < job_at(ssd, j)->n; u++) {
         job_units(ssd, j)[u] = ppu[u];
         if (ppu[u] == NO_UNIT) {
             spare_blank(ssd, first + u, 1);
@@ -211,10 +211,10 @@ static void program_page(Ssd *ssd, uint32_t plane)
 
     invariant(m->to != NONE && m->program < m->read);
     block_pend(ssd, m->to, 1);
-    ssd->media->job[j].plane = plane;
+    job_at(ssd, j)->plane = plane;
     job_place(ssd, j, op.ppa.page);
-    ssd->media->job[j].n = ssd->l.units_per_program;
-    ssd->media->job[j].gc = true;
+    job_at(ssd, j)->n = ssd->l.units_per_program;
+    job_at(ssd, j)->gc = true;
     used = fill_page(ssd, p, j);
     s->copied_pages[m->kind] += used > 0 ? ssd->l.pages_per_program : 0;
     s->padded_pages += used > 0 ? 0 : ssd->l.pages_per_program;
@@ -325,7 +325,7 @@ void merge_host_quiet(Ssd *ssd, uint32_t plane)
     MapPlane *p = &ssd->map->plane[plane];
 
     invariant(merge_active(ssd, plane));
-    if (ssd->media->plane[plane].host_programs == 0 && !p->logs.merge.begun) {
+    if (plane_at(ssd, plane)->host_programs == 0 && !p->logs.merge.begun) {
         p->logs.merge.begun = true;
         step(ssd, plane);
     }
@@ -378,7 +378,7 @@ void merge_read_done(Ssd *ssd, const NandOp *op)
 
 void merge_page_done(Ssd *ssd, uint32_t j)
 {
-    const PageJob job = ssd->media->job[j];
+    const PageJob job = *job_at(ssd, j);
     Merge *m = &ssd->map->plane[job.plane].logs.merge;
     uint64_t first = page_ppu(ssd, job.ppa);
     uint32_t moved = 0;

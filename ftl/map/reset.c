@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "lazymem.h"
 #include "map/map.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "placement/streams.h"
 #include "wake.h"
@@ -78,7 +79,7 @@ void reset_begin(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
     }
     for (uint32_t i = 0; stream < ssd->l.n_streams && i < ssd->l.n_planes;
          i++) {
-        uint32_t block = ssd->media->plane[i].open[stream].block;
+        uint32_t block = plane_at(ssd, i)->open[stream].block;
 
         if (block != NONE) {
             note(ssd, cmd, block);
@@ -147,7 +148,7 @@ void reset_look(Ssd *ssd, uint32_t plane)
 
         /* While its units are being unmapped it waits for all of them. */
         if (of && ssd->commands.cmd[of - 1].trimmed &&
-            !is_waited_for(&ssd->media->block[b])) {
+            !is_waited_for(block_at(ssd, b))) {
             let_go(ssd, b);
         }
     }

@@ -17,11 +17,12 @@
 static bool spare_ok(const Ssd *ssd, uint64_t ppu)
 {
     const NumTable *t = &ssd->media->spare_lpn;
-    uint64_t own = saved_has_block(ssd, ppu_block(ssd, ppu))
-                       ? ssd->l.n_saved
-                       : ssd->l.meta_units;
+    uint64_t spare = numtable_get(t, ppu) & t->mask;
 
-    return (numtable_get(t, ppu) & t->mask) <= ssd->l.user_units + own;
+    return spare <= ssd->l.user_units ||
+           spare - ssd->l.user_units <=
+               (saved_has_block(ssd, ppu_block(ssd, ppu)) ? ssd->l.n_saved
+                                                          : ssd->l.meta_units);
 }
 
 /* ---- blocks -------------------------------------------------------------- */
@@ -335,7 +336,8 @@ bool media_check(const Ssd *ssd, bool at_rest, GError **error)
 {
     const Media *m = ssd->media;
 
-    CHECK(all_numbers(ssd, &m->spare_lpn, spare_ok), "a spare area");
+    CHECK(!at_rest || all_numbers(ssd, &m->spare_lpn, spare_ok),
+          "a spare area");
     CHECK(m->valid[ssd->l.raw_units / 64] >> (ssd->l.raw_units % 64) == 0,
           "valid units");
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

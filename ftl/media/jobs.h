@@ -20,6 +20,11 @@
 uint32_t job_take(Ssd *ssd);
 void job_give(Ssd *ssd, uint32_t job);
 
+static inline PageJob *job_at(const Ssd *ssd, uint32_t job)
+{
+    return &ssd->media->job[job];
+}
+
 /* Slots, or source ppus: l.units_per_program of them. */
 static inline uint64_t *job_units(const Ssd *ssd, uint32_t job)
 {

@@ -13,9 +13,29 @@
 #endif
 
 #include "bitmap.h"
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "media/parity.h"
 #include "ssd-internal.h"
+
+/* ---- the drive ----------------------------------------------------------- */
+
+/* May programs and erases fail? */
+static inline bool media_may_fail(const Ssd *ssd)
+{
+    return ssd->media->may_fail;
+}
+
+/* Are too few good blocks left for writes of the host; even for the buffer? */
+static inline bool media_is_read_only(const Ssd *ssd)
+{
+    return ssd->media->read_only;
+}
+
+static inline bool media_cannot_program(const Ssd *ssd)
+{
+    return ssd->media->cannot_program;
+}
 
 /* ---- units --------------------------------------------------------------- */
 

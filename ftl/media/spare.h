@@ -38,6 +38,19 @@ static inline uint32_t unit_stream(const Ssd *ssd, uint64_t ppu)
     return ssd->media->spare_stream ? ssd->media->spare_stream[ppu] : 0;
 }
 
+/* With a host: Media.spare_version is there. */
+static inline uint64_t unit_version(const Ssd *ssd, uint64_t ppu)
+{
+    return ssd->media->spare_version[ppu];
+}
+
+/* With ftl.recovery: when the page was programmed, as a count; 0: it is torn,
+ * or was never written. */
+static inline uint64_t page_seq(const Ssd *ssd, uint64_t page)
+{
+    return ssd->media->spare_seq[page] & SEQ_MASK;
+}
+
 /* Is the unit, which holds something, the drive's own? */
 static inline bool unit_is_meta(const Ssd *ssd, uint64_t ppu)
 {

@@ -44,7 +44,7 @@ static uint64_t price(const Ssd *ssd)
 /* Must the host wait until GC has gained as much as a page takes? */
 static bool holds_host(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     const GcLoad *gc = &ssd->placement->plane[plane].gc;
 
     return gc->active && gc->credit < price(ssd) &&
@@ -56,7 +56,7 @@ static bool holds_host(const Ssd *ssd, uint32_t plane)
  * plane_update(). */
 static bool waits_for_fold(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     const GcLoad *gc = &ssd->placement->plane[plane].gc;
 
     return ssd->cfg->slc_when_full == SSD_SLC_FOLD &&
@@ -68,7 +68,7 @@ static bool waits_for_fold(const Ssd *ssd, uint32_t plane)
 static bool cache_holds_host(const Ssd *ssd, uint32_t plane)
 {
     return !ssd->l.slc_some &&
-           ssd->media->plane[plane].n_host_open < ssd->l.n_handles &&
+           plane_at(ssd, plane)->n_host_open < ssd->l.n_handles &&
            waits_for_fold(ssd, plane);
 }
 
@@ -89,7 +89,7 @@ void plane_charge_host(Ssd *ssd, uint32_t plane)
 
 void plane_update(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     const PlacementPlane *own = &ssd->placement->plane[plane];
     uint64_t coming = (uint64_t)(p->host_programs + own->gc.foreign) *
                       ssd->l.units_per_program;

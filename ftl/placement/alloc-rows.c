@@ -64,7 +64,7 @@ static bool worth_waiting(const Ssd *ssd, uint32_t plane, uint32_t stream)
     return ssd->placement->policy->rows == VSSD_ROWS_IN_ORDER ||
                    ssd->l.whole_rows
                ? alloc_will_change(ssd, plane)
-               : ssd->media->plane[plane].host_programs >=
+               : plane_at(ssd, plane)->host_programs >=
                      ssd->placement->policy->depth;
 }
 

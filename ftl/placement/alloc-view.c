@@ -6,6 +6,7 @@
  * Knows the rules of VssdAllocPolicy.pick().  A policy that breaks one is asked
  * no more, and pages go round the planes that accept one.
  */
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "outside.h"
 #include "placement/alloc-policy.h"
@@ -84,16 +85,15 @@ static uint32_t view_free_blocks(VssdView *v, uint32_t plane)
 {
     Outside *o = outside_of(v);
 
-    return plane_ok(o, "free_blocks", plane)
-               ? o->ssd->media->plane[plane].free.n
-               : 0;
+    return plane_ok(o, "free_blocks", plane) ? plane_at(o->ssd, plane)->free.n
+                                             : 0;
 }
 
 static uint64_t view_valid(VssdView *v, uint32_t plane)
 {
     Outside *o = outside_of(v);
 
-    return plane_ok(o, "valid", plane) ? o->ssd->media->plane[plane].valid : 0;
+    return plane_ok(o, "valid", plane) ? plane_at(o->ssd, plane)->valid : 0;
 }
 
 static uint32_t view_home(VssdView *v, uint64_t unit)
@@ -126,7 +126,7 @@ static uint32_t view_draw(VssdView *v)
 /* Millionths of the invalid space of a plane that are not in free blocks. */
 static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     uint64_t blocks = (ssd->l.share_units + ssd->l.meta_share_units) /
                           ssd->l.units_per_block +
                       p->spare_blocks;

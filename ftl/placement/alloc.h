@@ -10,6 +10,7 @@
 #error "private to ftl/placement: docs/architecture.md"
 #endif
 
+#include "media/blocks.h"
 #include "media/media-internal.h"
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
@@ -17,7 +18,7 @@
 /* Something is under way in the plane that may make it accept a page. */
 static inline bool alloc_will_change(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
     const GcLoad *gc = &ssd->placement->plane[plane].gc;
 
     return p->host_programs > 0 || p->erases > 0 || p->n_held > 0 ||

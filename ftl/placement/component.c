@@ -3,6 +3,7 @@
 #include "bitmap.h"
 #include "check.h"
 #include "component.h"
+#include "media/jobs.h"
 #include "media/media.h"
 #include "media/row.h"
 #include "placement/alloc-policy.h"
@@ -32,7 +33,7 @@ static void destroy(Ssd *ssd)
 static void power_dropped(Ssd *ssd)
 {
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
-        const PageJob *job = &ssd->media->job[j];
+        const PageJob *job = job_at(ssd, j);
 
         if (job->state == JOB_PLACED && !job->meta && !job->parity) {
             stream_uncount_page(ssd, j);
@@ -182,7 +183,7 @@ static bool check(const Ssd *ssd, bool at_rest, GError **error)
         CHECK(!at_rest || (p->gc.reads == 0 && p->gc.programs == 0 &&
                            p->gc.away == 0 && p->gc.foreign == 0),
               "operations are in flight");
-        CHECK(ssd->media->plane[i].tell_gains == !plane_accepts(ssd, i),
+        CHECK(plane_at(ssd, i)->tell_gains == !plane_accepts(ssd, i),
               "a plane's pages");
         starved += p->starved;
     }

@@ -13,6 +13,7 @@
 #error "ftl/placement is above this component: docs/architecture.md"
 #endif
 
+#include "media/blocks.h"
 #include "media/lost-die.h"
 #include "media/media-internal.h"
 #include "placement/placement-internal.h"
@@ -21,6 +22,18 @@
 /* Streams of the seed; see prng_seed(). */
 #define PURPOSE_ALLOC 0x66746c2d616c6c6fULL
 #define PURPOSE_GC    0x66746c2d67632d76ULL
+
+/* ---- for reading --------------------------------------------------------- */
+
+static inline const Stream *stream_at(const Ssd *ssd, uint32_t stream)
+{
+    return &ssd->placement->stream[stream];
+}
+
+static inline const GcLoad *plane_load(const Ssd *ssd, uint32_t plane)
+{
+    return &ssd->placement->plane[plane].gc;
+}
 
 /* ---- the plane for a page ------------------------------------------------ */
 
@@ -65,7 +78,7 @@ bool plane_holds_stream(const Ssd *ssd, uint32_t plane, uint32_t stream);
 static inline bool plane_has_share(const Ssd *ssd, uint32_t plane,
                                    uint64_t coming)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const Plane *p = plane_at(ssd, plane);
 
     if (G_UNLIKELY(ssd->media->plain_valid)) {
         return ssd->media->plain_valid[plane] + coming >=

@@ -45,7 +45,7 @@ uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
 
     invariant(stream < ssd->l.n_streams);
     for (uint32_t i = first; i < first + ssd->l.group_planes; i++) {
-        const Open *open = ssd->media->plane[i].open;
+        const Open *open = plane_at(ssd, i)->open;
 
         n += open[stream].block != NONE;
         n += gc != NONE && open[gc].block != NONE;
@@ -84,7 +84,7 @@ void stream_close_blocks(Ssd *ssd, uint32_t stream)
     invariant(stream < ssd->l.n_streams);
     ssd->placement->stream[stream].left = 0;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->media->plane[i].open[stream].block != NONE) {
+        if (plane_at(ssd, i)->open[stream].block != NONE) {
             block_close(ssd, i, stream);
         }
     }
@@ -121,9 +121,9 @@ static uint32_t stream_account(const Ssd *ssd, uint64_t ppu)
 
 void stream_erasing(Ssd *ssd, uint32_t block)
 {
-    invariant(ssd->media->block[block].stream <= ssd->l.n_streams);
+    invariant(block_stream(ssd, block) <= ssd->l.n_streams);
     invariant(block < ssd->geo->n_blocks);
-    ssd->placement->stream[ssd->media->block[block].stream].n.erases++;
+    ssd->placement->stream[block_stream(ssd, block)].n.erases++;
 }
 
 void stream_copied(Ssd *ssd, uint64_t ppu)
@@ -134,7 +134,7 @@ void stream_copied(Ssd *ssd, uint64_t ppu)
 
 void stream_victim(Ssd *ssd, uint32_t block)
 {
-    const Block *b = &ssd->media->block[block];
+    const Block *b = block_at(ssd, block);
     SsdStreamCounters *n = &ssd->placement->stream[b->stream].n;
 
     invariant(b->valid <= ssd->l.units_per_block &&
@@ -168,7 +168,7 @@ static void take_back(uint64_t *n, uint64_t *base, uint32_t units)
 
 void stream_uncount_page(Ssd *ssd, uint32_t j)
 {
-    const PageJob *job = &ssd->media->job[j];
+    const PageJob *job = job_at(ssd, j);
     Stream *st = &ssd->placement->stream[job->stream];
     uint32_t padded = block_program_units(ssd, job->ppa);
 
@@ -200,9 +200,9 @@ void stream_uncount_erases(Ssd *ssd)
 {
     invariant(!ssd->powered);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        Stream *st = &ssd->placement->stream[ssd->media->block[b].stream];
+        Stream *st = &ssd->placement->stream[block_stream(ssd, b)];
 
-        if (ssd->media->block[b].state == BLOCK_ERASING) {
+        if (block_state(ssd, b) == BLOCK_ERASING) {
             take_back(&st->n.erases, &st->base.erases, 1);
         }
     }

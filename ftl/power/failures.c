@@ -23,6 +23,7 @@
 #include "host/host.h"
 #include "journal/journal.h"
 #include "map/map.h"
+#include "media/jobs.h"
 #include "media/lost-die.h"
 #include "media/media.h"
 #include "media/owned.h"
@@ -38,18 +39,18 @@
 
 static void give_up(Ssd *ssd)
 {
-    invariant(!ssd->media->cannot_program);
+    invariant(!media_cannot_program(ssd));
     media_give_up(ssd);
     meta_give_up(ssd);
     write_fail_waiters(ssd);
     host_fail_waiting(ssd);
-    invariant(ssd->media->read_only && ssd->media->cannot_program);
+    invariant(media_is_read_only(ssd) && media_cannot_program(ssd));
     invariant(!meta_waits(ssd));
 }
 
 static void lose_block(Ssd *ssd, uint32_t block)
 {
-    if (bad_lose_block(ssd, block) && !ssd->media->cannot_program) {
+    if (bad_lose_block(ssd, block) && !media_cannot_program(ssd)) {
         give_up(ssd);
     }
 }
@@ -79,23 +80,23 @@ static void forget_page(Ssd *ssd, uint64_t ppa)
 
 void failure_program_done(Ssd *ssd, uint32_t j)
 {
-    uint32_t plane = ssd->media->job[j].plane;
-    uint32_t block = page_block(ssd, ssd->media->job[j].ppa);
+    uint32_t plane = job_at(ssd, j)->plane;
+    uint32_t block = page_block(ssd, job_at(ssd, j)->ppa);
 
     invariant(j < ssd->media->n_jobs);
-    invariant(ssd->media->may_fail);
-    invariant(ssd->media->job[j].state == JOB_PLACED);
-    parity_page_lost(ssd, ssd->media->job[j].ppa);
-    forget_page(ssd, ssd->media->job[j].ppa);
-    if (!lose_die(ssd, plane) && !ssd->media->block[block].bad) {
+    invariant(media_may_fail(ssd));
+    invariant(job_at(ssd, j)->state == JOB_PLACED);
+    parity_page_lost(ssd, job_at(ssd, j)->ppa);
+    forget_page(ssd, job_at(ssd, j)->ppa);
+    if (!lose_die(ssd, plane) && !block_has_failed(ssd, block)) {
         block_mark_bad(ssd, block);
         lose_block(ssd, block);
     }
-    if (ssd->media->job[j].parity) {
+    if (job_at(ssd, j)->parity) {
         parity_failed(ssd, j);
-    } else if (ssd->media->job[j].gc) {
+    } else if (job_at(ssd, j)->gc) {
         gc_page_failed(ssd, j);
-    } else if (ssd->media->job[j].meta) {
+    } else if (job_at(ssd, j)->meta) {
         meta_page_failed(ssd, j);
     } else {
         write_page_failed(ssd, j);
@@ -111,8 +112,8 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    invariant(ssd->media->may_fail);
-    invariant(ssd->media->block[block].state == BLOCK_ERASING);
+    invariant(media_may_fail(ssd));
+    invariant(block_state(ssd, block) == BLOCK_ERASING);
     block_erase_failed(ssd, block);
     if (!lose_die(ssd, plane)) {
         lose_block(ssd, block);
@@ -134,7 +135,7 @@ static bool pages_wait(const Ssd *ssd)
  */
 static bool stands_still(const Ssd *ssd)
 {
-    return !ssd->media->cannot_program && nand_load(ssd->nand) == 0 &&
+    return !media_cannot_program(ssd) && nand_load(ssd->nand) == 0 &&
            controller_at_rest(ssd) && pages_wait(ssd) &&
            !(superblock_is_whole(ssd) && gc_row_waits(ssd));
 }
@@ -144,7 +145,7 @@ bool failure_looks_for_way(Ssd *ssd)
     if (!stands_still(ssd)) {
         return false;
     }
-    invariant(ssd->media->may_fail);
+    invariant(media_may_fail(ssd));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd_wake(ssd, WORK_META, i);
         ssd_wake(ssd, WORK_GC, i);

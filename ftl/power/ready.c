@@ -9,6 +9,7 @@
 #include "gc/gc.h"
 #include "journal/saved.h"
 #include "map/map.h"
+#include "media/blocks.h"
 #include "media/faulty.h"
 #include "media/victims.h"
 #include "placement/placement.h"
@@ -21,8 +22,8 @@ static uint32_t empty_block(const Ssd *ssd, const Plane *p)
 {
     uint32_t b = p->bucket[0];
 
-    while (b != NONE && ssd->media->block[b].bad) {
-        b = ssd->media->block[b].next;
+    while (b != NONE && block_has_failed(ssd, b)) {
+        b = block_at(ssd, b)->next;
     }
     return saves(ssd) ? b : NONE;
 }
@@ -31,15 +32,15 @@ void power_ready(Ssd *ssd)
 {
     invariant(ssd->powered && nand_load(ssd->nand) == 0);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media->block[b].state == BLOCK_ERASING) {
+        if (block_state(ssd, b) == BLOCK_ERASING) {
             block_start_erase(ssd, b, NAND_CAUSE_GC, false);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         invariant(ssd->gc->plane[i].victim == NONE);
-        if (ssd->media->plane[i].free.n == 0 &&
-            ssd->media->plane[i].erases == 0 && !ssd->map->policy->own_blocks) {
-            uint32_t empty = empty_block(ssd, &ssd->media->plane[i]);
+        if (plane_at(ssd, i)->free.n == 0 && plane_at(ssd, i)->erases == 0 &&
+            !ssd->map->policy->own_blocks) {
+            uint32_t empty = empty_block(ssd, plane_at(ssd, i));
 
             if (empty != NONE) {
                 block_discard(ssd, empty);

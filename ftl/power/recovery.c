@@ -92,7 +92,7 @@ static uint32_t spare_bytes(const Ssd *ssd)
                ssd->geo->page_bytes);
 }
 
-static uint32_t block_at(const Ssd *ssd, uint32_t plane)
+static uint32_t cursor_block(const Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
     invariant(ssd->power->recovery_plane[plane].block <
@@ -112,9 +112,9 @@ static void skip_block(RecoveryPlane *at)
 static bool page_at(const Ssd *ssd, uint32_t plane, uint64_t *page)
 {
     RecoveryPlane *at = &ssd->power->recovery_plane[plane];
-    uint32_t block = block_at(ssd, plane);
+    uint32_t block = cursor_block(ssd, plane);
 
-    if (ssd->media->block[block].state == BLOCK_BAD ||
+    if (block_state(ssd, block) == BLOCK_BAD ||
         at->page >= nand_block_pages(ssd->geo, block)) {
         skip_block(at);
         return false;
@@ -223,15 +223,13 @@ static bool next_scanned(Ssd *ssd, uint32_t plane, NandOp *op)
 
 static bool is_newer(const Ssd *ssd, uint64_t ppu, uint64_t than)
 {
-    uint64_t a = ssd->media->spare_version[ppu];
-    uint64_t b = ssd->media->spare_version[than];
+    uint64_t a = unit_version(ssd, ppu);
+    uint64_t b = unit_version(ssd, than);
 
     invariant(ppu < ssd->l.raw_units);
     invariant(than < ssd->l.raw_units);
-    return a > b ||
-           (a == b &&
-            (ssd->media->spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK) >
-                (ssd->media->spare_seq[ppu_page(ssd, than)] & SEQ_MASK));
+    return a > b || (a == b && page_seq(ssd, ppu_page(ssd, ppu)) >
+                                   page_seq(ssd, ppu_page(ssd, than)));
 }
 
 static void set_entry(Ssd *ssd, uint64_t lpn, uint64_t entry)
@@ -252,7 +250,7 @@ static void found_unit(Ssd *ssd, uint64_t ppu)
         return;
     }
     lpn = spare_lpn(ssd, ppu);
-    if (ssd->media->spare_version[ppu] >= ssd->journal->floor[lpn] &&
+    if (unit_version(ssd, ppu) >= ssd->journal->floor[lpn] &&
         (l2p_get(&ssd->l2p, lpn) == 0 ||
          is_newer(ssd, ppu, l2p_get(&ssd->l2p, lpn) - 1))) {
         set_entry(ssd, lpn, ppu + 1);
@@ -265,7 +263,7 @@ static void found_page(Ssd *ssd, uint64_t page)
     for (uint32_t i = 0; i < ssd->l.units_per_page; i++) {
         found_unit(ssd, (page << ssd->page_units_shift) + i);
     }
-    seq_found(ssd, ssd->media->spare_seq[page] & SEQ_MASK);
+    seq_found(ssd, page_seq(ssd, page));
 }
 
 static void seen_scanned(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
@@ -286,10 +284,10 @@ static bool next_end(Ssd *ssd, uint32_t plane, NandOp *op)
     RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     for (; at->block < first_saved(ssd); at->block++) {
-        uint32_t block = block_at(ssd, plane);
+        uint32_t block = cursor_block(ssd, plane);
         uint32_t n = nand_block_pages(ssd->geo, block);
 
-        if (ssd->media->block[block].state == BLOCK_BAD) {
+        if (block_state(ssd, block) == BLOCK_BAD) {
             continue;
         }
         if (at->high == 0) {
@@ -308,7 +306,7 @@ static bool next_end(Ssd *ssd, uint32_t plane, NandOp *op)
 /* Is the page older than the checkpoint?  One that is torn does not say. */
 static bool is_old(const Ssd *ssd, uint64_t page)
 {
-    uint64_t seq = ssd->media->spare_seq[page] & SEQ_MASK;
+    uint64_t seq = page_seq(ssd, page);
 
     return seq > 0 && seq <= ssd->power->recovery.low;
 }
@@ -325,7 +323,7 @@ static void found_young(Ssd *ssd, uint64_t page)
 static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
 {
     RecoveryPlane *at = &ssd->power->recovery_plane[plane];
-    uint32_t block = block_at(ssd, plane);
+    uint32_t block = cursor_block(ssd, plane);
     uint64_t page = nand_block_page(ssd->geo, block) + n;
 
     invariant(n <= nand_block_pages(ssd->geo, block));
@@ -359,10 +357,10 @@ static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
     RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     for (; at->block < first_saved(ssd); at->block++) {
-        uint32_t block = block_at(ssd, plane);
-        uint32_t young = ssd->media->block[block].young;
+        uint32_t block = cursor_block(ssd, plane);
+        uint32_t young = block_at(ssd, block)->young;
 
-        if (ssd->media->block[block].state == BLOCK_BAD || young == 0 ||
+        if (block_state(ssd, block) == BLOCK_BAD || young == 0 ||
             young >= nand_next_page(ssd->nand, block)) {
             continue;
         }
@@ -375,7 +373,7 @@ static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
 
 static void seen_young(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
-    invariant(page_block(ssd, page) == block_at(ssd, plane));
+    invariant(page_block(ssd, page) == cursor_block(ssd, plane));
     if (is_old(ssd, page)) {
         ssd->power->recovery_plane[plane].block++;
     } else {
@@ -395,8 +393,8 @@ static bool is_believed(const Ssd *ssd, uint64_t entry)
     }
     page = ppu_page(ssd, (entry & ~SAVED_MAPPED) - 1);
     block = page_block(ssd, page);
-    return ssd->media->block[block].state == BLOCK_LOST &&
-           nand_page_in_block(ssd->geo, page) < ssd->media->block[block].young;
+    return block_state(ssd, block) == BLOCK_LOST &&
+           nand_page_in_block(ssd->geo, page) < block_at(ssd, block)->young;
 }
 
 /* Has the host written the page, or GC? */
@@ -653,7 +651,7 @@ static bool has_room(const Ssd *ssd, uint32_t block)
 
     invariant(block < ssd->geo->n_blocks);
     return next > 0 && next < nand_block_pages(ssd->geo, block) &&
-           !ssd->media->block[block].bad && !ssd->cfg->close_open;
+           !block_has_failed(ssd, block) && !ssd->cfg->close_open;
 }
 
 /* The blocks of a plane, oldest first; how many. */
@@ -664,7 +662,7 @@ static uint32_t find_blocks(const Ssd *ssd, uint32_t plane, Found *found)
 
     invariant(plane < ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        if (ssd->media->block[first + i].state == BLOCK_LOST) {
+        if (block_state(ssd, first + i) == BLOCK_LOST) {
             found[n++] = look_at(ssd, first + i);
         }
     }

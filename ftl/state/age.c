@@ -188,8 +188,7 @@ static void fetch(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 
         if (entry) {
             __builtin_prefetch(&ssd->media->valid[(entry - 1) / 64], 1);
-            __builtin_prefetch(&ssd->media->block[ppu_block(ssd, entry - 1)],
-                               1);
+            __builtin_prefetch(block_at(ssd, ppu_block(ssd, entry - 1)), 1);
         }
     }
 }
@@ -229,7 +228,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     }
     for (uint64_t i = 0; i < n && !own;) {
         uint32_t stream;
-        uint32_t plane = ssd->media->read_only
+        uint32_t plane = media_is_read_only(ssd)
                              ? NONE
                              : alloc_pick_aged(ssd, lpn[i], &stream);
         uint32_t used;

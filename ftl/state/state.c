@@ -19,6 +19,7 @@
 #include "ssd-report.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
+#include "media/media.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ bool ssd_save(const Ssd *ssd, FILE *out, GError **error)
 
     if (!ssd_at_rest(ssd)) {
         g_set_error_literal(error, STATE_ERROR, 0,
-                            ssd->media->cannot_program
+                            media_cannot_program(ssd)
                                 ? "the drive has failed, with data that it "
                                   "cannot program in its buffer"
                                 : "commands are in flight");
