@@ -287,6 +287,7 @@ class Components(unittest.TestCase):
             "b.c": "const T two = {\n    .f = one,\n};\n"
                    "static int c(int one)\n{\n}\n",
         }), {"a": {}, "b": {"a": {"one"}}})
+
     def test_foreign_reads(self) -> None:
         """Others ask a component by the functions of its headers."""
         member = re.compile(r"->(" + "|".join(ORDER) + r")->\w")

@@ -87,6 +87,21 @@ static bool check_map(const Ssd *ssd, GError **error)
     return true;
 }
 
+/* Does any block have a command that waits for its erase? */
+static bool has_resets(const Ssd *ssd)
+{
+    const Map *map = ssd->map;
+    bool any = false;
+
+    for (uint32_t i = 0; map->resets && i < ssd->l.n_planes; i++) {
+        any |= map->resets[i] > 0;
+    }
+    for (uint32_t b = 0; map->reset_of && b < ssd->geo->n_blocks; b++) {
+        any |= map->reset_of[b] > 0;
+    }
+    return any;
+}
+
 bool map_check(const Ssd *ssd, bool at_rest, GError **error)
 {
     bool own = ssd->map->policy->own_blocks != NULL;
@@ -94,6 +109,7 @@ bool map_check(const Ssd *ssd, bool at_rest, GError **error)
     CHECK(!at_rest ||
               (ssd->map->n_trim_left == 0 && ssd->map->trims.head == NONE),
           "trims under way");
+    CHECK(!at_rest || !has_resets(ssd), "resets of zones under way");
     for (uint32_t b = 0; b < ssd->geo->n_blocks && !own; b++) {
         CHECK(block_state(ssd, b) != BLOCK_MAPPED,
               "a block of a log-block map");

@@ -75,7 +75,8 @@ enum {
     N_GROUP_WORDS,
     N_LOGICAL_BLOCKS,
     N_LOG_BLOCKS,
-    N_BLOCKS, /* a bound only */
+    N_BLOCKS,
+    N_PLANES,
     N_COUNTS,
 };
 
@@ -94,8 +95,8 @@ static const StateRow map_rows[] = {
     STATE_TABLE_ROW(Map, trim_left, N_GROUP_WORDS),
     STATE_NUMBER_ROW(Map, n_trim_left),
     STATE_VALUE_ROW(Map, trims),
-    STATE_KEPT_ROW(Map, reset_of), /* no command waits, at rest */
-    STATE_KEPT_ROW(Map, resets),
+    STATE_TABLE_ROW(Map, reset_of, N_BLOCKS),
+    STATE_TABLE_ROW(Map, resets, N_PLANES),
     STATE_KEPT_ROW(Map, policy_data), /* MapPolicy.state */
     STATE_KEPT_ROW(Map, policy_bytes),
     STATE_TABLE_ROW(Map, data_block, N_LOGICAL_BLOCKS),
@@ -155,6 +156,7 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
     n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_BLOCKS] = ssd->geo->n_blocks;
+    n[N_PLANES] = ssd->l.n_planes;
 }
 
 static bool planes_state(Ssd *ssd, State *s)

@@ -114,6 +114,35 @@ static void test_reset_time(void)
     ssd_destroy(d.ssd);
 }
 
+/* A copy that is made while the blocks are being erased ends the command, too.
+ */
+static void test_reset_clone(void)
+{
+    Drive d = open_drive(FOUR_DIES);
+    SsdCmd cmd = {.op = SSD_OP_TRIM,
+                  .erase = true,
+                  .nblocks = ZONE,
+                  .stream = UINT16_MAX};
+    GError *error = NULL;
+    SsdCompletion done;
+    uint64_t end_ns;
+    Ssd *copy;
+
+    put(&d, 0, ZONE, 0);
+    settle(&d);
+    end_ns = d.now_ns + FW + 2 * C + TBERS;
+    g_assert_cmpint(ssd_submit(d.ssd, d.now_ns, &cmd), ==, 0);
+    g_assert_cmpuint(ssd_advance(d.ssd, end_ns - 1000, &done, 1), ==, 0);
+    copy = ssd_clone(d.ssd, NULL, NULL, &error);
+    g_assert_no_error(error);
+    ssd_destroy(d.ssd);
+    d.ssd = copy;
+    g_assert_cmpuint(ssd_advance(d.ssd, end_ns, &done, 1), ==, 1);
+    g_assert_cmpuint(done.complete_ns, ==, end_ns);
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
 /* Planes of a die: one multi-plane erase with superblock.width=die. */
 static void test_reset_planes(void)
 {
@@ -366,6 +395,7 @@ int main(int argc, char **argv)
     g_test_add_func("/zones/sizes", test_sizes);
     g_test_add_func("/zones/refused", test_refused);
     g_test_add_func("/zones/reset-time", test_reset_time);
+    g_test_add_func("/zones/reset-clone", test_reset_clone);
     g_test_add_func("/zones/reset-planes", test_reset_planes);
     g_test_add_func("/zones/rows", test_rows);
     g_test_add_func("/zones/parity", test_parity);
