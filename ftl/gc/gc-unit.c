@@ -244,7 +244,7 @@ static bool is_moving(const Ssd *ssd, uint32_t plane)
 /* The reset of a zone waits for the block, and for no copies of other data. */
 static bool is_of_reset(const Ssd *ssd, uint32_t block)
 {
-    return ssd->l.plain_units > 0 && ssd->map->reset_of[block];
+    return ssd->map->reset_of && ssd->map->reset_of[block];
 }
 
 /* Is another block of the superblock, which is to be erased with this one, on

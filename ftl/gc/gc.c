@@ -454,7 +454,8 @@ static void go_on(Ssd *ssd, uint32_t plane)
 
             if (g->victim == NONE &&
                 (g->next != NONE || gc_load(ssd, i)->active || g->forced ||
-                 g->held > 0 || ssd->gc->background.idle)) {
+                 g->held > 0 || ssd->gc->background.idle ||
+                 gc_has_empty(ssd, &ssd->media->plane[i]))) {
                 step_of_unit(ssd, i);
             }
         }
