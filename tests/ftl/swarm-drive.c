@@ -436,6 +436,17 @@ static void set_random_block(SsdConfig *cfg, uint64_t seed)
     }
 }
 
+/* Units of a superblock over all planes that are not parity. */
+static uint64_t superblock_units(const SsdConfig *cfg)
+{
+    const NandConfig *n = &cfg->nand;
+    uint64_t planes = (uint64_t)n->channels * n->chips * n->dies * n->planes;
+    uint64_t units = n->pages * (n->page_bytes / cfg->unit_bytes);
+    uint32_t parity_dies = superblock_parity_dies(cfg);
+
+    return planes * (parity_dies ? units - units / parity_dies : units);
+}
+
 /* Reclaim groups and isolation by handle, of a drive with FDP that can have
  * them. */
 static void set_groups(SsdConfig *cfg, uint64_t seed)
@@ -451,6 +462,9 @@ static void set_groups(SsdConfig *cfg, uint64_t seed)
         dies / n * cfg->nand.planes % superblock_row(cfg) == 0) {
         cfg->groups = (uint32_t)n;
     }
+    cfg->ru_bytes = cfg->ruhs ? superblock_units(cfg) / cfg->groups *
+                                    cfg->unit_bytes * prng_below(&r, 3)
+                              : 0;
     if (cfg->ruhs > 1 && isolation > 1) {
         bool ok =
             ssd_config_set(cfg,
@@ -566,6 +580,56 @@ static void set_parity(SsdConfig *cfg, const Draws *d)
             set_dead_die(cfg, &r);
         }
     }
+}
+
+/* Zones, and the options that they need. */
+static void set_zones(SsdConfig *cfg, const Draws *d)
+{
+    uint64_t active, capacity, plain, granule, area, unit, row, slots;
+    g_autofree char *options = NULL;
+    Prng r;
+    bool ok;
+
+    prng_seed(&r, d->seed, DRAW_ZONES);
+    /* A protected buffer hides the bugs about flush and FUA. */
+    if ((prng_below(&r, 6) != 4 && !d->only_zones) || d->bug || d->only_dftl ||
+        d->only_logs || d->no_zones) {
+        return;
+    }
+    ok = ssd_config_set(
+        cfg,
+        "zones.enabled=on;buffer.plp=on;ftl.alloc=in-order;ftl.map=page;"
+        "ftl.hmb=0;ftl.log_blocks=0;ftl.recovery=capacitors;"
+        "buffer.policy=fifo;buffer.free_at=program;buffer.flush_interval=0;"
+        "host.complete_at=buffer;superblock.padding=off;streams.max=0;"
+        "fdp.ruhs=0;fdp.groups=1;fdp.ru_size=0;fdp.isolation=;ftl.hot_cold=off;"
+        "nand.slc_blocks=0;ftl.slc_dynamic=0;ftl.slc_when_full=direct;"
+        "ftl.slc_fold_delay=0;ftl.slc_streams=all;ftl.gc_soft=0;"
+        "ftl.gc_period=0;ftl.refresh_reads=0;ftl.refresh_hours=0;"
+        "ftl.refresh_retries=0;ftl.read_reclaim=0;ftl.op_percent=0",
+        NULL);
+    g_assert_true(ok);
+    cfg->unit_bytes = MIN(cfg->unit_bytes, 4096);
+    cfg->wear = cfg->wear == SSD_WEAR_STATIC ? SSD_WEAR_DYNAMIC : cfg->wear;
+    active = 1 + prng_below(&r, 4);
+    capacity = superblock_units(cfg) * ONE_OF(&r, 100, 100, 40, 90, 150) / 100;
+    plain = superblock_units(cfg) * ONE_OF(&r, 0, 0, 1, 3);
+    granule = 1 + prng_below(&r, 4);
+    area = granule * ONE_OF(&r, 0, 0, 1, 3);
+    area = MIN(area, capacity / granule * granule);
+    unit = cfg->unit_bytes;
+    row = (uint64_t)superblock_row(cfg) * (cfg->nand.page_bytes / unit) *
+          (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
+    slots = 2 * MAX(active * row, 5 * area) * (1 + prng_below(&r, 3));
+    options = g_strdup_printf(
+        "zones.max_active=%" PRIu64 ";zones.capacity=%" PRIu64
+        ";zones.conventional=%" PRIu64 ";zones.zrwa=%" PRIu64
+        ";zones.zrwa_granularity=%" PRIu64 ";buffer.size=%" PRIu64,
+        active, capacity * unit, plain * unit, area * unit,
+        area ? granule * unit : 0,
+        MAX(slots * (unit + ssd_buffer_overhead(cfg->buffer)), 4096));
+    ok = ssd_config_set(cfg, options, NULL);
+    g_assert_true(ok);
 }
 
 /* Errors that belong to places and levels, and what follows from them. */
@@ -785,6 +849,7 @@ SsdConfig *draw_config(Draws *d, bool verbose)
     set_groups(cfg, d->seed);
     set_dies(cfg, d->seed);
     set_slc_streams(cfg, d->seed);
+    set_zones(cfg, d);
 
     if (d->seed % 2 && !ref_trace) { /* trims in several steps */
         cfg->trim_group_shift = (uint32_t)(d->seed % 4);

@@ -36,6 +36,7 @@ enum {
     DRAW_SLC_STREAMS,
     DRAW_RANDOM_BLOCK,
     DRAW_DIES,
+    DRAW_ZONES,
 };
 
 /* Random numbers of one seed, a stream for each thing: an addition to one does
@@ -45,6 +46,8 @@ typedef struct Draws {
     bool only_dftl;   /* no map but ftl.map=dftl */
     bool only_logs;   /* no map but log-block maps */
     bool only_parity; /* parity wherever it can be */
+    bool only_zones;  /* zones wherever they can be */
+    bool no_zones;    /* as vssd-sim has none, which plays what is recorded */
     bool bug;         /* nothing that hides a planted bug */
     const char *set;  /* options of each drive that can have them, or NULL */
     bool has_set;     /* out: the drive has them */

@@ -3,7 +3,8 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
- *              [--copies] [--dftl] [--parity] [--logs] [--trace FILE]
+ *              [--copies] [--dftl] [--parity] [--logs] [--zones]
+ *              [--trace FILE]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
@@ -26,6 +27,7 @@
 #include "ssd-internal.h"
 #include "ssd-report.h"
 #include "swarm-drive.h"
+#include "swarm-zones.h"
 
 static const char *const bug_names[REF_N_BUGS] = {
     [REF_BUG_NONE] = "none",           [REF_BUG_WRONG_UNIT] = "wrong-unit",
@@ -57,6 +59,7 @@ static char *opt_trace;
 static gboolean opt_logs;
 static gboolean opt_dftl;
 static gboolean opt_parity;
+static gboolean opt_zones;
 static char *opt_options;
 
 static unsigned n_with_set; /* drives that had the options of --set */
@@ -102,21 +105,33 @@ static SsdOp draw_op(Prng *r, const Mix *m)
     return prng_below(r, 20) ? SSD_OP_FLUSH : SSD_OP_SHUTDOWN;
 }
 
-static void one_command(Ref *ref, Prng *r, const Mix *m)
+static void one_command(Ref *ref, ZoneHost *zones, Prng *r, const Mix *m)
 {
     uint32_t ub = ref->unit_blocks;
     uint32_t n = 1 + (uint32_t)prng_below(r, m->max_blocks);
-    uint64_t space = ref->info->nblocks;
+    uint64_t first = 0;
+    uint64_t all = ref->info->nblocks;
     SsdOp op = draw_op(r, m);
-    uint64_t lba;
+    uint64_t space, lba;
 
+    if (zones && (op == SSD_OP_WRITE || op == SSD_OP_TRIM)) {
+        all = ref->info->zones.conventional;
+        first = ref->info->nblocks - all;
+        if (all == 0 || prng_below(r, 2)) {
+            zone_host_write(zones, r, (n + ub - 1) / ub,
+                            prng_below(r, 100) < m->fua_percent);
+            return;
+        }
+        n = (uint32_t)MIN(n, all);
+    }
+    space = all;
     if (prng_below(r, 100) < m->hot_percent) {
         space = MAX(space / 10, n);
     }
     if (op == SSD_OP_TRIM) {
-        n = (uint32_t)MIN(n * 4ULL, ref->info->nblocks);
+        n = (uint32_t)MIN(n * 4ULL, all);
     }
-    lba = prng_below(r, MAX(space, n) - n + 1);
+    lba = first + prng_below(r, MAX(space, n) - n + 1);
     if (m->whole_units) {
         lba -= lba % ub;
         n = (n + ub - 1) / ub * ub;
@@ -167,6 +182,7 @@ static void set_power(Ref *ref, Prng *r)
 
 static void play(Ref *ref, Prng *r, uint64_t seed)
 {
+    ZoneHost *zones = zone_host_new(ref);
     Prng abort_rng, power_rng;
     Mix m;
 
@@ -174,14 +190,20 @@ static void play(Ref *ref, Prng *r, uint64_t seed)
     prng_seed(&abort_rng, seed, DRAW_ABORT);
     prng_seed(&power_rng, seed, DRAW_POWER);
     for (int i = 0; i < opt_commands; i++) {
-        one_command(ref, r, &m);
+        bool torn = false;
+
+        one_command(ref, zones, r, &m);
         if (prng_below(r, 100) < m.abort_percent) {
-            ref_abort_one(ref, &abort_rng);
+            torn = ref_abort_one(ref, &abort_rng);
         }
         set_power(ref, &power_rng);
         pass_time(ref, r, &m);
         if (prng_below(r, 1000) < m.cut_permille) {
             ref_power_cycle(ref);
+            torn = true;
+        }
+        if (zones && torn) {
+            zone_host_torn(zones);
         }
         if (i % 97 == 0) {
             ref_verify(ref);
@@ -190,6 +212,7 @@ static void play(Ref *ref, Prng *r, uint64_t seed)
     ref_finish(ref);
     ref_power_cycle(ref);
     ref_finish(ref);
+    zone_host_free(zones);
 }
 
 /* Everything that a host sees of a run. */
@@ -252,28 +275,32 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     Draws draws;
     Ref *ref;
     bool verbose = opt_seed >= 0;
+    bool preload;
 
-    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s%s%s%s\n",
+    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s%s%s%s%s\n",
            seed, opt_commands, bug_names[bug],
            opt_logs   ? " --logs"
            : opt_dftl ? " --dftl"
                       : "",
-           opt_parity ? " --parity" : "", opt_options ? " --set " : "",
-           opt_options ? opt_options : "");
+           opt_parity ? " --parity" : "", opt_zones ? " --zones" : "",
+           opt_options ? " --set " : "", opt_options ? opt_options : "");
     fflush(stdout);
     draws = (Draws){
         .seed = seed,
         .only_dftl = opt_dftl,
         .only_logs = opt_logs,
         .only_parity = opt_parity,
+        .only_zones = opt_zones,
+        .no_zones = ref_trace != NULL,
         .bug = opt_bug != NULL,
         .set = opt_options,
     };
     draws_seed(&draws);
     cfg = draw_config(&draws, verbose);
     n_with_set += draws.has_set;
-    ref = ref_new(cfg, prng_below(&draws.drive, 2));
-    ref->n_streams = ref->info->host_streams;
+    preload = prng_below(&draws.drive, 2);
+    ref = ref_new(cfg, preload && !cfg->zoned);
+    ref->n_streams = ref->info->zones.n ? 1 : ref->info->host_streams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->media->may_fail ||
                   ref->ssd->cfg->nand.paired_pages;
     ref->bug = bug;
@@ -425,6 +452,8 @@ int main(int argc, char **argv)
          "each drive has its map in NAND", NULL},
         {"parity", 0, 0, G_OPTION_ARG_NONE, &opt_parity,
          "each drive has parity across dies, if it can", NULL},
+        {"zones", 0, 0, G_OPTION_ARG_NONE, &opt_zones,
+         "each drive has zones, if it can", NULL},
         {"set", 0, 0, G_OPTION_ARG_STRING, &opt_options,
          "options of each drive that can have them", "KEY=VALUE;..."},
         {"trace", 0, 0, G_OPTION_ARG_FILENAME, &opt_trace,
