@@ -130,12 +130,16 @@ void reset_block_gone(Ssd *ssd, uint32_t block)
 }
 
 /* Will the block be erased without another command?  A victim that GC has not
- * emptied waits for more copies, which may not come. */
-static bool is_waited_for(const Block *b)
+ * emptied waits for more copies, which may not come; a drive that cannot
+ * program has no GC. */
+static bool is_waited_for(const Ssd *ssd, const Block *b)
 {
-    return b->state == BLOCK_ERASING || b->state == BLOCK_CLOSING ||
-           (b->state == BLOCK_FULL && b->valid == 0) ||
-           (b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0);
+    if (b->state == BLOCK_ERASING || b->state == BLOCK_CLOSING) {
+        return true;
+    }
+    return !media_cannot_program(ssd) && b->valid == 0 &&
+           (b->state == BLOCK_FULL ||
+            (b->state == BLOCK_VICTIM && b->pending == 0));
 }
 
 void reset_look(Ssd *ssd, uint32_t plane)
@@ -148,8 +152,18 @@ void reset_look(Ssd *ssd, uint32_t plane)
 
         /* While its units are being unmapped it waits for all of them. */
         if (of && ssd->commands.cmd[of - 1].trimmed &&
-            !is_waited_for(block_at(ssd, b))) {
+            !is_waited_for(ssd, block_at(ssd, b))) {
             let_go(ssd, b);
+        }
+    }
+}
+
+void reset_give_up(Ssd *ssd)
+{
+    invariant(media_cannot_program(ssd));
+    for (uint32_t i = 0; ssd->map->resets && i < ssd->l.n_planes; i++) {
+        if (ssd->map->resets[i] > 0) {
+            reset_look(ssd, i);
         }
     }
 }

@@ -30,4 +30,8 @@ void reset_block_gone(Ssd *ssd, uint32_t block);
  * waited for. */
 void reset_look(Ssd *ssd, uint32_t plane);
 
+/* The drive cannot program any more: no block is emptied.  Also without zones.
+ */
+void reset_give_up(Ssd *ssd);
+
 #endif

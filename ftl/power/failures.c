@@ -23,6 +23,7 @@
 #include "host/host.h"
 #include "journal/journal.h"
 #include "map/map.h"
+#include "map/reset.h"
 #include "media/jobs.h"
 #include "media/lost-die.h"
 #include "media/media.h"
@@ -44,6 +45,7 @@ static void give_up(Ssd *ssd)
     meta_give_up(ssd);
     write_fail_waiters(ssd);
     host_fail_waiting(ssd);
+    reset_give_up(ssd);
     invariant(media_is_read_only(ssd) && media_cannot_program(ssd));
     invariant(!meta_waits(ssd));
 }
