@@ -103,12 +103,6 @@ static bool check_parity(const SsdConfig *cfg, GError **error)
     const NandConfig *n = &cfg->nand;
     uint32_t programs = n->pages / (n->one_shot ? n->cell + 1 : 1);
     uint32_t dies = superblock_parity_dies(cfg);
-    const char *with = n->slc_blocks                  ? "nand.slc_blocks=0"
-                       : cfg->slc_dynamic_ppm         ? "ftl.slc_dynamic=0"
-                       : n->copyback                  ? "nand.copyback=off"
-                       : cfg->wear == SSD_WEAR_STATIC ? "ftl.wear=fifo or "
-                                                        "dynamic"
-                                                      : NULL;
 
     if (!cfg->parity) {
         return true;
@@ -131,7 +125,9 @@ static bool check_parity(const SsdConfig *cfg, GError **error)
                     "superblock.width, %u planes, or of several (it is %u)",
                     superblock_width(cfg), superblock_row(cfg));
     }
-    return !with || fail(error, "superblock.parity=on: needs %s", with);
+    /* The controller never has the data of such a copy, nor its XOR. */
+    return !n->copyback ||
+           fail(error, "superblock.parity=on: needs nand.copyback=off");
 }
 
 bool superblock_config_check(const SsdConfig *cfg, GError **error)

@@ -18,8 +18,9 @@
  *
  * Where superblocks are whole, the last units of a plane go out with padding.
  *
- * Copies of wear levelling and the drive's own pages stay in their plane and
- * wait for none.
+ * The drive's own pages stay in their plane and wait for none.  So do copies of
+ * wear levelling, but where superblocks are whole: there all planes of one move
+ * it at once.
  */
 #include "gc/copy-rows.h"
 
@@ -68,7 +69,7 @@ static uint32_t units_of(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     uint32_t units = ssd->gc->plane[plane].staged_of[class];
 
-    if ((class < ssd->l.n_stream_classes || purge_is_on(ssd)) &&
+    if ((gc_fills_rows(ssd, class) || purge_is_on(ssd)) &&
         copies_are_last(ssd, plane)) {
         units += ssd->l.units_per_program - 1;
     }
@@ -91,7 +92,7 @@ bool copy_rows_full(const Ssd *ssd, uint32_t plane)
     }
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
         if (g->staged_of[k] >=
-            (k < ssd->l.n_stream_classes ? ssd->l.row_pages : 1) * n) {
+            (gc_fills_rows(ssd, k) ? ssd->l.row_pages : 1) * n) {
             return true;
         }
     }
@@ -302,7 +303,7 @@ static bool try_class(Ssd *ssd, uint32_t plane, uint32_t class)
 {
     CopyRow r;
 
-    if (class >= ssd->l.n_stream_classes) {
+    if (!gc_fills_rows(ssd, class)) {
         copies_drop_stale(ssd, plane);
         return has_page(ssd, plane, class) && send_alone(ssd, plane, class);
     }

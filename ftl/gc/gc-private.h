@@ -38,6 +38,14 @@ static inline uint32_t gc_staged_room(const Ssd *ssd)
     return held + GC_READS_PER_PLANE * ssd->l.units_per_program;
 }
 
+/* Do copies of the class fill rows?  Those of wear levelling only where
+ * superblocks are whole, and move as one; metadata never. */
+static inline bool gc_fills_rows(const Ssd *ssd, uint32_t class)
+{
+    return class < ssd->l.n_stream_classes ||
+           (superblock_is_whole(ssd) && class != ssd->l.meta_class);
+}
+
 /* The state of GC in the plane for placement/: written here only. */
 static inline GcLoad *gc_load(Ssd *ssd, uint32_t plane)
 {

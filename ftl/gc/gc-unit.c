@@ -151,6 +151,19 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
     return block;
 }
 
+NandCause unit_cause(const Ssd *ssd, uint32_t block)
+{
+    invariant(block < ssd->geo->n_blocks);
+    for (uint32_t b = superblock_next(ssd, block);
+         superblock_is_whole(ssd) && b != block; b = superblock_next(ssd, b)) {
+        if (ssd->media->block[b].state == BLOCK_VICTIM &&
+            ssd->media->block[b].cause == NAND_CAUSE_WEAR) {
+            return NAND_CAUSE_WEAR;
+        }
+    }
+    return NAND_CAUSE_GC;
+}
+
 /* ---- erases -------------------------------------------------------------- */
 
 static bool is_empty(const Ssd *ssd, uint32_t block)

@@ -37,6 +37,9 @@ void unit_taken(Ssd *ssd, uint32_t block);
 bool unit_wants(const Ssd *ssd, uint32_t plane);
 uint32_t unit_answer(Ssd *ssd, uint32_t plane);
 
+/* Why that is: all blocks of a superblock that is whole are moved for wear. */
+NandCause unit_cause(const Ssd *ssd, uint32_t block);
+
 /* A victim is empty: true, it waits for others of its superblock; else erase
  * it, and those that have waited for it. */
 bool unit_holds(Ssd *ssd, uint32_t block);

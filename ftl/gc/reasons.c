@@ -188,7 +188,8 @@ uint32_t reasons_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 
         if (block != NONE) {
             ssd->gc->plane[plane].background = r->idle;
-            *cause = r->cause;
+            *cause =
+                r->victim == unit_answer ? unit_cause(ssd, block) : r->cause;
             return block;
         }
     }

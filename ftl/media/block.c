@@ -411,7 +411,7 @@ static bool is_parity(const Ssd *ssd, uint32_t plane, uint32_t open)
 {
     const Open *o = &ssd->media->plane[plane].open[open];
 
-    return o->block != NONE && parity_is_in(ssd, open) &&
+    return o->block != NONE && parity_is_of(ssd, o->block) &&
            parity_plane(ssd, plane, o->next_page) == plane;
 }
 
@@ -459,7 +459,7 @@ uint64_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
     at = o->next_page;
     page = next_page(ssd, plane, open);
     ssd->media->block[block].mtime = p->clock += kind == OPEN_HOST;
-    if (parity_is_in(ssd, open)) {
+    if (parity_is_of(ssd, block)) {
         parity_data(ssd, block, open, at);
         ssd_wake(ssd, WORK_PARITY, parity_plane(ssd, plane, at));
     }
@@ -474,7 +474,8 @@ void block_open_for_parity(Ssd *ssd, uint32_t plane, uint32_t open)
 
     invariant(parity_is_in(ssd, open));
     invariant(ssd->media->plane[plane].open[open].block == NONE);
-    if (block_can_open(ssd, &ssd->media->plane[plane], kind)) {
+    if (block_can_open(ssd, &ssd->media->plane[plane], kind) &&
+        !(host && slc_opens(ssd, plane, open))) {
         open_block(ssd, plane, kind, host ? open : open - ssd->l.n_streams);
     }
 }

@@ -144,7 +144,7 @@ static inline bool open_takes_data(const Ssd *ssd, uint32_t plane,
 {
     const Open *o = &ssd->media->plane[plane].open[open];
 
-    return o->block != NONE && (!parity_is_in(ssd, open) ||
+    return o->block != NONE && (!parity_is_of(ssd, o->block) ||
                                 parity_next_data(ssd, plane, o->next_page) <
                                     ssd->geo->pages_per_block);
 }

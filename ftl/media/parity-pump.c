@@ -39,7 +39,8 @@ static bool is_due(Ssd *ssd, uint32_t plane, uint32_t open)
         }
         block_open_for_parity(ssd, plane, open);
     }
-    due = o->block != NONE && parity_plane(ssd, plane, o->next_page) == plane &&
+    due = o->block != NONE && parity_is_of(ssd, o->block) &&
+          parity_plane(ssd, plane, o->next_page) == plane &&
           parity_is_complete(ssd, plane, open, o->next_page);
     if (opened && o->block != NONE && !due) {
         ssd_wake(ssd, WORK_GC, plane); /* no end of a program will */
@@ -71,7 +72,7 @@ static uint32_t due_planes(Ssd *ssd, uint32_t plane, uint32_t open,
 
 void parity_pump(Ssd *ssd, uint32_t plane)
 {
-    uint32_t n_open = ssd->l.n_streams + ssd->l.n_stream_classes;
+    uint32_t n_open = parity_n_open(ssd);
     uint32_t due[MOST_PLANES];
     uint32_t n;
 

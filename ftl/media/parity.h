@@ -26,12 +26,26 @@ static inline bool parity_is_on(const Ssd *ssd)
     return ssd->l.parity_dies > 0;
 }
 
-/* Does the open block of that open_index() hold stripes?  Those of the host's
- * streams and their copies do; metadata does not. */
+/* open_index() of the first ones: of blocks that can hold stripes.  Those of
+ * the host's streams and their copies do; metadata does not. */
+static inline uint32_t parity_n_open(const Ssd *ssd)
+{
+    return ssd->l.parity_dies == 0
+               ? 0
+               : ssd->l.n_streams + MIN(ssd->l.meta_class, ssd->l.n_gc_classes);
+}
+
 static inline bool parity_is_in(const Ssd *ssd, uint32_t open)
 {
+    return open < parity_n_open(ssd);
+}
+
+/* Does the block, which is not free, hold stripes?  One in SLC mode does not.
+ */
+static inline bool parity_is_of(const Ssd *ssd, uint32_t block)
+{
     return ssd->l.parity_dies > 0 &&
-           open < ssd->l.n_streams + ssd->l.n_stream_classes;
+           ssd->media->parity.state[block] != STRIPE_NONE;
 }
 
 void parity_init(Ssd *ssd);

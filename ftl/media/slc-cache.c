@@ -69,9 +69,9 @@ static int mode_of_row(const Ssd *ssd, const uint32_t *row, uint32_t stream)
 
 static bool row_opens_slc(const Ssd *ssd, uint32_t plane, uint32_t stream)
 {
-    const uint32_t *row = ssd->l.slc_dynamic_blocks && ssd->l.row_planes > 1
-                              ? row_of(ssd, plane)
-                              : NULL;
+    bool in_step = ssd->l.slc_dynamic_blocks || ssd->l.parity_dies;
+    const uint32_t *row =
+        in_step && ssd->l.row_planes > 1 ? row_of(ssd, plane) : NULL;
     int mode = row ? mode_of_row(ssd, row, stream) : 1;
 
     for (uint32_t i = 0; mode == 0 && i < ssd->l.row_planes; i++) {
@@ -85,7 +85,7 @@ bool slc_opens(const Ssd *ssd, uint32_t plane, uint32_t stream)
     const Plane *p = &ssd->media->plane[plane];
 
     invariant(plane < ssd->l.n_planes && stream < ssd->l.n_streams);
-    if (!slc_has_stream(ssd, stream)) {
+    if (!slc_has_stream(ssd, stream) || ssd->media->parity.instant) {
         return false;
     }
     return slc_left(ssd, p) > 0 && (row_opens_slc(ssd, plane, stream) ||

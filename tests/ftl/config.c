@@ -242,7 +242,6 @@ static void refuse_superblocks(void)
     refuse(EACH "superblock.width=4;superblock.parity=on", parity, "it is 1)");
     refuse(WIDE "superblock.width=8", parity, "it is 4)");
     refuse(WIDE "nand.pages=15", parity, "of a block, 15");
-    refuse(WIDE "ftl.wear=static", parity, "ftl.wear");
     refuse(WIDE "nand.copyback=on", parity, "nand.copyback");
 #undef WIDE
 #undef EACH

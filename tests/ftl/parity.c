@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gc/gc-internal.h"
 #include "journal/journal.h"
 #include "media/media-internal.h"
 #include "media/parity.h"
@@ -303,6 +304,78 @@ static void test_die(void)
     ref_free(r);
 }
 
+/* Cold data that moves for wear moves by superblocks, and stays covered. */
+static void test_wear(void)
+{
+    Ref *r = drive(PLANES PARITY "ftl.wear=static;ftl.wear_spread=1;",
+                   "die=1 on=read time=1000s -> uncorrectable", true);
+    Prng rng;
+
+    prng_seed(&rng, 3, 7);
+    for (unsigned i = 0; i < 40000; i++) {
+        ref_do(r, SSD_OP_WRITE, prng_below(&rng, r->n_units / 16) * UNIT, UNIT,
+               false);
+    }
+    ref_drain(r);
+    g_assert_cmpuint(r->ssd->gc->background_stats.wear_victims, >, 8);
+    g_assert_cmpuint(count(r, "early_erases"), ==, 0);
+    g_assert_cmpuint(count(r, "unprotected_units"), ==, 0);
+    g_assert_cmpuint(count(r, "late_pages"), <, 20);
+    ref_pass(r, 1100000 * MS);
+    g_assert_cmpuint(read_all(r), <=, 4 * count(r, "late_pages"));
+    ref_free(r);
+}
+
+/* Units in blocks in SLC mode. */
+static uint64_t in_cache(const Ref *r, uint32_t die)
+{
+    uint64_t n = 0;
+
+    for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
+        uint64_t entry = l2p_get(&r->ssd->l2p, lpn);
+
+        n += entry && !map_is_buffered(entry) && die_of(r, lpn) == die &&
+             nand_block_is_slc(r->ssd->geo, ppu_block(r->ssd, entry - 1));
+    }
+    return n;
+}
+
+/* Parity covers data once it is folded out of the SLC cache. */
+static void cache_of(const char *more, bool preload, bool folds)
+{
+    g_autofree char *all =
+        g_strconcat(PLANES PARITY "nand.cell=tlc;nand.pages=24;", more, NULL);
+    Ref *r = drive(all, "die=1 on=read time=1000s -> uncorrectable", preload);
+    uint64_t cached;
+    unsigned lost;
+
+    g_assert_cmpuint(in_cache(r, 1), ==, 0); /* what was there at first */
+    overwrite(r, 4000, 2);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_host_units, >, 0);
+    ref_pass(r, 1100000 * MS);
+    cached = in_cache(r, 1);
+    lost = read_all(r);
+    g_assert_cmpuint(lost, >=, cached);
+    g_assert_cmpuint(lost, <=, cached + 4 * count(r, "late_pages"));
+    g_test_message("%u units lost, %" G_GUINT64_FORMAT " of them in the cache",
+                   lost, cached);
+    g_assert_cmpuint(count(r, "unprotected_units"), ==, 0);
+    g_assert_cmpuint(count(r, "late_pages"), <, 100);
+    if (!folds) {
+        g_assert_cmpuint(cached, >, 100);
+    } else { /* no more than the open blocks */
+        g_assert_cmpuint(cached, <=, 2 * 8 * 4);
+    }
+    ref_free(r);
+}
+
+static void test_cache(void)
+{
+    cache_of("ftl.slc_dynamic=25%;ftl.slc_fold_at=0%;", false, false);
+    cache_of("ftl.slc_dynamic=25%;ftl.slc_fold_delay=1ms;", false, true);
+    cache_of("nand.slc_blocks=4;ftl.slc_fold_delay=1ms;", true, true);
+}
+
 static bool holds_data(const Ref *r, uint32_t die)
 {
     for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
@@ -564,6 +637,8 @@ int main(int argc, char **argv)
     g_test_add_func("/parity/latency", test_latency);
     g_test_add_func("/parity/lost", test_lost);
     g_test_add_func("/parity/die", test_die);
+    g_test_add_func("/parity/wear", test_wear);
+    g_test_add_func("/parity/cache", test_cache);
     g_test_add_func("/parity/dead", test_dead);
     g_test_add_func("/parity/mirrors", test_mirrors);
     g_test_add_func("/parity/map-latency", test_map_latency);

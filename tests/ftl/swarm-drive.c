@@ -558,21 +558,30 @@ static void set_parity(SsdConfig *cfg, const Draws *d)
     uint32_t dies = superblock_row(cfg) / cfg->nand.planes; /* of a row */
     uint32_t programs;
     uint64_t n;
-    Prng r;
+    bool slc;
+    Prng r, with;
 
     prng_seed(&r, seed, DRAW_PARITY);
     n = dies >> prng_below(&r, 2);
     n = d->only_parity ? MAX(n, MIN(dies, 2)) : n;
     if (n >= 2 && (prng_below(&r, 3) > 0 || d->only_parity)) {
+        const char *wear = prng_below(&r, 2) ? "fifo" : "dynamic";
+
         programs =
             cfg->nand.pages / (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
+        prng_seed(&with, seed, DRAW_PARITY_WITH);
+        slc = prng_below(&with, 2);
+        wear = prng_below(&with, 3) ? wear : "static";
         g_autofree char *options = g_strdup_printf(
             "superblock.parity=on;superblock.width=%" PRIu64
-            ";nand.slc_blocks=0;"
-            "ftl.slc_dynamic=0;ftl.slc_when_full=direct;ftl.slc_fold_delay=0;"
-            "nand.copyback=off;ftl.wear=%s;nand.pages=%u",
-            n * cfg->nand.planes, prng_below(&r, 2) ? "fifo" : "dynamic",
-            programs % n == 0 ? cfg->nand.pages : 8);
+            ";nand.copyback=off;ftl.wear=%s;nand.pages=%u%s",
+            n * cfg->nand.planes, wear,
+            programs % n == 0 ? cfg->nand.pages
+            : slc             ? 24
+                              : 8,
+            slc ? ""
+                : ";nand.slc_blocks=0;ftl.slc_dynamic=0;"
+                  "ftl.slc_when_full=direct;ftl.slc_fold_delay=0");
         bool ok = ssd_config_set(cfg, options, NULL);
 
         g_assert_true(ok);

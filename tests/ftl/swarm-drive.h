@@ -37,6 +37,7 @@ enum {
     DRAW_RANDOM_BLOCK,
     DRAW_DIES,
     DRAW_ZONES,
+    DRAW_PARITY_WITH,
 };
 
 /* Random numbers of one seed, a stream for each thing: an addition to one does
