@@ -3,8 +3,7 @@
  * latency-config.c - windows of predictable latency: options and sizes.
  *
  * GC is held back plane by plane (gc/hold.c).  Maps that empty blocks by
- * themselves are refused, and so is parity, of which the room in a window does
- * not know.
+ * themselves are refused.
  */
 #include "latency-config.h"
 
@@ -19,7 +18,6 @@
 static const char *needs(const SsdConfig *cfg)
 {
     return ssd_map_least_logs(cfg->mapper) ? "ftl.map=page or dftl"
-           : cfg->parity                   ? "superblock.parity=off"
            : cfg->zoned                    ? "zones.enabled=off"
                                            : NULL;
 }

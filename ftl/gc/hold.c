@@ -115,7 +115,8 @@ static uint64_t open_units(const Ssd *ssd, uint32_t plane)
         nand_block_is_slc(ssd->geo, o->block)) {
         return 0;
     }
-    return (uint64_t)(nand_block_pages(ssd->geo, o->block) - o->next_page) *
+    return (uint64_t)open_pages_left(ssd, plane,
+                                     open_index(ssd, OPEN_HOST, 0)) *
            ssd->l.units_per_page;
 }
 

@@ -7,7 +7,8 @@
  * nothing to do, or wait for a plane that has been called.  A plane with room
  * for the host looks for a victim when a page of the host has come: that of
  * other planes may have made one worth it meanwhile.  In a read-only drive
- * there may be no block to copy to.
+ * there may be no block to copy to, and in a window of predictable latency GC
+ * is held back.
  */
 #include "check.h"
 #include "gc/copies.h"
@@ -78,7 +79,8 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 bool ssd_check_wakes(const Ssd *ssd, GError **error)
 {
     if (!ssd->powered || ssd->power->recovery.on || ssd->gc->off ||
-        media_cannot_program(ssd) || media_is_read_only(ssd)) {
+        media_cannot_program(ssd) || media_is_read_only(ssd) ||
+        ssd->window == SSD_WINDOW_HOLD) {
         return true;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

@@ -415,6 +415,21 @@ static bool is_parity(const Ssd *ssd, uint32_t plane, uint32_t open)
            parity_plane(ssd, plane, o->next_page) == plane;
 }
 
+uint32_t open_pages_left(const Ssd *ssd, uint32_t plane, uint32_t open)
+{
+    const Open *o = &ssd->media->plane[plane].open[open];
+    uint32_t program = nand_block_program(ssd->geo, o->block);
+    uint32_t n = 0;
+
+    invariant(o->block != NONE);
+    for (uint32_t page = o->next_page;
+         page < nand_block_pages(ssd->geo, o->block); page += program) {
+        n += !parity_is_of(ssd, o->block) ||
+             parity_plane(ssd, plane, page) != plane;
+    }
+    return n * program;
+}
+
 void block_send_parity(Ssd *ssd, uint32_t plane, uint32_t open, bool more)
 {
     const Open *o = &ssd->media->plane[plane].open[open];

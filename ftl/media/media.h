@@ -149,6 +149,9 @@ static inline bool open_takes_data(const Ssd *ssd, uint32_t plane,
                                     ssd->geo->pages_per_block);
 }
 
+/* How many such pages the open block has left. */
+uint32_t open_pages_left(const Ssd *ssd, uint32_t plane, uint32_t open);
+
 /* Take the next page (the pages of one program) of the plane's open block of
  * that kind and stream (OPEN_GC: class), opening a free block if need be. NONE:
  * there is no block that this kind may take. */

@@ -636,7 +636,7 @@ static void set_zones(SsdConfig *cfg, const Draws *d)
         ";zones.zrwa_granularity=%" PRIu64 ";buffer.size=%" PRIu64,
         active, capacity * unit, plain * unit, area * unit,
         area ? granule * unit : 0,
-        MAX(slots * (unit + ssd_buffer_overhead(cfg->buffer)), 4096));
+        MAX(slots * (unit + ssd_buffer_overhead(cfg)), 4096));
     ok = ssd_config_set(cfg, options, NULL);
     g_assert_true(ok);
 }
@@ -793,6 +793,29 @@ static void print_options(const SsdConfig *cfg)
     fputc('\n', stderr);
 }
 
+/* Windows of predictable latency, with the least room that the drive can have
+ * for them. */
+static void set_window(SsdConfig *cfg, uint64_t seed)
+{
+    bool ok = false;
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_WINDOW);
+    if (prng_below(&r, 5)) {
+        return;
+    }
+    for (unsigned percent = 3; percent < 60 && !ok; percent++) {
+        g_autofree char *options =
+            g_strdup_printf("latency.window=10ms;latency.free=%u%%", percent);
+
+        ok = ssd_config_set(cfg, options, NULL) && ssd_config_check(cfg, NULL);
+    }
+    if (!ok) {
+        ok = ssd_config_set(cfg, "latency.window=0;latency.free=5%", NULL);
+        g_assert_true(ok);
+    }
+}
+
 /* The drive with options of the command line, and a larger spare part if it
  * needs one; as it was, if it cannot have them. */
 static SsdConfig *with_set(SsdConfig *cfg, Draws *d)
@@ -880,6 +903,7 @@ SsdConfig *draw_config(Draws *d, bool verbose)
         }
         g_assert_true(ok); /* nothing is left to change */
     }
+    set_window(cfg, d->seed);
     if (d->set) {
         cfg = with_set(cfg, d);
     }

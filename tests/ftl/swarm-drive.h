@@ -38,6 +38,7 @@ enum {
     DRAW_DIES,
     DRAW_ZONES,
     DRAW_PARITY_WITH,
+    DRAW_WINDOW = 106,
 };
 
 /* Random numbers of one seed, a stream for each thing: an addition to one does

@@ -26,6 +26,7 @@
 #include "ref.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
+#include "ssd-window.h"
 #include "swarm-drive.h"
 #include "swarm-zones.h"
 
@@ -180,15 +181,25 @@ static void set_power(Ref *ref, Prng *r)
     }
 }
 
+/* Now and then a window of predictable latency begins. */
+static void set_window(Ref *ref, Prng *r)
+{
+    if (ref->ssd->l.window_blocks > 0 && prng_below(r, 100) == 0) {
+        ssd_set_window(ref->ssd, ref->now_ns - ref->base_ns,
+                       (SsdWindow)prng_below(r, SSD_N_WINDOWS));
+    }
+}
+
 static void play(Ref *ref, Prng *r, uint64_t seed)
 {
     ZoneHost *zones = zone_host_new(ref);
-    Prng abort_rng, power_rng;
+    Prng abort_rng, power_rng, window_rng;
     Mix m;
 
     draw_mix(r, ref, &m);
     prng_seed(&abort_rng, seed, DRAW_ABORT);
     prng_seed(&power_rng, seed, DRAW_POWER);
+    prng_seed(&window_rng, seed, DRAW_WINDOW);
     for (int i = 0; i < opt_commands; i++) {
         bool torn = false;
 
@@ -197,6 +208,7 @@ static void play(Ref *ref, Prng *r, uint64_t seed)
             torn = ref_abort_one(ref, &abort_rng);
         }
         set_power(ref, &power_rng);
+        set_window(ref, &window_rng);
         pass_time(ref, r, &m);
         if (prng_below(r, 1000) < m.cut_permille) {
             ref_power_cycle(ref);

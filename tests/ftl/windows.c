@@ -7,6 +7,7 @@
 
 #include "gc/gc-internal.h"
 #include "media/media.h"
+#include "media/parity.h"
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"
@@ -42,6 +43,18 @@ static uint64_t host_programs(const Ref *r)
 
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
         n += r->ssd->media->plane[i].host_programs;
+    }
+    return n - r->ssd->inspect.count.parity_pages;
+}
+
+/* Of the pages of a block from that one on, those for data. */
+static uint64_t data_pages(const Ref *r, uint32_t plane, uint32_t page)
+{
+    uint64_t n = 0;
+
+    for (; page < PAGES; page++) {
+        n +=
+            !parity_is_on(r->ssd) || parity_plane(r->ssd, plane, page) != plane;
     }
     return n;
 }
@@ -131,16 +144,17 @@ static void check_room(const char *options, uint32_t ahead)
     programs = host_programs(r);
     for (uint32_t i = 0; i < planes; i++) {
         const Plane *p = &r->ssd->media->plane[i];
-        uint64_t left =
-            p->open[0].block == UINT32_MAX ? 0 : PAGES - p->open[0].next_page;
+        uint64_t left = p->open[0].block == UINT32_MAX
+                            ? 0
+                            : data_pages(r, i, p->open[0].next_page);
 
-        least = MIN(least, left + (p->free.n - 1 - 1) * PAGES);
+        least = MIN(least, left + (p->free.n - 1 - 1) * data_pages(r, i, 0));
     }
     g_assert_cmpuint(state(r).room_bytes, ==,
                      least * planes * r->info->page_bytes);
     ssd_window_plan(r->ssd, &plan);
     g_assert_cmpuint(plan.write_bytes, ==,
-                     (uint64_t)(FREE - 1 - 1) * PAGES * planes *
+                     (FREE - 1 - 1) * data_pages(r, 0, 0) * planes *
                          r->info->page_bytes);
     g_assert_cmpuint(plan.window_ns, ==, 10 * SECOND);
     for (uint64_t i = 0; state(r).now == SSD_WINDOW_HOLD; i++) {
@@ -170,6 +184,7 @@ static void test_room(void)
     check_room("", 0);
     check_room("superblock.row=4;", 0);
     check_room("superblock.row=2;superblock.width=drive;", 0);
+    check_room("superblock.row=4;superblock.width=4;superblock.parity=on;", 0);
 }
 
 /* The slowest read beside writes: in a window no copy is before it. */
@@ -316,8 +331,6 @@ static void test_refused(void)
 {
     refused(WINDOWS "ftl.map=fast", "latency.window: needs ftl.map=page or "
                                     "dftl");
-    refused(WINDOWS "superblock.row=2;superblock.width=2;superblock.parity=on",
-            "latency.window: needs superblock.parity=off");
     refused(WINDOWS "latency.window=10us",
             "latency.window=10000ns: allowed 0 or 1ms..1h");
     refused(WINDOWS "latency.free=3%",
