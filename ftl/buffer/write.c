@@ -446,33 +446,12 @@ void write_submit(Ssd *ssd, uint32_t j)
     ssd_wake(ssd, WORK_GC, job_at(ssd, j)->plane);
 }
 
-/* Choose a page of the plane for a job of the host, units for it if it has none
- * yet, and program it. */
-static void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
+/* A page of the plane for the job. */
+static void take_page(Ssd *ssd, uint32_t j, uint32_t plane)
 {
-    uint64_t ppa =
-        block_take_page(ssd, plane, OPEN_HOST, job_at(ssd, j)->stream);
-
-    invariant(j < ssd->media->n_jobs);
-    invariant(plane < ssd->l.n_planes && ppa != NO_PAGE);
     job_at(ssd, j)->plane = plane;
-    job_place(ssd, j, ppa);
-    if (job_at(ssd, j)->n == 0) {
-        gather_page(ssd, j);
-    } else {
-        split_job(ssd, j);
-    }
-    write_submit(ssd, j);
-}
-
-void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
-{
-    uint32_t j = job_take(ssd);
-
-    invariant(plane < ssd->l.n_planes);
-    invariant(stream < ssd->l.n_streams);
-    job_at(ssd, j)->stream = (uint8_t)stream;
-    write_send(ssd, j, plane);
+    job_place(ssd, j,
+              block_take_page(ssd, plane, OPEN_HOST, job_at(ssd, j)->stream));
 }
 
 /* A page of the plane for the stream, and units for it. */
@@ -481,15 +460,22 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
     uint32_t j = job_take(ssd);
 
     job_at(ssd, j)->stream = (uint8_t)stream;
-    job_at(ssd, j)->plane = plane;
-    job_place(ssd, j, block_take_page(ssd, plane, OPEN_HOST, stream));
+    take_page(ssd, j, plane);
     gather_page(ssd, j);
     ssd->inspect.count.rows_host_padded += job_at(ssd, j)->n == 0;
     return j;
 }
 
+void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    invariant(plane < ssd->l.n_planes);
+    invariant(stream < ssd->l.n_streams);
+    write_submit(ssd, gather(ssd, plane, stream));
+}
+
 /* Pages of a row, from this plane on, as long as there are units for them, or
- * with superblock.padding all: one multi-plane command of each die. */
+ * with superblock.padding all: one multi-plane command of each die.  A page
+ * alone, where there are no rows. */
 static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t job[32];
@@ -596,29 +582,29 @@ static bool send_next(Ssd *ssd, uint32_t stream)
         return overflow(ssd, stream);
     }
     stall_ends(ssd);
-    if (ssd->l.row_planes > 1) {
-        send_row(ssd, plane, stream);
-    } else {
-        write_send_page(ssd, plane, stream);
-    }
+    send_row(ssd, plane, stream);
     return true;
 }
+
 /* Give NAND the pages of the host that failed; false: no plane takes one. */
 static bool redo(Ssd *ssd)
 {
     while (ssd->buffer->redo.head != NONE) {
-        uint32_t slot = (uint32_t)job_units(ssd, ssd->buffer->redo.head)[0];
-        uint32_t plane =
-            alloc_pick(ssd, ssd->buffer->slot[slot].lpn,
-                       job_at(ssd, ssd->buffer->redo.head)->stream);
+        uint32_t j = ssd->buffer->redo.head;
+        uint32_t slot = (uint32_t)job_units(ssd, j)[0];
+        uint32_t plane = alloc_pick(ssd, ssd->buffer->slot[slot].lpn,
+                                    job_at(ssd, j)->stream);
 
-        if (plane == NONE && overflow_job(ssd, ssd->buffer->redo.head)) {
+        if (plane == NONE && overflow_job(ssd, j)) {
             continue;
         }
         if (plane == NONE) {
             return false;
         }
-        write_send(ssd, job_fifo_pop(ssd, &ssd->buffer->redo), plane);
+        job_fifo_pop(ssd, &ssd->buffer->redo);
+        take_page(ssd, j, plane);
+        split_job(ssd, j);
+        write_submit(ssd, j);
     }
     return true;
 }

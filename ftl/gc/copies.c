@@ -170,35 +170,22 @@ void copies_count_foreign(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
     }
 }
 
-/* The class that has units for a page in memory, or NONE. */
-uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g)
-{
-    uint32_t n = ssd->l.units_per_program;
-
-    if (g->n_staged < n) {
-        return NONE;
-    }
-    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
-        if (g->staged_of[k] >= n) {
-            return k;
-        }
-    }
-    return NONE;
-}
-
 uint32_t copies_next_class(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
-    uint32_t class = copies_ready_class(ssd, g);
+    bool last = copies_are_last(ssd, plane);
+    uint32_t any = NONE;
 
-    if (class != NONE || !copies_are_last(ssd, plane)) {
-        return class;
+    if (g->n_staged < ssd->l.units_per_program && !last) {
+        return NONE;
     }
-    for (class = 0; g->staged_of[class] == 0;) {
-        class ++;
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        if (g->staged_of[k] >= ssd->l.units_per_program) {
+            return k;
+        }
+        any = any == NONE && g->staged_of[k] > 0 ? k : any;
     }
-    invariant(class < ssd->l.n_gc_classes);
-    return class;
+    return last ? any : NONE;
 }
 
 /* The first units of the class that are staged make a page. */

@@ -48,11 +48,8 @@ void copies_ended(Ssd *ssd, uint32_t block);
 /* Forget staged units that the host has overwritten or trimmed meanwhile. */
 void copies_drop_stale(Ssd *ssd, uint32_t plane);
 
-/* The class that has units for a page in memory, or NONE. */
-uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g);
-
-/* The same; or, if the plane has read its last victim, the class whose units
- * make a page with padding. */
+/* The class that has units for a page in memory; or, if the plane has read its
+ * last victim, one whose units make a page with padding; or NONE. */
 uint32_t copies_next_class(const Ssd *ssd, uint32_t plane);
 
 /* ---- pages -------------------------------------------------------------- */

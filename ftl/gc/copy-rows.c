@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * copy-rows.c - rows of copies (superblock.row).
+ * copy-rows.c - when pages of copies are programmed: by rows, with
+ * superblock.row, or else one at a time.
  *
  * Each plane reads its own victim.  When the planes of a row have pages of
  * copies for all planes of it that are behind (media/row.h), these
@@ -91,8 +92,9 @@ bool copy_rows_full(const Ssd *ssd, uint32_t plane)
         return true;
     }
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
-        if (g->staged_of[k] >=
-            (gc_fills_rows(ssd, k) ? ssd->l.row_pages : 1) * n) {
+        bool row = ssd->l.whole_rows && gc_fills_rows(ssd, k);
+
+        if (g->staged_of[k] >= (row ? ssd->l.row_pages : 1) * n) {
             return true;
         }
     }
@@ -183,16 +185,18 @@ static bool send_row(Ssd *ssd, const CopyRow *r, uint32_t class,
     return n > 0;
 }
 
-/* A page by itself, in the plane where it comes from. */
+/* A page by itself; without rows, in the plane of the die that is behind. */
 static bool send_alone(Ssd *ssd, uint32_t plane, uint32_t class)
 {
+    uint32_t to =
+        ssd->l.whole_rows ? plane : unit_destination(ssd, plane, class);
     uint64_t ppa;
 
-    if (plane_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE ||
-        plane_is_lost(ssd, plane)) {
+    if (is_busy(ssd, to) || plane_is_lost(ssd, plane)) {
         return false;
     }
-    ppa = copies_take_page(ssd, plane, class);
+    ppa = to == plane ? copies_take_page(ssd, plane, class)
+                      : block_take_page(ssd, to, OPEN_GC, class);
     if (ppa == NO_PAGE) {
         return false;
     }
@@ -328,14 +332,27 @@ static bool try_class(Ssd *ssd, uint32_t plane, uint32_t class)
     return true;
 }
 
+/* Without rows: the next page of the plane. */
+static bool program_page(Ssd *ssd, uint32_t plane)
+{
+    uint32_t class;
+
+    if (is_busy(ssd, plane) && !unit_goes_by_die(ssd)) {
+        return false;
+    }
+    copies_drop_stale(ssd, plane);
+    class = copies_next_class(ssd, plane);
+    return class != NONE && send_alone(ssd, plane, class);
+}
+
 bool copy_rows_program(Ssd *ssd, uint32_t plane)
 {
-    const GcPlane *g = &ssd->gc->plane[plane];
-
     invariant(plane < ssd->l.n_planes);
-    if (g->n_staged < ssd->l.units_per_program &&
-        !copies_are_last(ssd, plane)) {
+    if (copies_next_class(ssd, plane) == NONE) {
         return false;
+    }
+    if (!ssd->l.whole_rows) {
+        return program_page(ssd, plane);
     }
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
         if (has_page(ssd, plane, k) && try_class(ssd, plane, k)) {

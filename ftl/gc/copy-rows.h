@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * copy-rows.h - rows of copies (copy-rows.c); with superblock.row.
+ * copy-rows.h - copies that fill rows, or with no superblock.row pages
+ * (copy-rows.c).
  */
 #ifndef VSSD_FTL_GC_COPY_ROWS_H
 #define VSSD_FTL_GC_COPY_ROWS_H
@@ -27,7 +28,7 @@ bool copy_rows_wait(const Ssd *ssd, uint32_t plane);
 /* true: pages of staged units are on their way. */
 bool copy_rows_program(Ssd *ssd, uint32_t plane);
 
-/* Has the plane read as much as it may hold back for a row? */
+/* Has the plane read as much as it may hold back? */
 bool copy_rows_full(const Ssd *ssd, uint32_t plane);
 
 /* SSD_EVENT_ROW_WAIT of the plane has come.  true: its pages wait no longer. */

@@ -18,24 +18,20 @@
 #include "media/superblock.h"
 #include "placement/placement-internal.h"
 
-/* With superblock.row: units that a plane may hold back, a row of each of
- * a few classes, and what makes no page. */
+/* Units that a plane may hold back: what makes no page, and with
+ * superblock.row a row of each of a few classes. */
 static inline uint32_t gc_most_held(const Ssd *ssd)
 {
     uint32_t rows = MIN(ssd->l.n_stream_classes, 4);
+    uint32_t pages = ssd->l.whole_rows ? rows * ssd->l.row_planes : 0;
 
-    return (rows * ssd->l.row_planes + ssd->l.n_gc_classes) *
-           ssd->l.units_per_program;
+    return (pages + ssd->l.n_gc_classes) * ssd->l.units_per_program;
 }
 
 /* Entries of GcPlane.staged. */
 static inline uint32_t gc_staged_room(const Ssd *ssd)
 {
-    uint32_t held = ssd->l.whole_rows
-                        ? gc_most_held(ssd)
-                        : ssd->l.n_gc_classes * ssd->l.units_per_program;
-
-    return held + GC_READS_PER_PLANE * ssd->l.units_per_program;
+    return gc_most_held(ssd) + GC_READS_PER_PLANE * ssd->l.units_per_program;
 }
 
 /* Do copies of the class fill rows?  Those of wear levelling only where

@@ -105,39 +105,6 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
     return true;
 }
 
-/* true: a page of staged units is on its way. */
-static bool try_program(Ssd *ssd, uint32_t plane)
-{
-    uint32_t class;
-    uint64_t ppa;
-    uint32_t to;
-
-    if (ssd->l.whole_rows) {
-        return copy_rows_program(ssd, plane);
-    }
-    if ((gc_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE &&
-         !unit_goes_by_die(ssd)) ||
-        copies_next_class(ssd, plane) == NONE) {
-        return false;
-    }
-    copies_drop_stale(ssd, plane);
-    class = copies_next_class(ssd, plane);
-    if (class == NONE) {
-        return false;
-    }
-    to = unit_destination(ssd, plane, class);
-    if (gc_load(ssd, to)->programs == GC_PROGRAMS_PER_PLANE) {
-        return false;
-    }
-    ppa = to == plane ? copies_take_page(ssd, plane, class)
-                      : block_take_page(ssd, to, OPEN_GC, class);
-    if (ppa == NO_PAGE) {
-        return false;
-    }
-    copies_program(ssd, plane, ppa, class, false);
-    return true;
-}
-
 /* Host pages that each page of the victim allows: a victim that is emptied
  * for other reasons than room need not pay for it. */
 static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
@@ -384,9 +351,7 @@ static bool paused(const Ssd *ssd, uint32_t plane)
 static bool has_enough(const Ssd *ssd, uint32_t plane)
 {
     return plane_load(ssd, plane)->reads == GC_READS_PER_PLANE ||
-           (ssd->l.whole_rows
-                ? copy_rows_full(ssd, plane)
-                : copies_ready_class(ssd, &ssd->gc->plane[plane]) != NONE);
+           copy_rows_full(ssd, plane);
 }
 
 static void step(Ssd *ssd, uint32_t plane)
@@ -408,7 +373,8 @@ static void step(Ssd *ssd, uint32_t plane)
         g->folding = true;
     }
     while (more && !yields(ssd, plane)) {
-        more = changed && (try_redo(ssd, plane) || try_program(ssd, plane));
+        more =
+            changed && (try_redo(ssd, plane) || copy_rows_program(ssd, plane));
         changed = more;
         if (has_enough(ssd, plane)) {
             continue;
@@ -422,7 +388,7 @@ static void step(Ssd *ssd, uint32_t plane)
         }
     }
     while (!media_cannot_program(ssd) && copies_are_last(ssd, plane) &&
-           try_program(ssd, plane)) {
+           copy_rows_program(ssd, plane)) {
     }
     if (g->victim == NONE && plane_is_short(ssd, p) &&
         !gc_waits_for_unit(ssd, plane)) {
