@@ -90,8 +90,7 @@ static const char *missing_part(const VssdPolicy *p)
                          ? "placement.streams of 2..16"
                          : HAS(placement, stream));
     default:
-        return NEEDS(map, VssdMapPolicy,
-                     !p->map->insert ? "map.insert" : HAS(map, victim));
+        return NEEDS(map, VssdMapPolicy, HAS(map, victim));
     }
 #undef NEEDS
 #undef HAS

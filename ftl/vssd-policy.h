@@ -253,10 +253,9 @@ typedef struct VssdBufferPolicy {
 typedef struct VssdMapPolicy {
     size_t size; /* sizeof(VssdMapPolicy) */
 
-    /* Required.  An entry comes.  Rule: move() puts it into a list. */
+    /* Optional (NULL).  An entry has come, and is at the head of list 0; a
+     * lookup has found it. */
     void (*insert)(VssdView *v, uint32_t entry);
-
-    /* Optional (NULL).  A lookup has found it. */
     void (*used)(VssdView *v, uint32_t entry);
 
     /* Required.  The entry that leaves a full cache.  Rule: it is in a list. */

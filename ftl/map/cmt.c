@@ -19,7 +19,7 @@ static void make_tables(Cmt *c)
     c->bucket = lazy_new(uint32_t, c->n_buckets);
     c->n_made = 0;
     c->free = 0;
-    for (int k = 0; k < CMT_SEGMENTS; k++) {
+    for (int k = 0; k < CMT_LISTS; k++) {
         c->list[k] = ILISTN_EMPTY;
     }
 }
@@ -27,7 +27,6 @@ static void make_tables(Cmt *c)
 void cmt_init(Cmt *c, uint32_t most)
 {
     c->most = most;
-    c->order = NULL;
     c->n_buckets = 1;
     while (c->n_buckets < most && c->n_buckets < 1U << 25) {
         c->n_buckets *= 2;
@@ -64,45 +63,14 @@ static IlistLinks links(const Cmt *c)
 
 static void list_remove(Cmt *c, uint32_t i)
 {
-    ilistn_remove(links(c), &c->list[c->entry[i].segment], i);
+    ilistn_remove(links(c), &c->list[c->entry[i].list], i);
 }
 
-static void list_push(Cmt *c, uint32_t i, uint8_t segment)
+static void list_push(Cmt *c, uint32_t i, uint32_t list)
 {
-    invariant(segment < CMT_SEGMENTS);
-    c->entry[i].segment = segment;
-    ilistn_push_head(links(c), &c->list[segment], i);
-}
-
-void cmt_touch(Cmt *c, uint32_t i)
-{
-    IlistN *protected = &c->list[CMT_PROTECTED];
-
-    invariant(i < c->n_made);
-    if (G_UNLIKELY(c->order)) {
-        c->order->used(c->order_opaque, i);
-        return;
-    }
-    list_remove(c, i);
-    list_push(c, i, CMT_PROTECTED);
-    if (protected->n > MAX(c->most / 2, 1)) {
-        uint32_t last = protected->tail;
-
-        list_remove(c, last);
-        list_push(c, last, CMT_PROBATION);
-    }
-}
-
-uint32_t cmt_victim(const Cmt *c)
-{
-    if (cmt_used(c) < c->most) {
-        return CMT_NONE;
-    }
-    if (G_UNLIKELY(c->order)) {
-        return c->order->victim(c->order_opaque);
-    }
-    return c->list[CMT_PROBATION].n > 0 ? c->list[CMT_PROBATION].tail
-                                        : c->list[CMT_PROTECTED].tail;
+    invariant(list < CMT_LISTS);
+    c->entry[i].list = (uint8_t)list;
+    ilistn_push_head(links(c), &c->list[list], i);
 }
 
 void cmt_remove(Cmt *c, uint32_t i)
@@ -116,6 +84,7 @@ void cmt_remove(Cmt *c, uint32_t i)
     }
     *link = c->entry[i].chain;
     list_remove(c, i);
+    c->entry[i].list = CMT_LISTS;
     c->entry[i].chain = c->free;
     c->free = i + 1;
 }
@@ -134,31 +103,28 @@ uint32_t cmt_insert(Cmt *c, uint64_t lpn)
     }
     c->entry[i] = (CmtEntry){.lpn = lpn, .chain = *head};
     *head = i + 1;
-    list_push(c, i, CMT_PROBATION);
-    if (G_UNLIKELY(c->order)) {
-        c->order->insert(c->order_opaque, i);
-    }
+    list_push(c, i, 0);
     return i;
 }
 
-void cmt_move(Cmt *c, uint32_t i, uint8_t segment)
+void cmt_move(Cmt *c, uint32_t i, uint32_t list)
 {
-    invariant(i < c->n_made);
+    invariant(cmt_is_used(c, i));
     list_remove(c, i);
-    list_push(c, i, segment);
+    list_push(c, i, list);
 }
 
 /* ---- check of a loaded table -------------------------------------------- */
 
-static bool segment_ok(const Cmt *c, uint8_t segment, uint64_t n_lpns)
+static bool list_ok(const Cmt *c, uint32_t list, uint64_t n_lpns)
 {
-    const IlistN *l = &c->list[segment];
+    const IlistN *l = &c->list[list];
     uint32_t prev = CMT_NONE;
     uint32_t i = l->head;
 
     for (uint32_t k = 0; k < l->n; k++) {
         if (i >= c->n_made || c->entry[i].prev != prev ||
-            c->entry[i].segment != segment || c->entry[i].lpn >= n_lpns ||
+            c->entry[i].list != list || c->entry[i].lpn >= n_lpns ||
             c->entry[i].dirty > 1 || cmt_find(c, c->entry[i].lpn) != i) {
             return false;
         }
@@ -180,7 +146,8 @@ static bool chains_ok(const Cmt *c)
         for (uint32_t at = last ? c->free : c->bucket[b]; at != 0;
              at = c->entry[at - 1].chain) {
             if (at > c->n_made || seen[at] ||
-                (!last && bucket_of(c, c->entry[at - 1].lpn) != b)) {
+                (last ? c->entry[at - 1].list != CMT_LISTS
+                      : bucket_of(c, c->entry[at - 1].lpn) != b)) {
                 return false;
             }
             seen[at] = true;
@@ -192,8 +159,10 @@ static bool chains_ok(const Cmt *c)
 
 bool cmt_check(const Cmt *c, uint64_t n_lpns)
 {
-    return c->n_made <= c->most && c->list[CMT_PROBATION].n <= c->n_made &&
-           c->list[CMT_PROTECTED].n <= c->n_made && chains_ok(c) &&
-           segment_ok(c, CMT_PROBATION, n_lpns) &&
-           segment_ok(c, CMT_PROTECTED, n_lpns);
+    bool good = c->n_made <= c->most && chains_ok(c);
+
+    for (uint32_t k = 0; good && k < CMT_LISTS; k++) {
+        good = c->list[k].n <= c->n_made && list_ok(c, k, n_lpns);
+    }
+    return good;
 }

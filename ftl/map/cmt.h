@@ -3,12 +3,8 @@
  * cmt.h - the cached mapping table of dftl.c: which units' entries are in
  * memory.
  *
- * Segmented LRU, as A. Gupta, Y. Kim and B. Urgaonkar, "DFTL: a flash
- * translation layer employing demand-based selective caching of page-level
- * address mappings", ASPLOS 2009, section 3.2 describes: an entry comes to the
- * probationary segment; used again, it goes to the protected one, which holds
- * half of the table at most and gives its least recently used entry back to the
- * probationary segment; the least recently used entry there is the one to go.
+ * Each entry is in one of the lists, in the order in which it came to the head
+ * of it; who moves entries, and which one goes, is the policy's (cmt-order.c).
  *
  * Knows numbers of units and their order.  Knows nothing of addresses, pages or
  * time.  Every call takes O(1).
@@ -29,28 +25,16 @@
 
 #define CMT_NONE ILIST_NONE
 
-enum {
-    CMT_PROBATION,
-    CMT_PROTECTED,
-    CMT_SEGMENTS,
-};
+#define CMT_LISTS 2
 
 typedef struct CmtEntry {
     uint64_t lpn;
     uint32_t chain;      /* next of its hash bucket, + 1; or of the free list */
-    uint32_t next, prev; /* of its segment, most recently used first */
+    uint32_t next, prev; /* of its list, from the head */
     uint32_t dirty_next, dirty_prev; /* the owner's, as dirty is */
-    uint8_t segment;
+    uint8_t list;                    /* CMT_LISTS: given back */
     uint8_t dirty;
 } CmtEntry;
-
-/* An order of somebody else's in place of segmented LRU: who keeps each entry
- * in one of the lists.  Required, all of them. */
-typedef struct CmtOrder {
-    void (*insert)(void *opaque, uint32_t i);
-    void (*used)(void *opaque, uint32_t i);
-    uint32_t (*victim)(void *opaque); /* there are entries */
-} CmtOrder;
 
 typedef struct Cmt {
     CmtEntry *entry;   /* most of them */
@@ -60,9 +44,7 @@ typedef struct Cmt {
     uint32_t n_buckets; /* a power of two */
     uint32_t n_made;   /* entries that have ever been used */
     uint32_t free;     /* entries given back, + 1; 0: none */
-    IlistN list[CMT_SEGMENTS]; /* most recently used first */
-    const CmtOrder *order;     /* or NULL */
-    void *order_opaque;
+    IlistN list[CMT_LISTS];
 } Cmt;
 
 void cmt_init(Cmt *c, uint32_t most);
@@ -71,24 +53,25 @@ void cmt_clear(Cmt *c);
 
 static inline uint32_t cmt_used(const Cmt *c)
 {
-    return c->list[CMT_PROBATION].n + c->list[CMT_PROTECTED].n;
+    return c->list[0].n + c->list[1].n;
+}
+
+/* Is it the number of an entry? */
+static inline bool cmt_is_used(const Cmt *c, uint32_t i)
+{
+    return i < c->n_made && c->entry[i].list < CMT_LISTS;
 }
 
 /* The entry of the unit, or CMT_NONE. */
 uint32_t cmt_find(const Cmt *c, uint64_t lpn);
 
-/* The entry is used again. */
-void cmt_touch(Cmt *c, uint32_t i);
-
-/* The entry to go, if the table is full; else CMT_NONE. */
-uint32_t cmt_victim(const Cmt *c);
-
 void cmt_remove(Cmt *c, uint32_t i);
 
-/* For CmtOrder: the entry to the head of a list. */
-void cmt_move(Cmt *c, uint32_t i, uint8_t segment);
+/* To the head of a list. */
+void cmt_move(Cmt *c, uint32_t i, uint32_t list);
 
-/* A clean entry for a unit that has none; the table is not full. */
+/* A clean entry for a unit that has none, at the head of list 0; the table is
+ * not full. */
 uint32_t cmt_insert(Cmt *c, uint64_t lpn);
 
 /* Is every number valid, of units below n_lpns? For a table that was loaded;

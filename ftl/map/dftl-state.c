@@ -64,8 +64,6 @@ static const StateRow cmt_rows[] = {
     STATE_COUNT_ROW(Cmt, n_made, N_ENTRIES),
     STATE_COUNT_ROW(Cmt, free, N_ENTRIES),
     STATE_VALUE_ROW(Cmt, list),
-    STATE_KEPT_ROW(Cmt, order),
-    STATE_KEPT_ROW(Cmt, order_opaque),
 };
 
 const StateStruct dftl_struct = {"Dftl", dftl_rows, G_N_ELEMENTS(dftl_rows),
@@ -127,7 +125,7 @@ static bool check_dirty(const Ssd *ssd, LazyWalk *w, GError **error)
     uint32_t dirty = 0;
     uint32_t listed = 0;
 
-    for (int k = 0; k < CMT_SEGMENTS; k++) {
+    for (int k = 0; k < CMT_LISTS; k++) {
         for (uint32_t i = d->cmt.list[k].head; i != NONE;
              i = d->cmt.entry[i].next) {
             dirty += d->cmt.entry[i].dirty;
@@ -225,7 +223,7 @@ bool dftl_check(const Ssd *ssd, bool at_rest, GError **error)
     CHECK(cmt_check(&d->cmt, ssd->l.user_units), "the cache");
     CHECK(d->hmb.most == 0 || cmt_check(&d->hmb, ssd->l.user_units),
           "the host memory buffer");
-    for (uint32_t i = 0; i < CMT_SEGMENTS && d->hmb.most > 0; i++) {
+    for (uint32_t i = 0; i < CMT_LISTS && d->hmb.most > 0; i++) {
         for (uint32_t k = d->cmt.list[i].head; k != NONE;
              k = d->cmt.entry[k].next) {
             CHECK(!hmb_holds(&d->hmb, d->cmt.entry[k].lpn),

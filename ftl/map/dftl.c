@@ -34,8 +34,8 @@
 #include "journal/journal.h"
 #include "journal/known.h"
 #include "lazymem.h"
+#include "map/cmt-order.h"
 #include "map/dftl.h"
-#include "map/map-outside.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/aged-ops.h"
@@ -309,14 +309,14 @@ static void dftl_page_written(Ssd *ssd, uint32_t page)
 static void evict(Ssd *ssd, uint32_t cmd)
 {
     Dftl *d = ssd->map->policy_data;
-    uint32_t i = cmt_victim(&d->cmt);
-    uint32_t page;
+    uint32_t i, page;
     bool dirty;
 
-    if (i == NONE) {
+    if (cmt_used(&d->cmt) < d->cmt.most) {
         return;
     }
-    invariant(i < d->cmt.n_made);
+    i = order_victim(ssd);
+    invariant(cmt_is_used(&d->cmt, i));
     page = page_of(ssd, d->cmt.entry[i].lpn);
     dirty = d->cmt.entry[i].dirty;
     make_clean(ssd, i);
@@ -339,10 +339,13 @@ static void evict(Ssd *ssd, uint32_t cmd)
 static uint32_t insert(Ssd *ssd, uint64_t lpn, uint32_t cmd)
 {
     Dftl *d = ssd->map->policy_data;
+    uint32_t i;
 
     evict(ssd, cmd);
     hmb_take(&d->hmb, lpn);
-    return cmt_insert(&d->cmt, lpn);
+    i = cmt_insert(&d->cmt, lpn);
+    order_insert(ssd, i);
+    return i;
 }
 
 /* A part has been read: the entries that the command wanted, and if it goes on
@@ -427,7 +430,7 @@ static bool misses(Ssd *ssd, uint64_t lpn, uint64_t *in_hmb)
     if (i != NONE) {
         d->stats.lookups++;
         d->stats.hits++;
-        cmt_touch(&d->cmt, i);
+        order_used(ssd, i);
         return false;
     }
     if (!meta_in_nand(ssd, page_of(ssd, lpn))) {
@@ -622,7 +625,7 @@ static void dftl_power_lost(Ssd *ssd)
 
     invariant(!ssd->powered);
     cmt_clear(&d->cmt);
-    map_outside_forget(ssd);
+    order_forget(ssd);
     hmb_clear(&d->hmb); /* the memory of the host is gone, too */
     forget(ssd);
 }
@@ -688,7 +691,7 @@ static void dftl_init(Ssd *ssd)
     invariant(!ssd->map->policy_data);
     ssd->map->policy_data = d;
     cmt_init(&d->cmt, (uint32_t)MIN(most, ssd->l.user_units));
-    map_outside_init(ssd);
+    order_init(ssd);
     most = ssd->cfg->hmb_bytes / ssd->l.cache_entry_bytes;
     hmb_init(&d->hmb, MIN(most, ssd->l.user_units));
     d->hmb_room = d->hmb.most;

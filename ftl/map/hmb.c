@@ -32,9 +32,7 @@ bool hmb_holds(const Cmt *h, uint64_t lpn)
 void hmb_shrink(Cmt *h, uint32_t most)
 {
     while (h->most > 0 && cmt_used(h) > most) {
-        cmt_remove(h, h->list[CMT_PROBATION].n > 0
-                          ? h->list[CMT_PROBATION].tail
-                          : h->list[CMT_PROTECTED].tail);
+        cmt_remove(h, h->list[0].tail);
     }
 }
 

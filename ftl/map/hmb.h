@@ -28,8 +28,6 @@ void hmb_clear(Cmt *h);
 /* Is the entry of the lpn there? */
 bool hmb_holds(const Cmt *h, uint64_t lpn);
 
-/* Add an entry, if it is not there.  If it is full, one leaves, as cmt_victim()
- * says. */
 /* The entry joins, at the most entries that the host has room for: the oldest
  * ones leave.  Fewer than there are: the same. */
 void hmb_put(Cmt *h, uint64_t lpn, uint32_t most);

@@ -9,9 +9,13 @@
  */
 #include <string.h>
 
+#include "component.h"
 #include "gc/gc-policy.h"
 #include "journal/journal.h"
-#include "map/cmt.h"
+#include "map/cmt-order.h"
+#include "map/dftl.h"
+#include "map/map-internal.h"
+#include "outside.h"
 #include "ref-times.h"
 #include "simtime.h"
 #include "ssd-internal.h"
@@ -32,10 +36,12 @@
 
 #define MODEL_MOST 13
 
+enum { PROBATION, PROTECTED };
+
 /* Units in the order of use, the latest first, in each segment. */
 typedef struct Model {
-    uint32_t lpn[CMT_SEGMENTS][MODEL_MOST + 1];
-    uint32_t n[CMT_SEGMENTS];
+    uint32_t lpn[CMT_LISTS][MODEL_MOST + 1];
+    uint32_t n[CMT_LISTS];
 } Model;
 
 static bool model_take(Model *m, int s, uint32_t lpn)
@@ -62,54 +68,72 @@ static void model_push(Model *m, int s, uint32_t lpn)
 static bool model_use(Model *m, uint32_t lpn, uint32_t *gone)
 {
     *gone = CMT_NONE;
-    if (model_take(m, CMT_PROBATION, lpn) || model_take(m, CMT_PROTECTED, lpn)) {
-        model_push(m, CMT_PROTECTED, lpn);
-        if (m->n[CMT_PROTECTED] > MODEL_MOST / 2) {
-            model_push(m, CMT_PROBATION,
-                       m->lpn[CMT_PROTECTED][--m->n[CMT_PROTECTED]]);
+    if (model_take(m, PROBATION, lpn) || model_take(m, PROTECTED, lpn)) {
+        model_push(m, PROTECTED, lpn);
+        if (m->n[PROTECTED] > MODEL_MOST / 2) {
+            model_push(m, PROBATION, m->lpn[PROTECTED][--m->n[PROTECTED]]);
         }
         return true;
     }
-    if (m->n[CMT_PROBATION] + m->n[CMT_PROTECTED] == MODEL_MOST) {
-        int s = m->n[CMT_PROBATION] > 0 ? CMT_PROBATION : CMT_PROTECTED;
+    if (m->n[PROBATION] + m->n[PROTECTED] == MODEL_MOST) {
+        int s = m->n[PROBATION] > 0 ? PROBATION : PROTECTED;
 
         *gone = m->lpn[s][--m->n[s]];
     }
-    model_push(m, CMT_PROBATION, lpn);
+    model_push(m, PROBATION, lpn);
     return false;
 }
 
+/* The cache does as the model: a unit is used. */
+static void use_cached(Ssd *ssd, Cmt *c, Model *m, uint32_t lpn)
+{
+    uint32_t i = cmt_find(c, lpn);
+    uint32_t gone;
+
+    g_assert_cmpint(model_use(m, lpn, &gone), ==, i != CMT_NONE);
+    if (i != CMT_NONE) {
+        order_used(ssd, i);
+        return;
+    }
+    g_assert_cmpint(cmt_used(c) == MODEL_MOST, ==, gone != CMT_NONE);
+    if (gone != CMT_NONE) {
+        uint32_t victim = order_victim(ssd);
+
+        g_assert_cmpuint(c->entry[victim].lpn, ==, gone);
+        cmt_remove(c, victim);
+    }
+    order_insert(ssd, cmt_insert(c, lpn));
+}
+
+/* There is no drive: only what a policy sees of one. */
 static void test_cache(void)
 {
+    Dftl d = {.n_waiters = 0};
+    Map map = {.policy_data = &d};
+    Ssd ssd = {.map = &map, .cfg = ssd_config_new()};
+    NandGeometry geo = {.n_blocks = 0};
     Model m = {.n = {0}};
     Prng rng;
-    Cmt c;
 
-    cmt_init(&c, MODEL_MOST);
+    ssd.geo = &geo;
+    ssd.cfg->map_cache_bytes = MODEL_MOST;
+    ssd.l.cache_entry_bytes = 1;
+    ssd.l.n_map_pages = 1;
+    ssd.l.user_units = 60;
+    cmt_init(&d.cmt, MODEL_MOST);
+    order_init(&ssd);
     prng_seed(&rng, 1, 1);
     for (int k = 0; k < 200000; k++) {
-        uint32_t lpn = (uint32_t)prng_below(&rng, prng_below(&rng, 2) ? 10 : 60);
-        uint32_t i = cmt_find(&c, lpn);
-        uint32_t victim = cmt_victim(&c);
-        uint32_t gone;
-        bool there = model_use(&m, lpn, &gone);
-
-        g_assert_cmpint(there, ==, i != CMT_NONE);
-        if (there) {
-            cmt_touch(&c, i);
-        } else {
-            g_assert_cmpint(victim == CMT_NONE, ==, gone == CMT_NONE);
-            if (victim != CMT_NONE) {
-                g_assert_cmpuint(c.entry[victim].lpn, ==, gone);
-                cmt_remove(&c, victim);
-            }
-            cmt_insert(&c, lpn);
-        }
-        g_assert_true(k % 1000 || cmt_check(&c, 60));
+        use_cached(&ssd, &d.cmt, &m,
+                   (uint32_t)prng_below(&rng, prng_below(&rng, 2) ? 10 : 60));
+        g_assert_true(k % 1000 || cmt_check(&d.cmt, 60));
     }
-    cmt_clear(&c);
-    g_assert_cmpuint(cmt_find(&c, 3), ==, CMT_NONE);
-    cmt_destroy(&c);
+    g_assert_true(outside_works(ssd.outside[VSSD_POLICY_MAP]));
+    cmt_clear(&d.cmt);
+    g_assert_cmpuint(cmt_find(&d.cmt, 3), ==, CMT_NONE);
+    cmt_destroy(&d.cmt);
+    outside_component.destroy(&ssd);
+    ssd_config_free(ssd.cfg);
 }
 
 /* ---- by hand ------------------------------------------------------------- */

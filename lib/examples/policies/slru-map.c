@@ -15,11 +15,6 @@
 
 enum { PROBATION, PROTECTED };
 
-static void slru_insert(VssdView *v, uint32_t entry)
-{
-    v->list->move(v, entry, PROBATION);
-}
-
 static void slru_used(VssdView *v, uint32_t entry)
 {
     uint32_t half = v->shape->map_entries / 2;
@@ -39,7 +34,6 @@ static uint32_t slru_victim(VssdView *v)
 
 static const VssdMapPolicy slru = {
     .size = sizeof(slru),
-    .insert = slru_insert,
     .used = slru_used,
     .victim = slru_victim,
 };

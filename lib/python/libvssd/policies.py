@@ -312,7 +312,7 @@ class BufferPolicy(Policy):
 
 
 class MapPolicy(Policy):
-    """insert(view, entry), victim(view), and used(view, entry) if it wants that."""
+    """victim(view); optional: insert(view, entry), used(view, entry)."""
 
     kind, struct, view = "map", "VssdMapPolicy", ListView
     hooks = {"insert": _ITEM, "used": _ITEM, "victim": "uint32_t(VssdView *)"}

@@ -47,9 +47,6 @@ class Lru(BufferPolicy):
 class Slru(MapPolicy):
     """The order of ftl.map=dftl."""
 
-    def insert(self, view: ListView, entry: int) -> None:
-        view.move(entry, 0)
-
     def used(self, view: ListView, entry: int) -> None:
         view.move(entry, 1)
         if view.count(1) > max(view.shape.map_entries // 2, 1):
