@@ -23,7 +23,7 @@ static const Component *const components[] = {
     &journal_component,
     /* planes and streams for pages in the blocks of media/ */
     &placement_component,
-    /* as many slots as the policy of placement/ needs */
+    /* its slots wait in the queues of streams of placement/ */
     &buffer_component,
     /* gives placement/ and buffer/ its callbacks */
     &map_component,

@@ -8,6 +8,7 @@
 #include "component.h"
 #include "outside.h"
 #include "needs.h"
+#include "lazymem.h"
 #include "nand.h"
 #include "options.h"
 #include "ssd-report.h"
@@ -81,9 +82,7 @@ static const char *missing_part(const VssdPolicy *p)
                          ? "alloc.depth of 1..64"
                          : HAS(alloc, pick));
     case VSSD_POLICY_BUFFER:
-        return NEEDS(buffer, VssdBufferPolicy,
-                     !p->buffer->insert ? "buffer.insert"
-                                        : HAS(buffer, victim));
+        return NEEDS(buffer, VssdBufferPolicy, HAS(buffer, victim));
     case VSSD_POLICY_PLACEMENT:
         return NEEDS(placement, VssdPlacementPolicy,
                      p->placement->streams < 2 || p->placement->streams > 16
@@ -200,11 +199,10 @@ bool outside_broke(Outside *o, const char *format, ...)
     return false;
 }
 
-bool outside_in_range(Outside *o, const char *function, const char *what,
-                      uint64_t number, uint64_t end)
+bool outside_out_of_range(Outside *o, const char *function, const char *what,
+                          uint64_t number, uint64_t end)
 {
-    return G_LIKELY(number < end) ||
-           outside_broke(o, "%s() with %s %" PRIu64 ": there are %" PRIu64,
+    return outside_broke(o, "%s() with %s %" PRIu64 ": there are %" PRIu64,
                          function, what, number, end);
 }
 
@@ -272,6 +270,7 @@ static VssdShape *shape_of(const Ssd *ssd)
         .die_planes = n->planes,
         .streams = ssd->l.n_streams,
         .slots = ssd->l.n_slots,
+        .slot_numbers = ssd->l.slot_records,
         .map_entries = ssd->l.n_map_pages
                            ? (uint32_t)MIN(ssd->cfg->map_cache_bytes /
                                                ssd->l.cache_entry_bytes,
@@ -280,6 +279,11 @@ static VssdShape *shape_of(const Ssd *ssd)
         .gc_choices = ssd->cfg->gc_choices,
         .gc_window = ssd->cfg->gc_window,
         .dl_threshold_ppm = ssd->cfg->dl_threshold_ppm,
+        .buffer_window_ppm = ssd->cfg->window_ppm,
+        .buffer_block_units =
+            ssd->cfg->group_bytes
+                ? (uint32_t)(ssd->cfg->group_bytes / ssd->cfg->unit_bytes)
+                : ssd->l.units_per_block,
     };
     return s;
 }
@@ -298,13 +302,13 @@ static Outside *make(Ssd *ssd, VssdPolicyKind kind, const VssdPolicy *p)
     o->view.fail = view_fail;
     prng_seed(&o->rng, ssd->cfg->seed, PURPOSE_OUTSIDE + kind);
     o->state_bytes = p->state_bytes ? p->state_bytes(o->view.shape) : 0;
-    if (o->state_bytes > VSSD_POLICY_STATE_MOST) {
+    if (o->from && o->state_bytes > VSSD_POLICY_STATE_MOST) {
         outside_broke(o, "state_bytes() said %zu, at most %d are allowed",
                       o->state_bytes, VSSD_POLICY_STATE_MOST);
         o->state_bytes = 0;
         return o;
     }
-    o->view.state = o->state_bytes ? g_malloc(o->state_bytes) : NULL;
+    o->view.state = o->state_bytes ? lazy_alloc(o->state_bytes, 1) : NULL;
     outside_reset(o);
     return o;
 }
@@ -314,7 +318,7 @@ void outside_reset(Outside *o)
     const VssdPolicy *p = o->policy;
 
     if (o->state_bytes > 0) {
-        memset(o->view.state, 0, o->state_bytes);
+        lazy_clear(o->view.state, o->state_bytes, 1);
     }
     if (p->init && outside_works(o)) {
         p->init(o->view.state, o->view.shape);
@@ -348,9 +352,8 @@ static void destroy(Ssd *ssd)
 
         if (o) {
             g_free((void *)(uintptr_t)o->view.shape);
-            g_free(o->view.state);
+            lazy_free(o->view.state, o->state_bytes, 1);
             g_free(o->fault);
-            g_free(o->adapter);
             g_free(o);
         }
     }
@@ -358,25 +361,13 @@ static void destroy(Ssd *ssd)
 
 /* ---- states -------------------------------------------------------------- */
 
-/* Bytes that the reader has no use for. */
-static bool skip(State *s, uint64_t n)
-{
-    uint8_t part[4096];
+/* The state of a policy; NULL: of one that the drive has no more. */
+typedef struct Memory {
+    uint8_t *byte;
+} Memory;
 
-    if (n > VSSD_POLICY_STATE_MOST) {
-        return state_fail(s, "it is damaged: a policy with %" PRIu64 " bytes",
-                          n);
-    }
-    for (uint64_t left = n; left > 0;) {
-        size_t now = MIN(left, sizeof(part));
-
-        if (!state_bytes(s, part, now)) {
-            return false;
-        }
-        left -= now;
-    }
-    return true;
-}
+static const StateRow memory_rows[] = {STATE_TABLE_ROW(Memory, byte, 0)};
+static const StateStruct memory_struct = STATE_STRUCT(Memory, memory_rows);
 
 /* The state of one kind.  A drive that has another policy now leaves it. */
 static bool walk_one(State *s, Outside *o, unsigned kind)
@@ -390,7 +381,8 @@ static bool walk_one(State *s, Outside *o, unsigned kind)
         return false;
     }
     if (!o || strcmp(name, o->policy->name) != 0) {
-        return s->loading && skip(s, n);
+        return s->loading &&
+               state_tables(s, &memory_struct, &(Memory){NULL}, &n);
     }
     if (n != o->state_bytes) {
         return state_fail(s,
@@ -399,7 +391,7 @@ static bool walk_one(State *s, Outside *o, unsigned kind)
                           n, name, kind_name[kind], o->state_bytes);
     }
     o->rng = rng;
-    if (n > 0 && !state_bytes(s, o->view.state, n)) {
+    if (!state_tables(s, &memory_struct, &(Memory){o->view.state}, &n)) {
         return false;
     }
     return !s->loading || !o->policy->check ||

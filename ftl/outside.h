@@ -3,9 +3,8 @@
  * outside.h - policies with the published interface (vssd-policy.h): loading
  * those from outside, their state in a drive, and the rules that they broke.
  *
- * Of ftl.gc and ftl.alloc the listed policies have it, too.  The adapters in
- * the other components (buffer/buf-outside.c, ...) make a policy of the
- * component of one, and check what it says.
+ * The listed policies have it, too.  The components have the views
+ * (gc/gc-victim.c, ...), and check what a policy says.
  */
 #ifndef VSSD_FTL_OUTSIDE_H
 #define VSSD_FTL_OUTSIDE_H
@@ -34,8 +33,7 @@ struct Outside {
     const VssdPolicy *policy;
     size_t state_bytes;
     Prng rng;
-    char *fault;   /* the rule that it broke; it is called no more */
-    void *adapter; /* the component's policy (g_free), or NULL */
+    char *fault; /* the rule that it broke; it is called no more */
 };
 
 /* ---- configuration ------------------------------------------------------- */
@@ -77,8 +75,18 @@ static inline bool outside_works(const Outside *o)
 /* The policy has broken a rule, the first one counts.  Returns false. */
 bool outside_broke(Outside *o, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/* The number is not below `end`, which breaks a rule of the function.  Returns
+ * false. */
+bool outside_out_of_range(Outside *o, const char *function, const char *what,
+                          uint64_t number, uint64_t end);
+
 /* Is the number below `end`?  Else that breaks a rule of the function. */
-bool outside_in_range(Outside *o, const char *function, const char *what,
-                      uint64_t number, uint64_t end);
+static inline bool outside_in_range(Outside *o, const char *function,
+                                    const char *what, uint64_t number,
+                                    uint64_t end)
+{
+    return G_LIKELY(number < end) ||
+           outside_out_of_range(o, function, what, number, end);
+}
 
 #endif

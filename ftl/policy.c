@@ -6,6 +6,7 @@
 #include "buffer/buffer-policy.h"
 #include "gc/gc-policy.h"
 #include "map/map-policy.h"
+#include "outside.h"
 #include "placement/alloc-policy.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -20,19 +21,10 @@ const VssdPolicy *const alloc_policies[] = {
     &alloc_random, &alloc_in_order, &alloc_random_block, NULL,
 };
 
-const BufferPolicy *const buffer_policies[] = {
-    &buf_fifo,
-    &buf_none,
-    &buf_lru,
-    &buf_cflru,
-    &buf_cflru_ef,
-    &buf_cflru_ef_sc,
-    &buf_fab,
-    &buf_bplru,
-    &buf_ccf_lru,
-    &buf_prlru,
-    &buf_clock_dnv,
-    NULL,
+const VssdPolicy *const buffer_policies[] = {
+    &buf_fifo,     &buf_none,        &buf_lru,       &buf_cflru,
+    &buf_cflru_ef, &buf_cflru_ef_sc, &buf_fab,       &buf_bplru,
+    &buf_ccf_lru,  &buf_prlru,       &buf_clock_dnv, NULL,
 };
 
 const MapPolicy *const map_policies[] = {
@@ -96,7 +88,21 @@ const char *ssd_buffer_name(unsigned i)
     return buffer_policies[i] ? buffer_policies[i]->name : NULL;
 }
 
-uint32_t ssd_buffer_overhead(unsigned policy)
+/* The policy of the configuration. */
+static const VssdPolicy *chosen(const SsdConfig *cfg, VssdPolicyKind kind,
+                                const VssdPolicy *listed)
 {
-    return buffer_policies[policy]->overhead;
+    return cfg->outside[kind] ? cfg->outside[kind]->policy : listed;
+}
+
+uint32_t ssd_buffer_overhead(const SsdConfig *cfg)
+{
+    return chosen(cfg, VSSD_POLICY_BUFFER, buffer_policies[cfg->buffer])
+        ->buffer->slot_bytes;
+}
+
+uint32_t ssd_alloc_depth(const SsdConfig *cfg)
+{
+    return chosen(cfg, VSSD_POLICY_ALLOC, alloc_policies[cfg->alloc])
+        ->alloc->depth;
 }

@@ -498,7 +498,7 @@ static bool check_units(const SsdConfig *cfg, GError **error)
                          cfg->nand.pages * (cfg->nand.page_bytes / unit);
     uint64_t program = cfg->nand.page_bytes *
                        (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
-    uint32_t overhead = ssd_buffer_overhead(cfg->buffer);
+    uint32_t overhead = ssd_buffer_overhead(cfg);
     uint64_t slots = cfg->buffer_bytes / (unit + overhead);
 
     if (unit & (unit - 1) || unit > cfg->nand.page_bytes) {

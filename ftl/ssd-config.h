@@ -89,6 +89,7 @@ typedef struct SsdLayout {
     uint64_t raw_units; /* addresses of physical units, SLC blocks' included */
     uint64_t user_units;
     uint32_t n_slots; /* units that the buffer holds */
+    uint32_t slot_records; /* the same, and some for those that are leaving */
 
     uint32_t n_streams;    /* 0..n_streams-1; 1 without streams and FDP */
     uint32_t n_groups;     /* fdp.groups; 1 without FDP */
@@ -219,7 +220,9 @@ const char *ssd_free_at_name(unsigned i);
 /* Does the mapping scheme keep the map in NAND, in translation pages? */
 bool ssd_map_in_nand(unsigned policy);
 
-/* Bytes of DRAM that a buffer policy takes beside each unit. */
-uint32_t ssd_buffer_overhead(unsigned policy);
+/* Bytes of DRAM that the buffer policy takes beside each unit; programs of the
+ * host in flight in a plane, as the allocation policy wants. */
+uint32_t ssd_buffer_overhead(const SsdConfig *cfg);
+uint32_t ssd_alloc_depth(const SsdConfig *cfg);
 
 #endif

@@ -236,6 +236,16 @@ static bool layout_logs(const SsdConfig *cfg, SsdLayout *l, GError **error)
     return true;
 }
 
+/* A slot whose room is another's already lives on until its page is programmed:
+ * so many pages per plane may be under way, and as many wait for another try.
+ */
+static uint32_t leaving_slots(const SsdConfig *cfg, const SsdLayout *l)
+{
+    return cfg->free_at == SSD_FREE_AT_DATA_IN
+               ? 2 * ssd_alloc_depth(cfg) * l->n_planes * l->units_per_program
+               : 0;
+}
+
 bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
     /* Blocks in SLC mode are a cache beside the capacity. */
@@ -246,13 +256,13 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
         .units_per_page = (uint32_t)(cfg->nand.page_bytes / cfg->unit_bytes),
         .n_planes = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies *
                     cfg->nand.planes,
-        .n_slots =
-            (uint32_t)(cfg->buffer_bytes /
-                       (cfg->unit_bytes + ssd_buffer_overhead(cfg->buffer))),
+        .n_slots = (uint32_t)(cfg->buffer_bytes /
+                              (cfg->unit_bytes + ssd_buffer_overhead(cfg))),
     };
     l->pages_per_program = cfg->nand.one_shot ? cfg->nand.cell + 1 : 1;
     l->units_per_program = l->units_per_page * l->pages_per_program;
     l->units_per_block = l->units_per_page * cfg->nand.pages;
+    l->slot_records = l->n_slots + leaving_slots(cfg, l);
     l->raw_units =
         (uint64_t)l->n_planes * cfg->nand.blocks * l->units_per_block;
     l->wide = cfg->wide_tables || l->raw_units > NUMTABLE_NARROW_MOST;

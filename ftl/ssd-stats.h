@@ -400,7 +400,8 @@
       &when_saves_counters, ssd_uncounted_ns(v->ssd),                          \
       "time with power that they took")                                        \
     V(STRING, buffer_policy, "buffer.policy", "", FIXED, NULL,                 \
-      v->ssd->buffer->policy->name, "option `buffer.policy` of the run")       \
+      v->ssd->outside[VSSD_POLICY_BUFFER]->policy->name,                       \
+      "option `buffer.policy` of the run")                                     \
     V(U64, hits, "buffer.hits", "units", RESET, NULL, buffer_hits(v->ssd),     \
       "`buffer.read_hits` + `buffer.write_hits`")                              \
     V(U64, misses, "buffer.misses", "units", RESET, NULL,                      \

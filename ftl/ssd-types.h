@@ -131,7 +131,6 @@ typedef enum SsdWork {
 
 typedef struct Outside Outside;     /* outside.h */
 typedef struct PlaneWear PlaneWear; /* gc/wear.c */
-typedef struct BufferPolicy BufferPolicy;
 typedef struct MapPolicy MapPolicy;
 
 #endif

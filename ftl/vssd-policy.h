@@ -62,11 +62,14 @@ typedef struct VssdShape {
     uint32_t dies;  /* of a chip */
     uint32_t die_planes;
     uint32_t streams;
-    uint32_t slots;       /* of the buffer */
-    uint32_t map_entries; /* that the map's cache holds; 0 without */
-    uint32_t gc_choices;  /* these three: options of listed policies */
+    uint32_t slots;        /* units that the buffer holds */
+    uint32_t slot_numbers; /* slots are below this; more may be leaving */
+    uint32_t map_entries;  /* that the map's cache holds; 0 without */
+    uint32_t gc_choices;   /* these five: options of listed policies */
     uint32_t gc_window;
     uint32_t dl_threshold_ppm;
+    uint32_t buffer_window_ppm;
+    uint32_t buffer_block_units; /* 1 or more */
 } VssdShape;
 
 typedef struct VssdView VssdView;
@@ -204,7 +207,8 @@ typedef struct VssdAllocPolicy {
  */
 
 /* Items are slots of the buffer, or entries of the map's cache.  Each is in one
- * of the lists, the newest at its head. */
+ * of the lists, the newest at its head; one that comes, at the head of list 0.
+ */
 #define VSSD_BUFFER_LISTS 4
 #define VSSD_MAP_LISTS    2
 
@@ -216,7 +220,7 @@ typedef struct VssdListView {
     uint32_t (*newer)(VssdView *v, uint32_t item);  /* of the same list */
     uint32_t (*count)(VssdView *v, uint32_t list);
 
-    /* The list of an item; VSSD_NONE: it is in none. */
+    /* Of an item. */
     uint32_t (*list_of)(VssdView *v, uint32_t item);
     uint64_t (*unit)(VssdView *v, uint32_t item);
 
@@ -226,14 +230,18 @@ typedef struct VssdListView {
 } VssdListView;
 
 typedef struct VssdBufferPolicy {
-    size_t size;      /* sizeof(VssdBufferPolicy) */
-    bool writes_only; /* data that is read is not kept */
+    size_t size;         /* sizeof(VssdBufferPolicy) */
+    bool writes_only;    /* data that is read is not kept */
+    bool write_through;  /* of listed policies without victim(), which are no
+                            caches: a write completes when it is in NAND */
+    uint32_t slot_bytes; /* of DRAM that it takes beside each unit */
 
-    /* Required.  The slot comes.  Rule: move() puts it into a list. */
+    /* Optional (NULL: VSSD_BUFFER_LISTS).  How many lists it has. */
+    uint32_t (*lists)(const VssdShape *shape);
+
+    /* Optional (NULL).  A slot has come; is written again; is read; counts as
+     * clean from now on. */
     void (*insert)(VssdView *v, uint32_t slot);
-
-    /* Optional (NULL).  It is written again; is read; counts as clean from now
-     * on. */
     void (*written)(VssdView *v, uint32_t slot);
     void (*read)(VssdView *v, uint32_t slot);
     void (*cleaned)(VssdView *v, uint32_t slot);
@@ -246,6 +254,16 @@ typedef struct VssdBufferPolicy {
     /* Required.  The slot that leaves next.  Rules: it is in a list; VSSD_NONE
      * only if no slot is. */
     uint32_t (*victim)(VssdView *v);
+
+    /* Optional (NULL).  Another slot that leaves with the victim, which was of
+     * the unit; VSSD_NONE: there is none left.  Rule: it is in a list. */
+    uint32_t (*follows)(VssdView *v, uint64_t unit);
+
+    /* Optional (NULL).  A slot that is not clean, to be written while the drive
+     * is idle, or VSSD_NONE; some of them are on their way.  Rule: it is in a
+     * list. */
+    uint32_t (*early)(VssdView *v);
+    void (*early_sent)(VssdView *v);
 } VssdBufferPolicy;
 
 /* The cache of a map in NAND (DFTL).  Reading and writing translation pages is
@@ -253,8 +271,7 @@ typedef struct VssdBufferPolicy {
 typedef struct VssdMapPolicy {
     size_t size; /* sizeof(VssdMapPolicy) */
 
-    /* Optional (NULL).  An entry has come, and is at the head of list 0; a
-     * lookup has found it. */
+    /* Optional (NULL).  An entry has come; a lookup has found it. */
     void (*insert)(VssdView *v, uint32_t entry);
     void (*used)(VssdView *v, uint32_t entry);
 

@@ -16,102 +16,76 @@
  * as clean ones, until their block goes.
  */
 #include "buffer/buf-group.h"
-#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "ssd-internal.h"
 
-static void bplru_init(Ssd *ssd)
+static size_t bplru_bytes(const VssdShape *s)
 {
-    groups_init(ssd, false);
+    return groups_bytes(s, 1);
+}
+
+static void bplru_init(void *state, const VssdShape *s)
+{
+    (void)s;
+    groups_init(state, 1);
+}
+
+static bool bplru_ok(const void *state, const VssdShape *s)
+{
+    return groups_ok(state, s, 1);
 }
 
 /* How many units of the group have now been written in order. */
-static uint32_t in_order(const Groups *gs, const Group *g, uint64_t lpn)
+static uint32_t in_order(const Group *g, uint32_t offset)
 {
-    uint32_t offset = lpn % gs->per;
-
     return offset == g->in_order ? offset + 1 : offset == 0;
 }
 
-static void written(Ssd *ssd, uint32_t slot, bool first)
+static void bplru_written(VssdView *v, uint32_t slot)
 {
-    Groups *gs = groups_of(ssd);
-    uint64_t lpn = ssd->buffer->slot[slot].lpn;
-    uint32_t number = group_number(ssd, lpn);
-    Group *g = &gs->group[number];
+    uint32_t per = v->shape->buffer_block_units;
+    uint32_t number = group_of(v, slot);
+    Groups *gs = v->state;
+    Group *g = &groups_first(gs)[number];
 
-    if (!first) {
-        group_unlink(gs, 0, number);
-    }
-    g->in_order = in_order(gs, g, lpn);
-    if (g->in_order == gs->per) {
+    g->in_order = in_order(g, (uint32_t)(v->list->unit(v, slot) % per));
+    if (g->in_order == per) {
         g->in_order = 0;
-        group_push_tail(gs, 0, number);
+        group_to_tail(gs, number, 0);
     } else {
-        group_push_head(gs, 0, number);
+        group_to_head(gs, number, 0);
     }
 }
 
-static void bplru_insert(Ssd *ssd, uint32_t slot)
+static void bplru_insert(VssdView *v, uint32_t slot)
 {
-    bool first = group_add(ssd, slot);
-
-    written(ssd, slot, first);
+    v->list->move(v, slot, group_of(v, slot));
+    bplru_written(v, slot);
 }
 
-static void bplru_write_hit(Ssd *ssd, uint32_t slot)
+static void bplru_removed(VssdView *v, uint32_t slot)
 {
-    written(ssd, slot, false);
-}
+    Groups *gs = v->state;
+    uint32_t g = group_of(v, slot);
 
-static void bplru_nothing(Ssd *ssd, uint32_t slot)
-{
-    (void)ssd;
-    (void)slot;
-}
-
-static void bplru_remove(Ssd *ssd, uint32_t slot)
-{
-    Groups *gs = groups_of(ssd);
-    uint32_t number = group_number(ssd, ssd->buffer->slot[slot].lpn);
-
-    group_drop(ssd, slot);
-    if (gs->group[number].unit.n == 0) {
-        group_unlink(gs, 0, number);
+    if (v->list->count(v, g) == 0) {
+        group_unlink(gs, g);
+        groups_first(gs)[g].in_order = 0;
     }
 }
 
-static uint32_t bplru_victim(Ssd *ssd)
+static uint32_t bplru_victim(VssdView *v)
 {
-    const Groups *gs = groups_of(ssd);
-    uint32_t number = gs->list[0].tail;
+    const Groups *gs = v->state;
+    uint32_t g = gs->list[0].tail;
 
-    return number == NONE ? NONE : gs->group[number].unit.tail;
+    return g == VSSD_NONE ? VSSD_NONE : v->list->oldest(v, g);
 }
 
-static bool bplru_sound(const Ssd *ssd)
-{
-    return groups_sound(ssd, false);
-}
-
-const BufferPolicy buf_bplru = {
-    .name = "bplru",
-    .help = "a write buffer that gives up the block not written for longest, "
-            "whole",
-    .caches = true,
-    .writes_only = true,
-    .overhead = GROUP_OVERHEAD,
-    .insert = bplru_insert,
-    .write_hit = bplru_write_hit,
-    .read_hit = bplru_nothing,
-    .remove = bplru_remove,
-    .cleaned = bplru_nothing,
-    .replace = group_replace,
-    .victim = bplru_victim,
-    .in_group = group_oldest,
-    .init = bplru_init,
-    .destroy = groups_destroy,
-    .rows = &groups_struct,
-    .state = groups_state,
-    .sound = bplru_sound,
-};
+BUFFER_POLICY(bplru, "bplru",
+              "a write buffer that gives up the block not written for longest, "
+              "whole",
+              .state_bytes = bplru_bytes, .init = bplru_init, .check = bplru_ok,
+              BUFFER_PART(.slot_bytes = GROUP_OVERHEAD, .writes_only = true,
+                          .lists = group_lists, .insert = bplru_insert,
+                          .written = bplru_written, .removed = bplru_removed,
+                          .victim = bplru_victim, .follows = group_follower));

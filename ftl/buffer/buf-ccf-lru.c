@@ -15,75 +15,66 @@
  * it is O(1) for each use.  A unit that is flushed without being evicted, which
  * the paper does not have, joins the cold clean ones if it is cold.
  */
-#include "buffer/buf-list.h"
+#include "buffer/buf-notes.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/slots.h"
-#include "ssd-internal.h"
 
 enum {
     COLD_CLEAN,
     MIXED,
 };
 
-/* Slot.writes of this policy. */
+/* The note of a slot. */
 enum {
     HOT,
     COLD,
 };
 
-static void become(Ssd *ssd, uint32_t slot, unsigned list, unsigned mark)
+static void become(VssdView *v, uint32_t slot, uint32_t list, uint8_t mark)
 {
-    ssd->buffer->slot[slot].writes = (uint8_t)mark;
-    lists_move(ssd, list, slot);
+    *note_of(v, slot) = mark;
+    v->list->move(v, slot, list);
 }
 
-static void ccf_insert(Ssd *ssd, uint32_t slot)
+static void ccf_insert(VssdView *v, uint32_t slot)
 {
-    bool clean = slot_is_clean(&ssd->buffer->slot[slot]);
-
-    ssd->buffer->slot[slot].writes = clean ? COLD : HOT;
-    lists_push(ssd, clean ? COLD_CLEAN : MIXED, slot);
-}
-
-static void ccf_hit(Ssd *ssd, uint32_t slot)
-{
-    become(ssd, slot, MIXED, HOT);
-}
-
-static void ccf_cleaned(Ssd *ssd, uint32_t slot)
-{
-    if (ssd->buffer->slot[slot].writes == COLD) {
-        lists_move(ssd, COLD_CLEAN, slot);
+    if (v->list->clean(v, slot)) {
+        become(v, slot, COLD_CLEAN, COLD);
+    } else {
+        become(v, slot, MIXED, HOT);
     }
 }
 
-static uint32_t ccf_victim(Ssd *ssd)
+static void ccf_hit(VssdView *v, uint32_t slot)
+{
+    become(v, slot, MIXED, HOT);
+}
+
+static void ccf_cleaned(VssdView *v, uint32_t slot)
+{
+    if (*note_of(v, slot) == COLD) {
+        v->list->move(v, slot, COLD_CLEAN);
+    }
+}
+
+static uint32_t ccf_victim(VssdView *v)
 {
     uint32_t slot;
 
-    while (ssd->buffer->list[COLD_CLEAN].tail == NONE &&
-           (slot = ssd->buffer->list[MIXED].tail) != NONE) {
-        if (ssd->buffer->slot[slot].writes == COLD) {
+    while (v->list->oldest(v, COLD_CLEAN) == VSSD_NONE &&
+           (slot = v->list->oldest(v, MIXED)) != VSSD_NONE) {
+        if (*note_of(v, slot) == COLD) {
             return slot;
         }
-        become(ssd, slot,
-               slot_is_clean(&ssd->buffer->slot[slot]) ? COLD_CLEAN : MIXED,
-               COLD);
+        become(v, slot, v->list->clean(v, slot) ? COLD_CLEAN : MIXED, COLD);
     }
-    return ssd->buffer->list[COLD_CLEAN].tail;
+    return v->list->oldest(v, COLD_CLEAN);
 }
 
-const BufferPolicy buf_ccf_lru = {
-    .name = "ccf-lru",
-    .help = "a cache that gives up units first that were read once, then those "
-            "that were not used again",
-    .caches = true,
-    .overhead = 1,
-    .insert = ccf_insert,
-    .write_hit = ccf_hit,
-    .read_hit = ccf_hit,
-    .remove = lists_remove,
-    .cleaned = ccf_cleaned,
-    .replace = lists_replace,
-    .victim = ccf_victim,
-};
+BUFFER_POLICY(ccf_lru, "ccf-lru",
+              "a cache that gives up units first that were read once, then "
+              "those that were not used again",
+              .state_bytes = note_bytes,
+              BUFFER_PART(.slot_bytes = 1, .insert = ccf_insert,
+                          .written = ccf_hit, .read = ccf_hit,
+                          .cleaned = ccf_cleaned, .replaced = note_replaced,
+                          .victim = ccf_victim));

@@ -8,10 +8,8 @@
  * is not flushed early when its turn comes, but goes to the list of second
  * chances with a count of 1.
  */
-#include "buffer/buf-list.h"
+#include "buffer/buf-notes.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/slots.h"
-#include "ssd-internal.h"
 
 enum {
     CLEAN,
@@ -19,74 +17,67 @@ enum {
     SECOND,
 };
 
-static void count_write(Slot *s)
+/* The note of a slot is how often it was written, up to 255. */
+static void sc_insert(VssdView *v, uint32_t slot)
 {
-    s->writes += s->writes < UINT8_MAX;
+    bool clean = v->list->clean(v, slot);
+
+    *note_of(v, slot) = !clean;
+    v->list->move(v, slot, clean ? CLEAN : DIRTY);
 }
 
-static void sc_insert(Ssd *ssd, uint32_t slot)
+static void sc_written(VssdView *v, uint32_t slot)
 {
-    Slot *s = &ssd->buffer->slot[slot];
-
-    s->writes = !slot_is_clean(s);
-    lists_push(ssd, slot_is_clean(s) ? CLEAN : DIRTY, slot);
+    *note_of(v, slot) += *note_of(v, slot) < UINT8_MAX;
+    v->list->move(v, slot,
+                  v->list->list_of(v, slot) == SECOND ? SECOND : DIRTY);
 }
 
-static void sc_write_hit(Ssd *ssd, uint32_t slot)
+static void sc_read(VssdView *v, uint32_t slot)
 {
-    Slot *s = &ssd->buffer->slot[slot];
-
-    count_write(s);
-    lists_move(ssd, s->list == CLEAN ? DIRTY : s->list, slot);
+    v->list->move(v, slot, v->list->list_of(v, slot));
 }
 
-static void sc_cleaned(Ssd *ssd, uint32_t slot)
+static void sc_cleaned(VssdView *v, uint32_t slot)
 {
-    lists_move(ssd, CLEAN, slot);
+    v->list->move(v, slot, CLEAN);
 }
 
-static uint32_t sc_victim(Ssd *ssd)
+static uint32_t sc_victim(VssdView *v)
 {
-    for (unsigned i = CLEAN; i <= SECOND; i++) {
-        if (ssd->buffer->list[i].tail != NONE) {
-            return ssd->buffer->list[i].tail;
-        }
+    uint32_t slot = VSSD_NONE;
+
+    for (uint32_t i = CLEAN; i <= SECOND && slot == VSSD_NONE; i++) {
+        slot = v->list->oldest(v, i);
     }
-    return NONE;
+    return slot;
 }
 
-static uint32_t sc_early(Ssd *ssd)
+static uint32_t sc_early(VssdView *v)
 {
     uint32_t slot;
 
-    while ((slot = ssd->buffer->list[DIRTY].tail) != NONE &&
-           ssd->buffer->slot[slot].writes > 1) {
-        ssd->buffer->slot[slot].writes = 1;
-        lists_move(ssd, SECOND, slot);
+    while ((slot = v->list->oldest(v, DIRTY)) != VSSD_NONE &&
+           *note_of(v, slot) > 1) {
+        *note_of(v, slot) = 1;
+        v->list->move(v, slot, SECOND);
     }
     return slot;
 }
 
 /* Keep the list of dirty units at least as long as that of second chances. */
-static void sc_balance(Ssd *ssd)
+static void sc_balance(VssdView *v)
 {
-    while (ssd->buffer->list[SECOND].n > ssd->buffer->list[DIRTY].n) {
-        lists_move(ssd, DIRTY, ssd->buffer->list[SECOND].tail);
+    while (v->list->count(v, SECOND) > v->list->count(v, DIRTY)) {
+        v->list->move(v, v->list->oldest(v, SECOND), DIRTY);
     }
 }
 
-const BufferPolicy buf_cflru_ef_sc = {
-    .name = "cflru-ef-sc",
-    .help = "cflru-ef that spares units which were written again",
-    .caches = true,
-    .overhead = 4,
-    .insert = sc_insert,
-    .write_hit = sc_write_hit,
-    .read_hit = lists_touch,
-    .remove = lists_remove,
-    .cleaned = sc_cleaned,
-    .replace = lists_replace,
-    .victim = sc_victim,
-    .early = sc_early,
-    .early_sent = sc_balance,
-};
+BUFFER_POLICY(cflru_ef_sc, "cflru-ef-sc",
+              "cflru-ef that spares units which were written again",
+              .state_bytes = note_bytes,
+              BUFFER_PART(.slot_bytes = 4, .insert = sc_insert,
+                          .written = sc_written, .read = sc_read,
+                          .cleaned = sc_cleaned, .replaced = note_replaced,
+                          .victim = sc_victim, .early = sc_early,
+                          .early_sent = sc_balance));

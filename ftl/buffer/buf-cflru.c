@@ -15,10 +15,7 @@
  * cflru-ef flushes early: the same source, section 2 (and I. Shin, IEEE Access
  * 8, 2020): the least recently used dirty unit.
  */
-#include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/slots.h"
-#include "ssd-internal.h"
 
 enum {
     CLEAN,
@@ -27,88 +24,61 @@ enum {
 };
 
 /* So many may be outside of the region. */
-static uint32_t most_working(const Ssd *ssd)
+static uint32_t most_working(const VssdShape *s)
 {
-    return ssd->l.n_slots -
-           (uint32_t)((uint64_t)ssd->l.n_slots * ssd->cfg->window_ppm / 1000000);
+    return s->slots -
+           (uint32_t)((uint64_t)s->slots * s->buffer_window_ppm / 1000000);
 }
 
-static void enter_region(Ssd *ssd, uint32_t slot)
+static void enter_region(VssdView *v, uint32_t slot)
 {
-    lists_push(ssd, slot_is_clean(&ssd->buffer->slot[slot]) ? CLEAN : DIRTY,
-               slot);
+    v->list->move(v, slot, v->list->clean(v, slot) ? CLEAN : DIRTY);
 }
 
-static void push(Ssd *ssd, uint32_t slot)
+static void used(VssdView *v, uint32_t slot)
 {
-    uint32_t most = most_working(ssd);
+    uint32_t most = most_working(v->shape);
 
     if (most == 0) {
-        enter_region(ssd, slot);
+        enter_region(v, slot);
         return;
     }
-    lists_push(ssd, WORKING, slot);
-    if (ssd->buffer->list[WORKING].n > most) {
-        uint32_t oldest = ssd->buffer->list[WORKING].tail;
-
-        lists_remove(ssd, oldest);
-        enter_region(ssd, oldest);
+    v->list->move(v, slot, WORKING);
+    if (v->list->count(v, WORKING) > most) {
+        enter_region(v, v->list->oldest(v, WORKING));
     }
 }
 
-static void hit(Ssd *ssd, uint32_t slot)
+static void cleaned(VssdView *v, uint32_t slot)
 {
-    lists_remove(ssd, slot);
-    push(ssd, slot);
-}
-
-static void cleaned(Ssd *ssd, uint32_t slot)
-{
-    if (ssd->buffer->slot[slot].list == DIRTY) {
-        lists_move(ssd, CLEAN, slot);
+    if (v->list->list_of(v, slot) == DIRTY) {
+        v->list->move(v, slot, CLEAN);
     }
 }
 
-static uint32_t victim(Ssd *ssd)
+static uint32_t victim(VssdView *v)
 {
-    static const unsigned order[] = {CLEAN, DIRTY, WORKING};
+    static const uint32_t order[] = {CLEAN, DIRTY, WORKING};
+    uint32_t slot = VSSD_NONE;
 
-    for (unsigned i = 0; i < G_N_ELEMENTS(order); i++) {
-        if (ssd->buffer->list[order[i]].tail != NONE) {
-            return ssd->buffer->list[order[i]].tail;
-        }
+    for (unsigned i = 0; i < G_N_ELEMENTS(order) && slot == VSSD_NONE; i++) {
+        slot = v->list->oldest(v, order[i]);
     }
-    return NONE;
+    return slot;
 }
 
-static uint32_t early(Ssd *ssd)
+static uint32_t early(VssdView *v)
 {
-    return ssd->buffer->list[DIRTY].tail;
+    return v->list->oldest(v, DIRTY);
 }
 
-const BufferPolicy buf_cflru = {
-    .name = "cflru",
-    .help = "a cache that gives up clean units first, then dirty ones",
-    .caches = true,
-    .insert = push,
-    .write_hit = hit,
-    .read_hit = hit,
-    .remove = lists_remove,
-    .cleaned = cleaned,
-    .replace = lists_replace,
-    .victim = victim,
-};
+BUFFER_POLICY(cflru, "cflru",
+              "a cache that gives up clean units first, then dirty ones",
+              BUFFER_PART(.insert = used, .written = used, .read = used,
+                          .cleaned = cleaned, .victim = victim));
 
-const BufferPolicy buf_cflru_ef = {
-    .name = "cflru-ef",
-    .help = "cflru that flushes dirty units early, while the drive is idle",
-    .caches = true,
-    .insert = push,
-    .write_hit = hit,
-    .read_hit = hit,
-    .remove = lists_remove,
-    .cleaned = cleaned,
-    .replace = lists_replace,
-    .victim = victim,
-    .early = early,
-};
+BUFFER_POLICY(cflru_ef, "cflru-ef",
+              "cflru that flushes dirty units early, while the drive is idle",
+              BUFFER_PART(.insert = used, .written = used, .read = used,
+                          .cleaned = cleaned, .victim = victim,
+                          .early = early));

@@ -21,11 +21,8 @@
  * or none.  Unlike in a write buffer, data that is read is kept, in the first
  * part.
  */
-#include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/slots.h"
-#include "lazymem.h"
-#include "ssd-internal.h"
+#include "ilist.h"
 
 enum {
     FIRST,
@@ -40,55 +37,51 @@ enum {
 
 typedef struct Link { /* by slot: in its block's chain of dirty units */
     uint32_t newer, older;
-    bool in;
+    uint32_t block; /* + 1; 0: in none */
+    uint8_t second; /* it is in the second part */
+    uint8_t used;   /* in the first part, since the hand's last visit */
 } Link;
 
 typedef struct DnvBlock {
     IlistN dirty;            /* units, newest first */
     uint32_t n_second;       /* of them, in the second part */
     uint32_t next, prev;     /* in the clock, while n_second > 0 */
-    bool used;
+    uint32_t used;
 } DnvBlock;
 
+/* The state: then the blocks by number, and the links. */
 typedef struct Dnv {
-    Link *link;
-    DnvBlock *block; /* by number */
+    Ilist clock;      /* of blocks; its hand is at the tail */
+    uint32_t leaving; /* block of the victim that was named last, or none */
     uint32_t n_blocks;
-    uint32_t per;        /* units in one */
-    Ilist clock;         /* of blocks; its hand is at the tail */
-    uint32_t most;       /* units in the second part */
-    uint32_t leaving;    /* block of the victim that was named last, or NONE */
+    DnvBlock block[];
 } Dnv;
 
 /* ---- start --------------------------------------------------------------- */
 
-static void dnv_destroy(Ssd *ssd)
+static uint32_t n_blocks(const VssdShape *s)
 {
-    Dnv *d = ssd->buffer->policy_data;
-
-    if (d) {
-        lazy_free(d->block, d->n_blocks, sizeof(DnvBlock));
-        g_free(d->link);
-        g_free(d);
-        ssd->buffer->policy_data = NULL;
-    }
+    return (uint32_t)(s->units / s->buffer_block_units + 1);
 }
 
-static void dnv_init(Ssd *ssd)
+static size_t dnv_bytes(const VssdShape *s)
 {
-    Dnv *d = g_new0(Dnv, 1);
+    return sizeof(Dnv) + n_blocks(s) * sizeof(DnvBlock) +
+           s->slot_numbers * sizeof(Link);
+}
 
-    dnv_destroy(ssd);
-    d->per = ssd->cfg->group_bytes
-                 ? (uint32_t)(ssd->cfg->group_bytes / ssd->cfg->unit_bytes)
-                 : ssd->l.units_per_block;
-    d->n_blocks = (uint32_t)(ssd->l.user_units / d->per + 1);
-    d->block = lazy_new(DnvBlock, d->n_blocks);
-    d->link = g_new0(Link, MAX(ssd->buffer->n_slot_records, ssd->l.n_slots));
+static void dnv_init(void *state, const VssdShape *s)
+{
+    Dnv *d = state;
+
     d->clock = ILIST_EMPTY;
-    d->leaving = NONE;
-    d->most = MAX(ssd->l.n_slots / SECOND_SHARE, 1);
-    ssd->buffer->policy_data = d;
+    d->leaving = VSSD_NONE;
+    d->n_blocks = n_blocks(s);
+}
+
+static Link *links_of(const Dnv *d)
+{
+    return (Link *)(d->block + d->n_blocks);
 }
 
 /* ---- the clock of blocks ------------------------------------------------- */
@@ -108,156 +101,150 @@ static void clock_drop(Dnv *d, uint32_t b)
     ilist_remove(block_links(d), &d->clock, b);
 }
 
-static DnvBlock *block_of(const Ssd *ssd, uint32_t slot)
+/* A dirty unit moves to the second part. */
+static void second_add(Dnv *d, uint32_t slot)
 {
-    Dnv *d = ssd->buffer->policy_data;
+    Link *l = &links_of(d)[slot];
+    DnvBlock *b = &d->block[l->block - 1];
 
-    return &d->block[ssd->buffer->slot[slot].lpn / d->per];
+    if (!l->second && b->n_second++ == 0) {
+        b->used = false;
+        clock_add(d, l->block - 1);
+    }
+    l->second = true;
 }
 
-static void second_count(Ssd *ssd, uint32_t slot, bool add)
+static void second_drop(Dnv *d, uint32_t slot)
 {
-    Dnv *d = ssd->buffer->policy_data;
-    DnvBlock *b = block_of(ssd, slot);
-    uint32_t number = (uint32_t)(b - d->block);
+    Link *l = &links_of(d)[slot];
 
-    if (add && b->n_second++ == 0) {
-        b->used = false;
-        clock_add(d, number);
-    } else if (!add && --b->n_second == 0) {
-        clock_drop(d, number);
+    if (l->second && --d->block[l->block - 1].n_second == 0) {
+        clock_drop(d, l->block - 1);
     }
+    l->second = false;
 }
 
 /* ---- chains of dirty units ----------------------------------------------- */
 
 static IlistLinks chain_links(const Dnv *d)
 {
-    return ILIST_LINKS(d->link, Link, older, newer);
+    return ILIST_LINKS(links_of(d), Link, older, newer);
 }
 
-static void chain_add(Ssd *ssd, uint32_t slot)
+static void chain_add(VssdView *v, uint32_t slot)
 {
-    Dnv *d = ssd->buffer->policy_data;
+    Dnv *d = v->state;
+    Link *l = &links_of(d)[slot];
+    uint32_t b =
+        (uint32_t)(v->list->unit(v, slot) / v->shape->buffer_block_units);
 
-    ilistn_push_head(chain_links(d), &block_of(ssd, slot)->dirty, slot);
-    d->link[slot].in = true;
+    if (l->block == 0) {
+        ilistn_push_head(chain_links(d), &d->block[b].dirty, slot);
+        l->block = b + 1;
+    }
 }
 
-static void chain_drop(Ssd *ssd, uint32_t slot)
+static void chain_drop(VssdView *v, uint32_t slot)
 {
-    Dnv *d = ssd->buffer->policy_data;
+    Dnv *d = v->state;
+    Link *l = &links_of(d)[slot];
 
-    ilistn_remove(chain_links(d), &block_of(ssd, slot)->dirty, slot);
-    d->link[slot].in = false;
-}
-
-/* to takes the place of from. */
-static void chain_replace(Ssd *ssd, uint32_t from, uint32_t to)
-{
-    Dnv *d = ssd->buffer->policy_data;
-
-    ilist_replace(chain_links(d), &block_of(ssd, from)->dirty.ends, from, to);
-    d->link[to].in = true;
-    d->link[from].in = false;
-}
-
-static bool is_chained(const Ssd *ssd, uint32_t slot)
-{
-    const Dnv *d = ssd->buffer->policy_data;
-
-    return d->link[slot].in;
+    second_drop(d, slot);
+    if (l->block > 0) {
+        ilistn_remove(chain_links(d), &d->block[l->block - 1].dirty, slot);
+        l->block = 0;
+    }
 }
 
 /* ---- calls of the buffer ------------------------------------------------ */
 
-static void dnv_insert(Ssd *ssd, uint32_t slot)
+static void dnv_insert(VssdView *v, uint32_t slot)
 {
-    ssd->buffer->slot[slot].writes = 0;
-    lists_push(ssd, FIRST, slot);
-    if (!slot_is_clean(&ssd->buffer->slot[slot])) {
-        chain_add(ssd, slot);
+    Dnv *d = v->state;
+
+    links_of(d)[slot].used = false;
+    if (!v->list->clean(v, slot)) {
+        chain_add(v, slot);
     }
 }
 
-static void dnv_read_hit(Ssd *ssd, uint32_t slot)
+static void dnv_read(VssdView *v, uint32_t slot)
 {
-    if (ssd->buffer->slot[slot].list == SECOND) {
-        block_of(ssd, slot)->used = true;
+    Dnv *d = v->state;
+    Link *l = &links_of(d)[slot];
+
+    if (l->second) {
+        d->block[l->block - 1].used = true;
     } else {
-        ssd->buffer->slot[slot].writes = 1;
+        l->used = true;
     }
 }
 
-static void dnv_write_hit(Ssd *ssd, uint32_t slot)
+static void dnv_written(VssdView *v, uint32_t slot)
 {
-    dnv_read_hit(ssd, slot);
-    if (!is_chained(ssd, slot)) {
-        chain_add(ssd, slot);
-    }
-}
-
-static void dnv_remove(Ssd *ssd, uint32_t slot)
-{
-    if (ssd->buffer->slot[slot].list == SECOND) {
-        second_count(ssd, slot, false);
-    }
-    if (is_chained(ssd, slot)) {
-        chain_drop(ssd, slot);
-    }
-    lists_remove(ssd, slot);
+    dnv_read(v, slot);
+    chain_add(v, slot);
 }
 
 /* A clean unit is in the first part. */
-static void dnv_cleaned(Ssd *ssd, uint32_t slot)
+static void dnv_cleaned(VssdView *v, uint32_t slot)
 {
-    if (is_chained(ssd, slot)) {
-        chain_drop(ssd, slot);
-    }
-    if (ssd->buffer->slot[slot].list == SECOND) {
-        second_count(ssd, slot, false);
-        lists_move(ssd, FIRST, slot);
+    chain_drop(v, slot);
+    if (v->list->list_of(v, slot) == SECOND) {
+        v->list->move(v, slot, FIRST);
     }
 }
 
-static void dnv_replace(Ssd *ssd, uint32_t from, uint32_t to)
+static void dnv_replaced(VssdView *v, uint32_t from, uint32_t to)
 {
-    if (is_chained(ssd, from)) {
-        chain_replace(ssd, from, to);
+    Dnv *d = v->state;
+    Link *link = links_of(d);
+
+    chain_drop(v, to);
+    link[to].used = link[from].used;
+    link[to].second = link[from].second;
+    if (link[from].block > 0) {
+        ilist_replace(chain_links(d),
+                      &d->block[link[from].block - 1].dirty.ends, from, to);
     }
-    lists_replace(ssd, from, to);
+    link[to].block = link[from].block;
+    link[from].block = 0;
+    link[from].second = false;
 }
 
 /* ---- victims ------------------------------------------------------------- */
 
-/* The oldest unit of the block on which the hand comes to rest, or NONE. */
+/* The oldest unit of the block on which the hand comes to rest, or none. */
 static uint32_t block_victim(Dnv *d)
 {
     uint32_t b;
 
-    while ((b = d->clock.tail) != NONE && d->block[b].used) {
+    while ((b = d->clock.tail) != VSSD_NONE && d->block[b].used) {
         d->block[b].used = false;
         clock_drop(d, b);
         clock_add(d, b);
     }
     d->leaving = b;
-    return b == NONE ? NONE : d->block[b].dirty.tail;
+    return b == VSSD_NONE ? VSSD_NONE : d->block[b].dirty.tail;
 }
 
-static uint32_t dnv_victim(Ssd *ssd)
+static uint32_t dnv_victim(VssdView *v)
 {
-    Dnv *d = ssd->buffer->policy_data;
+    Dnv *d = v->state;
+    uint32_t most = v->shape->slots / SECOND_SHARE;
     uint32_t slot;
 
-    d->leaving = NONE;
-    while (ssd->buffer->list[SECOND].n < d->most &&
-           (slot = ssd->buffer->list[FIRST].tail) != NONE) {
-        if (ssd->buffer->slot[slot].writes) {
-            ssd->buffer->slot[slot].writes = 0;
-            lists_touch(ssd, slot);
-        } else if (is_chained(ssd, slot)) {
-            lists_move(ssd, SECOND, slot);
-            second_count(ssd, slot, true);
+    d->leaving = VSSD_NONE;
+    while (v->list->count(v, SECOND) < MAX(most, 1) &&
+           (slot = v->list->oldest(v, FIRST)) != VSSD_NONE) {
+        Link *l = &links_of(d)[slot];
+
+        if (l->used) {
+            l->used = false;
+            v->list->move(v, slot, FIRST);
+        } else if (l->block > 0) {
+            v->list->move(v, slot, SECOND);
+            second_add(d, slot);
         } else {
             return slot;
         }
@@ -265,94 +252,41 @@ static uint32_t dnv_victim(Ssd *ssd)
     return block_victim(d);
 }
 
-static uint32_t dnv_in_group(Ssd *ssd, uint64_t lpn)
+static uint32_t dnv_follows(VssdView *v, uint64_t unit)
 {
-    const Dnv *d = ssd->buffer->policy_data;
-    uint32_t b = (uint32_t)(lpn / d->per);
+    const Dnv *d = v->state;
+    uint32_t b = (uint32_t)(unit / v->shape->buffer_block_units);
 
     return b == d->leaving && d->block[b].dirty.n > 0 ? d->block[b].dirty.tail
-                                                      : NONE;
+                                                      : VSSD_NONE;
 }
 
-/* ---- saved --------------------------------------------------------------- */
+/* ---- of a loaded state --------------------------------------------------- */
 
-enum {
-    N_LINKS,
-    N_BLOCKS,
-    N_COUNTS,
-};
-
-static const StateRow dnv_rows[] = {
-    STATE_TABLE_ROW(Dnv, link, N_LINKS), STATE_TABLE_ROW(Dnv, block, N_BLOCKS),
-    STATE_KEPT_ROW(Dnv, n_blocks),       STATE_KEPT_ROW(Dnv, per),
-    STATE_VALUE_ROW(Dnv, clock),         STATE_KEPT_ROW(Dnv, most),
-    STATE_NUMBER_ROW(Dnv, leaving),
-};
-
-static const StateStruct dnv_struct = {"Dnv", dnv_rows, G_N_ELEMENTS(dnv_rows),
-                                       sizeof(Dnv)};
-
-static bool dnv_state(Ssd *ssd, State *s)
-{
-    Dnv *d = ssd->buffer->policy_data;
-    const uint64_t counts[N_COUNTS] = {
-        [N_LINKS] = MAX(ssd->buffer->n_slot_records, ssd->l.n_slots),
-        [N_BLOCKS] = d->n_blocks,
-    };
-
-    return state_values(s, &dnv_struct, d) &&
-           state_tables(s, &dnv_struct, d, counts);
-}
-
-static bool flag_ok(const bool *flag)
-{
-    uint8_t v;
-
-    memcpy(&v, flag, 1);
-    return v <= 1;
-}
-
-/* A link is that of a dirty unit; one in the second part has a link. */
-static bool links_ok(const Ssd *ssd, const Dnv *d, uint64_t *n_links)
-{
-    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
-        const Slot *s = &ssd->buffer->slot[i];
-        bool listed = s->state != SLOT_FREE && s->listed;
-
-        if (!flag_ok(&d->link[i].in) ||
-            (d->link[i].in && (!listed || s->state != SLOT_DIRTY)) ||
-            (listed && s->list == SECOND && !d->link[i].in)) {
-            return false;
-        }
-        *n_links += d->link[i].in;
-    }
-    return true;
-}
-
-static bool chain_ok(const Ssd *ssd, const Dnv *d, uint32_t b)
+static bool chain_ok(const Dnv *d, uint32_t b, uint32_t n_links)
 {
     const DnvBlock *x = &d->block[b];
+    const Link *link = links_of(d);
     uint32_t second = 0;
-    uint32_t newer = NONE;
+    uint32_t newer = VSSD_NONE;
     uint32_t i = x->dirty.head;
 
     for (uint32_t k = 0; k < x->dirty.n; k++) {
-        if (i >= ssd->buffer->n_slot_records || !d->link[i].in ||
-            d->link[i].newer != newer ||
-            ssd->buffer->slot[i].lpn / d->per != b) {
+        if (i >= n_links || link[i].block != b + 1 || link[i].newer != newer ||
+            link[i].second > 1) {
             return false;
         }
-        second += ssd->buffer->slot[i].list == SECOND;
+        second += link[i].second;
         newer = i;
-        i = d->link[i].older;
+        i = link[i].older;
     }
-    return flag_ok(&x->used) && second == x->n_second &&
-           (x->dirty.n == 0 || (i == NONE && x->dirty.tail == newer));
+    return second == x->n_second &&
+           (x->dirty.n == 0 || (i == VSSD_NONE && x->dirty.tail == newer));
 }
 
 static bool clock_ok(const Dnv *d, uint32_t n)
 {
-    uint32_t prev = NONE;
+    uint32_t prev = VSSD_NONE;
     uint32_t b = d->clock.head;
 
     for (uint32_t k = 0; k < n; k++) {
@@ -363,48 +297,46 @@ static bool clock_ok(const Dnv *d, uint32_t n)
         prev = b;
         b = d->block[b].next;
     }
-    return b == NONE && d->clock.tail == prev;
+    return b == VSSD_NONE && d->clock.tail == prev;
 }
 
-static bool dnv_sound(const Ssd *ssd)
+/* Each link of a block is in its chain, and each block with units in the second
+ * part in the clock. */
+static bool dnv_ok(const void *state, const VssdShape *s)
 {
-    const Dnv *d = ssd->buffer->policy_data;
-    uint64_t n_links = 0;
+    const Dnv *d = state;
     uint64_t in_chains = 0;
+    uint64_t n_links = 0;
     uint32_t n_second = 0;
 
-    if (!links_ok(ssd, d, &n_links)) {
+    if (d->n_blocks != n_blocks(s)) {
         return false;
     }
     for (uint32_t b = 0; b < d->n_blocks; b++) {
-        if (!chain_ok(ssd, d, b)) {
+        if (!chain_ok(d, b, s->slot_numbers)) {
             return false;
         }
         in_chains += d->block[b].dirty.n;
         n_second += d->block[b].n_second > 0;
     }
+    for (uint32_t i = 0; i < s->slot_numbers; i++) {
+        const Link *l = &links_of(d)[i];
+
+        n_links += l->block > 0;
+        if (l->block == 0 && l->second) {
+            return false;
+        }
+    }
     return in_chains == n_links && clock_ok(d, n_second) &&
-           (d->leaving == NONE || d->leaving < d->n_blocks);
+           (d->leaving == VSSD_NONE || d->leaving < d->n_blocks);
 }
 
-const BufferPolicy buf_clock_dnv = {
-    .name = "clock-dnv",
-    .help =
-        "a cache whose dirty units, passed over by a clock, wait for others "
-        "of their block and leave with them",
-    .caches = true,
-    .overhead = OVERHEAD,
-    .insert = dnv_insert,
-    .write_hit = dnv_write_hit,
-    .read_hit = dnv_read_hit,
-    .remove = dnv_remove,
-    .cleaned = dnv_cleaned,
-    .replace = dnv_replace,
-    .victim = dnv_victim,
-    .in_group = dnv_in_group,
-    .init = dnv_init,
-    .destroy = dnv_destroy,
-    .rows = &dnv_struct,
-    .state = dnv_state,
-    .sound = dnv_sound,
-};
+BUFFER_POLICY(clock_dnv, "clock-dnv",
+              "a cache whose dirty units, passed over by a clock, wait for "
+              "others of their block and leave with them",
+              .state_bytes = dnv_bytes, .init = dnv_init, .check = dnv_ok,
+              BUFFER_PART(.slot_bytes = OVERHEAD, .insert = dnv_insert,
+                          .written = dnv_written, .read = dnv_read,
+                          .cleaned = dnv_cleaned, .removed = chain_drop,
+                          .replaced = dnv_replaced, .victim = dnv_victim,
+                          .follows = dnv_follows));

@@ -13,93 +13,73 @@
  * (a trim) counts as used.
  */
 #include "buffer/buf-group.h"
-#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "ssd-internal.h"
 
-static void fab_init(Ssd *ssd)
+/* A list for each number of units. */
+static uint32_t n_lists(const VssdShape *s)
 {
-    groups_init(ssd, true);
+    return MIN(s->buffer_block_units, s->slots) + 1;
 }
 
-/* The group goes to the head of the list for n units, from that of was. */
-static void move(Groups *gs, uint32_t g, uint32_t was, uint32_t n)
+static size_t fab_bytes(const VssdShape *s)
 {
-    if (was > 0) {
-        group_unlink(gs, was, g);
-    }
+    return groups_bytes(s, n_lists(s));
+}
+
+static void fab_init(void *state, const VssdShape *s)
+{
+    groups_init(state, n_lists(s));
+}
+
+static bool fab_ok(const void *state, const VssdShape *s)
+{
+    return groups_ok(state, s, n_lists(s));
+}
+
+/* Something was done to the group: to the head of the list for its number of
+ * units. */
+static void touch(VssdView *v, uint32_t g)
+{
+    Groups *gs = v->state;
+    uint32_t n = v->list->count(v, g);
+
     if (n > 0) {
-        group_push_head(gs, n, g);
+        n = MIN(n, gs->n_lists - 1);
+        group_to_head(gs, g, n);
         gs->most = MAX(gs->most, n);
+    } else {
+        group_unlink(gs, g);
     }
-    while (gs->most > 0 && gs->list[gs->most].head == NONE) {
-        invariant(gs->most > 0);
+    while (gs->most > 0 && gs->list[gs->most].head == VSSD_NONE) {
         gs->most--;
     }
 }
 
-static void fab_insert(Ssd *ssd, uint32_t slot)
+static void fab_insert(VssdView *v, uint32_t slot)
 {
-    Groups *gs = groups_of(ssd);
-    uint32_t g = group_number(ssd, ssd->buffer->slot[slot].lpn);
+    uint32_t g = group_of(v, slot);
 
-    group_add(ssd, slot);
-    move(gs, g, gs->group[g].unit.n - 1, gs->group[g].unit.n);
+    v->list->move(v, slot, g);
+    touch(v, g);
 }
 
-static void fab_hit(Ssd *ssd, uint32_t slot)
+static void fab_changed(VssdView *v, uint32_t slot)
 {
-    Groups *gs = groups_of(ssd);
-    uint32_t g = group_number(ssd, ssd->buffer->slot[slot].lpn);
-
-    move(gs, g, gs->group[g].unit.n, gs->group[g].unit.n);
+    touch(v, group_of(v, slot));
 }
 
-static void fab_remove(Ssd *ssd, uint32_t slot)
+static uint32_t fab_victim(VssdView *v)
 {
-    Groups *gs = groups_of(ssd);
-    uint32_t g = group_number(ssd, ssd->buffer->slot[slot].lpn);
+    const Groups *gs = v->state;
 
-    group_drop(ssd, slot);
-    move(gs, g, gs->group[g].unit.n + 1, gs->group[g].unit.n);
+    return gs->most == 0 ? VSSD_NONE
+                         : v->list->oldest(v, gs->list[gs->most].tail);
 }
 
-static void fab_cleaned(Ssd *ssd, uint32_t slot)
-{
-    (void)ssd;
-    (void)slot;
-}
-
-static uint32_t fab_victim(Ssd *ssd)
-{
-    const Groups *gs = groups_of(ssd);
-
-    return gs->most == 0
-               ? NONE
-               : gs->group[gs->list[gs->most].tail].unit.tail;
-}
-
-static bool fab_sound(const Ssd *ssd)
-{
-    return groups_sound(ssd, true);
-}
-
-const BufferPolicy buf_fab = {
-    .name = "fab",
-    .help = "a cache that gives up the block of which it holds most, whole",
-    .caches = true,
-    .overhead = GROUP_OVERHEAD,
-    .insert = fab_insert,
-    .write_hit = fab_hit,
-    .read_hit = fab_hit,
-    .remove = fab_remove,
-    .cleaned = fab_cleaned,
-    .replace = group_replace,
-    .victim = fab_victim,
-    .in_group = group_oldest,
-    .init = fab_init,
-    .destroy = groups_destroy,
-    .rows = &groups_struct,
-    .state = groups_state,
-    .sound = fab_sound,
-};
+BUFFER_POLICY(fab, "fab",
+              "a cache that gives up the block of which it holds most, whole",
+              .state_bytes = fab_bytes, .init = fab_init, .check = fab_ok,
+              BUFFER_PART(.slot_bytes = GROUP_OVERHEAD, .lists = group_lists,
+                          .insert = fab_insert, .written = fab_changed,
+                          .read = fab_changed, .removed = fab_changed,
+                          .victim = fab_victim, .follows = group_follower));

@@ -5,17 +5,13 @@
  * again keeps its place.  streams.c keeps that order.
  */
 #include "buffer/buffer-policy.h"
-#include "ssd-internal.h"
 
-const BufferPolicy buf_fifo = {
-    .name = "fifo",
-    .help = "a write buffer that is drained in order of arrival",
-};
+BUFFER_POLICY(fifo, "fifo",
+              "a write buffer that is drained in order of arrival",
+              BUFFER_PART());
 
-/* Write through: units pass through the buffer in order, and no write
- * completes before its units are in NAND. */
-const BufferPolicy buf_none = {
-    .name = "none",
-    .help = "write through: a write completes when it is in NAND",
-    .write_through = true,
-};
+/* Units pass through the buffer in order, and no write completes before its
+ * units are in NAND. */
+BUFFER_POLICY(none, "none",
+              "write through: a write completes when it is in NAND",
+              BUFFER_PART(.write_through = true));

@@ -15,10 +15,7 @@
  * probability; that of the dirty one counts DIRTY_COST times, because it must
  * be programmed
  */
-#include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/slots.h"
-#include "ssd-internal.h"
 
 enum {
     CLEAN,
@@ -29,78 +26,60 @@ enum {
 
 typedef struct History {
     uint32_t last, interval; /* in references */
+    uint32_t n;              /* of them, up to 255 */
 } History;
 
 typedef struct Prlru {
     uint32_t clock;
-    History *slot;
+    History slot[];
 } Prlru;
 
-static void prlru_destroy(Ssd *ssd)
+static size_t prlru_bytes(const VssdShape *s)
 {
-    Prlru *p = ssd->buffer->policy_data;
-
-    if (p) {
-        g_free(p->slot);
-        g_free(p);
-        ssd->buffer->policy_data = NULL;
-    }
+    return sizeof(Prlru) + s->slot_numbers * sizeof(History);
 }
 
-static void prlru_init(Ssd *ssd)
+static void prlru_insert(VssdView *v, uint32_t slot)
 {
-    Prlru *p = g_new0(Prlru, 1);
+    Prlru *p = v->state;
 
-    prlru_destroy(ssd);
-    p->slot = g_new0(History, MAX(ssd->buffer->n_slot_records, ssd->l.n_slots));
-    ssd->buffer->policy_data = p;
+    p->slot[slot] = (History){++p->clock, v->shape->slots, 1};
+    v->list->move(v, slot, v->list->clean(v, slot) ? CLEAN : DIRTY);
 }
 
-static void prlru_insert(Ssd *ssd, uint32_t slot)
+static void referenced(VssdView *v, uint32_t slot)
 {
-    Prlru *p = ssd->buffer->policy_data;
-
-    p->slot[slot] = (History){.last = ++p->clock, .interval = ssd->l.n_slots};
-    ssd->buffer->slot[slot].writes = 1;
-    lists_push(ssd, slot_is_clean(&ssd->buffer->slot[slot]) ? CLEAN : DIRTY,
-               slot);
-}
-
-static void referenced(Ssd *ssd, uint32_t slot)
-{
-    Prlru *p = ssd->buffer->policy_data;
+    Prlru *p = v->state;
     History *h = &p->slot[slot];
 
     p->clock++;
     h->interval = p->clock - h->last;
     h->last = p->clock;
-    ssd->buffer->slot[slot].writes +=
-        ssd->buffer->slot[slot].writes < UINT8_MAX;
+    h->n += h->n < UINT8_MAX;
 }
 
-static void prlru_read_hit(Ssd *ssd, uint32_t slot)
+static void prlru_read(VssdView *v, uint32_t slot)
 {
-    referenced(ssd, slot);
-    lists_touch(ssd, slot);
+    referenced(v, slot);
+    v->list->move(v, slot, v->list->list_of(v, slot));
 }
 
-static void prlru_write_hit(Ssd *ssd, uint32_t slot)
+static void prlru_written(VssdView *v, uint32_t slot)
 {
-    referenced(ssd, slot);
-    lists_move(ssd, DIRTY, slot);
+    referenced(v, slot);
+    v->list->move(v, slot, DIRTY);
 }
 
-static void prlru_cleaned(Ssd *ssd, uint32_t slot)
+static void prlru_cleaned(VssdView *v, uint32_t slot)
 {
-    lists_move(ssd, CLEAN, slot);
+    v->list->move(v, slot, CLEAN);
 }
 
-static void prlru_replace(Ssd *ssd, uint32_t from, uint32_t to)
+static void prlru_replaced(VssdView *v, uint32_t from, uint32_t to)
 {
-    Prlru *p = ssd->buffer->policy_data;
+    Prlru *p = v->state;
 
     p->slot[to] = p->slot[from];
-    lists_replace(ssd, from, to);
 }
 
 /* a + i of a unit */
@@ -111,64 +90,25 @@ static uint64_t span(const Prlru *p, uint32_t slot)
     return (uint64_t)(p->clock - h->last) + h->interval;
 }
 
-static uint32_t prlru_victim(Ssd *ssd)
+static uint32_t prlru_victim(VssdView *v)
 {
-    const Prlru *p = ssd->buffer->policy_data;
-    uint32_t clean = ssd->buffer->list[CLEAN].tail;
-    uint32_t dirty = ssd->buffer->list[DIRTY].tail;
+    const Prlru *p = v->state;
+    uint32_t clean = v->list->oldest(v, CLEAN);
+    uint32_t dirty = v->list->oldest(v, DIRTY);
 
-    if (clean == NONE || dirty == NONE) {
-        return clean == NONE ? dirty : clean;
+    if (clean == VSSD_NONE || dirty == VSSD_NONE) {
+        return clean == VSSD_NONE ? dirty : clean;
     }
-    return ssd->buffer->slot[clean].writes * span(p, dirty) <=
-                   DIRTY_COST * ssd->buffer->slot[dirty].writes * span(p, clean)
+    return p->slot[clean].n * span(p, dirty) <=
+                   DIRTY_COST * p->slot[dirty].n * span(p, clean)
                ? clean
                : dirty;
 }
 
-enum {
-    N_RECORDS,
-    N_COUNTS,
-};
-
-static const StateRow prlru_rows[] = {
-    STATE_NUMBER_ROW(Prlru, clock),
-    STATE_TABLE_ROW(Prlru, slot, N_RECORDS),
-};
-
-static const StateStruct prlru_struct = {
-    "Prlru", prlru_rows, G_N_ELEMENTS(prlru_rows), sizeof(Prlru)};
-
-static bool prlru_state(Ssd *ssd, State *s)
-{
-    const uint64_t counts[N_COUNTS] = {
-        [N_RECORDS] = MAX(ssd->buffer->n_slot_records, ssd->l.n_slots)};
-
-    return state_values(s, &prlru_struct, ssd->buffer->policy_data) &&
-           state_tables(s, &prlru_struct, ssd->buffer->policy_data, counts);
-}
-
-/* Its numbers are compared and nothing else. */
-static bool prlru_sound(const Ssd *ssd)
-{
-    return ssd->buffer->policy_data != NULL;
-}
-
-const BufferPolicy buf_prlru = {
-    .name = "prlru",
-    .help = "a cache that evicts the unit least likely to be used again",
-    .caches = true,
-    .overhead = 9,
-    .insert = prlru_insert,
-    .write_hit = prlru_write_hit,
-    .read_hit = prlru_read_hit,
-    .remove = lists_remove,
-    .cleaned = prlru_cleaned,
-    .replace = prlru_replace,
-    .victim = prlru_victim,
-    .init = prlru_init,
-    .destroy = prlru_destroy,
-    .rows = &prlru_struct,
-    .state = prlru_state,
-    .sound = prlru_sound,
-};
+BUFFER_POLICY(prlru, "prlru",
+              "a cache that evicts the unit least likely to be used again",
+              .state_bytes = prlru_bytes,
+              BUFFER_PART(.slot_bytes = 9, .insert = prlru_insert,
+                          .written = prlru_written, .read = prlru_read,
+                          .cleaned = prlru_cleaned, .replaced = prlru_replaced,
+                          .victim = prlru_victim));

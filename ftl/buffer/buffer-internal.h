@@ -15,6 +15,7 @@
 #endif
 
 #include "ssd-types.h"
+#include "vssd-policy.h"
 
 typedef enum SlotState {
     SLOT_FREE,
@@ -68,11 +69,8 @@ typedef struct Slot {
     bool released; /* its room is another unit's already */
     bool early;    /* on its way to NAND by early flush */
     bool early_done; /* was, and has not been written again */
-    uint8_t list;    /* of the policy: in which of Buffer.list it is */
-    uint8_t writes;  /* of the policy: how often it was written (saturates) */
+    uint32_t list;   /* of the policy: in which of Buffer.list it is */
 } Slot;
-
-#define BUFFER_LISTS 4
 
 typedef enum WaitFor {
     WAIT_DURABLE,
@@ -126,7 +124,7 @@ typedef struct BufferClient {
 
 typedef struct Buffer {
     const BufferClient *client;
-    const BufferPolicy *policy;
+    const VssdBufferPolicy *policy;
     OF_BUFFER Slot *slot;
     uint32_t n_slot_records; /* l.n_slots, and some for released ones */
     uint32_t free_slot;
@@ -135,8 +133,9 @@ typedef struct Buffer {
     uint32_t n_unsafe;     /* slots whose newest data is not in NAND */
     uint32_t n_dirty;      /* slots that are DIRTY */
     uint32_t n_must; /* of those, how many must not wait for a full page */
-    SlotList list[BUFFER_LISTS]; /* of the buffer policy */
-    OF_BUFFER void *policy_data; /* of the buffer policy */
+    OF_BUFFER SlotList *list; /* of the buffer policy */
+    uint32_t n_lists;
+    uint32_t n_listed;   /* slots in them */
     uint32_t n_evicting; /* victims that are not free yet */
     uint32_t n_victims;  /* of those, DIRTY and due for no other reason */
     uint32_t n_promised; /* sum of Cmd.promised */
@@ -166,5 +165,11 @@ typedef struct Buffer {
     uint32_t n_kept;
     BufferStats stats;
 } Buffer;
+
+/* Is the buffer a cache?  Else it has only data on its way to NAND. */
+static inline bool buffer_caches(const Buffer *b)
+{
+    return b->policy->victim != NULL;
+}
 
 #endif

@@ -11,8 +11,7 @@
  * command that needs the room waits.
  */
 #include "buffer/barriers.h"
-#include "buffer/buf-list.h"
-#include "buffer/buffer-policy.h"
+#include "buffer/buf-order.h"
 #include "buffer/buffer.h"
 #include "buffer/flush.h"
 #include "buffer/life.h"
@@ -64,9 +63,6 @@ void buffer_create(Ssd *ssd)
     ssd->buffer->n_victims = 0;
     ssd->buffer->n_promised = 0;
     queue_forget_slots(ssd);
-    for (unsigned i = 0; i < BUFFER_LISTS; i++) {
-        ssd->buffer->list[i] = ILISTN_EMPTY;
-    }
     g_clear_pointer(&ssd->buffer->waiter, g_free);
     ssd->buffer->free_waiter = NONE;
     ssd->buffer->n_waiters = 0;
@@ -80,9 +76,7 @@ void buffer_create(Ssd *ssd)
     ssd->buffer->stalled_since_ps = SIM_NEVER;
     ssd->buffer->early = (EarlyFlush){.busy = 0};
     buffer_set_threshold(ssd, ssd->cfg->early_threshold_ppm);
-    if (ssd->buffer->policy->init) {
-        ssd->buffer->policy->init(ssd);
-    }
+    cache_forget(ssd);
     invariant(ssd->buffer->early.limit <= ssd->l.n_slots);
 }
 
@@ -169,7 +163,7 @@ void slot_leave_dirty(Ssd *ssd, uint32_t i)
     queue_remove(ssd, i);
     slot_set_state(ssd, i, SLOT_PROGRAMMING); /* state for the policy */
     if (ssd->buffer->slot[i].listed) {
-        ssd->buffer->policy->cleaned(ssd, i);
+        cache_cleaned(ssd, i);
     }
 }
 
@@ -186,8 +180,7 @@ void slot_tell_waiters(Ssd *ssd, uint32_t w)
 static void unlist(Ssd *ssd, uint32_t i)
 {
     if (ssd->buffer->slot[i].listed) {
-        ssd->buffer->policy->remove(ssd, i);
-        ssd->buffer->slot[i].listed = false;
+        cache_remove(ssd, i);
     }
 }
 
@@ -267,7 +260,7 @@ void slot_sent(Ssd *ssd, uint32_t i)
         return;
     }
     s->sent = true;
-    if (s->evict || !ssd->buffer->policy->caches) {
+    if (s->evict || !buffer_caches(ssd->buffer)) {
         release(ssd, s);
     }
 }
@@ -291,9 +284,8 @@ void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
 
 void buffer_insert(Ssd *ssd, uint32_t i)
 {
-    if (ssd->buffer->policy->caches) {
-        ssd->buffer->slot[i].listed = true;
-        ssd->buffer->policy->insert(ssd, i);
+    if (buffer_caches(ssd->buffer)) {
+        cache_insert(ssd, i);
     }
 }
 
@@ -324,7 +316,7 @@ void buffer_read_hit(Ssd *ssd, uint32_t i)
     invariant(ssd->buffer->slot[i].state != SLOT_FREE);
     ssd->buffer->stats.read_hits++;
     if (ssd->buffer->slot[i].listed) {
-        ssd->buffer->policy->read_hit(ssd, i);
+        cache_read(ssd, i);
     }
 }
 
@@ -344,7 +336,7 @@ void buffer_write_hit(Ssd *ssd, uint32_t i)
     invariant(ssd->buffer->slot[i].state != SLOT_FREE);
     count_rewrite(ssd, s);
     if (s->listed) {
-        ssd->buffer->policy->write_hit(ssd, i);
+        cache_written(ssd, i);
     }
 }
 
@@ -354,7 +346,7 @@ void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer)
     invariant(newer < ssd->buffer->n_slot_records);
     invariant(ssd->buffer->slot[older].state == SLOT_PROGRAMMING);
     invariant(ssd->buffer->slot[older].lpn == ssd->buffer->slot[newer].lpn);
-    if (!ssd->buffer->policy->caches) {
+    if (!buffer_caches(ssd->buffer)) {
         return;
     }
     count_rewrite(ssd, &ssd->buffer->slot[older]);
@@ -362,10 +354,8 @@ void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer)
         buffer_insert(ssd, newer);
         return;
     }
-    ssd->buffer->slot[older].listed = false;
-    ssd->buffer->slot[newer].listed = true;
-    ssd->buffer->policy->replace(ssd, older, newer);
-    ssd->buffer->policy->write_hit(ssd, newer);
+    cache_replace(ssd, older, newer);
+    cache_written(ssd, newer);
 }
 
 /* ---- room ---------------------------------------------------------------- */
@@ -418,7 +408,7 @@ static void evict_slot(Ssd *ssd, uint32_t i, uint32_t *stream)
  * evicted now.  *stream: of a slot that must be programmed first. */
 static bool evict(Ssd *ssd, uint32_t *stream)
 {
-    uint32_t i = ssd->buffer->policy->victim(ssd);
+    uint32_t i = cache_victim(ssd);
     uint64_t lpn;
 
     if (i == NONE) {
@@ -427,9 +417,7 @@ static bool evict(Ssd *ssd, uint32_t *stream)
     lpn = ssd->buffer->slot[i].lpn;
     while (i != NONE) {
         evict_slot(ssd, i, stream);
-        i = ssd->buffer->policy->in_group
-                ? ssd->buffer->policy->in_group(ssd, lpn)
-                : NONE;
+        i = cache_follower(ssd, lpn);
     }
     return true;
 }
@@ -441,10 +429,10 @@ bool buffer_room(Ssd *ssd)
     if (has_room(ssd)) {
         return true;
     }
-    if (!ssd->buffer->policy->caches || ssd->buffer->policy->in_group) {
+    if (!buffer_caches(ssd->buffer) || ssd->buffer->policy->follows) {
         return false;
     }
-    i = ssd->buffer->policy->victim(ssd);
+    i = cache_victim(ssd);
     if (i == NONE || ssd->buffer->slot[i].state != SLOT_CLEAN) {
         return false;
     }
@@ -489,8 +477,7 @@ static void fill_victims(Ssd *ssd, uint32_t stream)
     uint32_t i;
 
     invariant(stream < ssd->l.n_streams);
-    while (due->n % units != 0 &&
-           (i = ssd->buffer->policy->victim(ssd)) != NONE &&
+    while (due->n % units != 0 && (i = cache_victim(ssd)) != NONE &&
            ssd->buffer->slot[i].state == SLOT_DIRTY &&
            ssd->buffer->slot[i].stream == stream) {
         start_eviction(ssd, i);
@@ -504,7 +491,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
     uint32_t stream = NONE;
 
     invariant(cmd < ssd->commands.n_cmds);
-    if (!ssd->buffer->policy->caches) {
+    if (!buffer_caches(ssd->buffer)) {
         return false;
     }
     c->room_lpn = MAX(c->room_lpn, c->next_lpn);
@@ -520,7 +507,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
                ssd->buffer->n_promised &&
            evict(ssd, &stream)) {
     }
-    if (stream != NONE && !ssd->buffer->policy->in_group) {
+    if (stream != NONE && !ssd->buffer->policy->follows) {
         fill_victims(ssd, stream);
     }
     return has_room(ssd);

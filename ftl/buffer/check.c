@@ -53,6 +53,7 @@ static bool check_slot(const Ssd *ssd, uint32_t i, bool at_rest, GError **error)
     const Slot *s = &b->slot[i];
 
     if (s->state == SLOT_FREE) {
+        CHECK(!s->listed, "slot %u is free, and in a list", i);
         return true;
     }
     CHECK(!state_is_unsafe(s->state) ||
@@ -70,7 +71,7 @@ static bool check_slot(const Ssd *ssd, uint32_t i, bool at_rest, GError **error)
     CHECK(s->state != SLOT_CLEAN || !ssd->media->spare_version ||
               s->version == unit_version(ssd, s->old_entry - 1),
           "slot %u is clean, but not as the copy in NAND", i);
-    CHECK(!ssd->buffer->policy->caches || s->listed || s->evict ||
+    CHECK(!buffer_caches(ssd->buffer) || s->listed || s->evict ||
               s->newer != NONE || s->dead,
           "slot %u in state %d is in no list", i, s->state);
     return true;
@@ -101,11 +102,11 @@ static bool check_room(const Ssd *ssd, const SlotCount *n, GError **error)
 /* ---- lists of the policy ------------------------------------------------- */
 
 /* Through next and prev. */
-static bool check_policy_list(const Ssd *ssd, unsigned list, GError **error)
+static bool check_policy_list(const Ssd *ssd, uint32_t list, GError **error)
 {
     const SlotList *l = &ssd->buffer->list[list];
     uint32_t prev = NONE;
-    uint32_t i = l->head;
+    uint32_t i = l->n > 0 ? l->head : NONE;
 
     for (uint32_t k = 0; k < l->n; k++) {
         CHECK(i < ssd->buffer->n_slot_records &&
@@ -117,8 +118,8 @@ static bool check_policy_list(const Ssd *ssd, unsigned list, GError **error)
         prev = i;
         i = ssd->buffer->slot[i].next;
     }
-    CHECK(i == NONE && l->tail == prev, "the end of list %u of the buffer",
-          list);
+    CHECK(i == NONE && (l->n == 0 || l->tail == prev),
+          "the end of list %u of the buffer", list);
     return true;
 }
 
@@ -133,7 +134,7 @@ static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
             promised += ssd->commands.cmd[i].promised;
         }
     }
-    for (unsigned i = 0; i < BUFFER_LISTS; i++) {
+    for (uint32_t i = 0; i < b->n_lists; i++) {
         if (!check_policy_list(ssd, i, error)) {
             return false;
         }
@@ -147,8 +148,9 @@ static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
           "counted; %u flushed early, %u counted",
           promised, b->n_promised, n->evicting, b->n_evicting, n->released,
           b->n_released, n->early, b->early.busy);
-    CHECK(listed == 0 || listed == n->listed, "the policy lists %u slots of %u",
-          listed, n->listed);
+    CHECK(listed == n->listed && listed == b->n_listed,
+          "the policy lists %u slots of %u, %u counted", listed, n->listed,
+          b->n_listed);
     return true;
 }
 
@@ -273,7 +275,6 @@ static bool check_rest(const Ssd *ssd, GError **error)
     CHECK(b->waiting.head == NONE && b->redo.head == NONE && b->n_promised == 0,
           "commands are in flight");
     CHECK_POOL(b->free_waiter, b->n_waiters, b->waiter, true);
-    CHECK(!b->policy->sound || b->policy->sound(ssd), "the buffer's order");
     return true;
 }
 

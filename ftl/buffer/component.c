@@ -1,39 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* component.c - the life of buffer/. */
+#include "buffer/buf-order.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/life.h"
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
 #include "component.h"
 #include "lazymem.h"
-#include "placement/alloc-policy.h"
-#include "placement/placement.h"
-
-/*
- * A released slot lives on until its page is programmed: alloc->depth pages per
- * plane may be under way, and as many wait for another try.
- */
-static void init_slots(Ssd *ssd)
-{
-    Buffer *b = ssd->buffer;
-
-    invariant(!b->slot && ssd->l.n_slots > 0);
-    b->n_slot_records = ssd->l.n_slots;
-    if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
-        b->n_slot_records += 2 * ssd->placement->policy->depth *
-                             ssd->l.n_planes * ssd->l.units_per_program;
-    }
-    b->slot = lazy_new(Slot, b->n_slot_records);
-}
 
 static bool create(Ssd *ssd, GError **error)
 {
     Buffer *b = ssd->buffer;
 
     (void)error;
-    b->policy = buffer_choose_policy(ssd);
-    init_slots(ssd);
-    if (ssd->l.whole_rows && !b->policy->caches) {
+    cache_init(ssd, buffer_policies[ssd->cfg->buffer]);
+    invariant(!b->slot && ssd->l.n_slots > 0);
+    b->n_slot_records = ssd->l.slot_records;
+    b->slot = lazy_new(Slot, b->n_slot_records);
+    if (ssd->l.whole_rows && !buffer_caches(b)) {
         b->row_wait = g_new0(RowWait, ssd->l.n_streams);
     }
     b->epoch_mask = 15;
@@ -47,9 +31,7 @@ static void destroy(Ssd *ssd)
 {
     Buffer *b = ssd->buffer;
 
-    if (b->policy->destroy) {
-        b->policy->destroy(ssd);
-    }
+    lazy_free(b->list, b->n_lists, sizeof(*b->list));
     lazy_free(b->slot, b->n_slot_records, sizeof(*b->slot));
     g_free(b->waiter);
     g_free(b->epoch);
@@ -94,6 +76,7 @@ static void power_dropped(Ssd *ssd)
 
 enum {
     N_SLOTS,
+    N_LISTS,
     N_WAITERS,
     N_EPOCHS,
     N_STREAMS,
@@ -103,7 +86,7 @@ enum {
     N_USER_UNITS,
     N_RAW_UNITS,
     N_STATES,
-    N_LISTS,
+    N_LIST_NUMBERS,
     N_COUNTS,
 };
 
@@ -132,8 +115,7 @@ static const StateRow slot_rows[] = {
     STATE_VALUE_ROW(Slot, released),
     STATE_VALUE_ROW(Slot, early),
     STATE_VALUE_ROW(Slot, early_done),
-    STATE_INDEX_ROW(Slot, list, N_LISTS),
-    STATE_NUMBER_ROW(Slot, writes),
+    STATE_INDEX_ROW(Slot, list, N_LIST_NUMBERS),
 };
 
 static const StateStruct slot_struct = STATE_STRUCT(Slot, slot_rows);
@@ -149,8 +131,9 @@ static const StateRow buffer_rows[] = {
     STATE_COUNT_ROW(Buffer, n_unsafe, N_SLOTS),
     STATE_COUNT_ROW(Buffer, n_dirty, N_SLOTS),
     STATE_COUNT_ROW(Buffer, n_must, N_SLOTS),
-    STATE_VALUE_ROW(Buffer, list),
-    STATE_KEPT_ROW(Buffer, policy_data), /* BufferPolicy.state */
+    STATE_TABLE_ROW(Buffer, list, N_LISTS),
+    STATE_KEPT_ROW(Buffer, n_lists),
+    STATE_COUNT_ROW(Buffer, n_listed, N_SLOTS),
     STATE_COUNT_ROW(Buffer, n_evicting, N_SLOTS),
     STATE_COUNT_ROW(Buffer, n_victims, N_SLOTS),
     STATE_NUMBER_ROW(Buffer, n_promised),
@@ -179,26 +162,17 @@ static const StateRow buffer_rows[] = {
 
 static const StateStruct buffer_struct = STATE_STRUCT(Buffer, buffer_rows);
 
-/* Its own, then those of the policies. */
 static const StateStruct *rows(unsigned i)
 {
-    static const StateStruct *const own[] = {&buffer_struct, &slot_struct};
+    static const StateStruct *const all[] = {&buffer_struct, &slot_struct};
 
-    if (i < G_N_ELEMENTS(own)) {
-        return own[i];
-    }
-    i -= G_N_ELEMENTS(own);
-    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
-        if ((*p)->rows && i-- == 0) {
-            return (*p)->rows;
-        }
-    }
-    return NULL;
+    return i < G_N_ELEMENTS(all) ? all[i] : NULL;
 }
 
 static void count(const Ssd *ssd, uint64_t *n)
 {
     n[N_SLOTS] = ssd->buffer->n_slot_records;
+    n[N_LISTS] = ssd->buffer->n_lists;
     n[N_WAITERS] = ssd->buffer->n_waiters;
     n[N_EPOCHS] = (uint64_t)ssd->buffer->epoch_mask + 1;
     n[N_STREAMS] = ssd->l.n_streams;
@@ -207,7 +181,7 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_USER_UNITS] = ssd->l.user_units;
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_STATES] = N_SLOT_STATES;
-    n[N_LISTS] = BUFFER_LISTS;
+    n[N_LIST_NUMBERS] = MAX(ssd->buffer->n_lists, 1);
 }
 
 static bool state(Ssd *ssd, State *s)
@@ -218,9 +192,7 @@ static bool state(Ssd *ssd, State *s)
         return false;
     }
     count(ssd, counts);
-    invariant(!ssd->buffer->policy_data == !ssd->buffer->policy->state);
-    if (!state_tables(s, &buffer_struct, ssd->buffer, counts) ||
-        (ssd->buffer->policy->state && !ssd->buffer->policy->state(ssd, s))) {
+    if (!state_tables(s, &buffer_struct, ssd->buffer, counts)) {
         return false;
     }
     if (s->loading) {

@@ -18,7 +18,7 @@
  *
  * between 5 % and 95 %.
  */
-#include "buffer/buffer-policy.h"
+#include "buffer/buf-order.h"
 #include "buffer/buffer.h"
 #include "buffer/flush.h"
 #include "buffer/slots.h"
@@ -42,7 +42,7 @@ static bool too_dirty(const Ssd *ssd)
 /* A slot to flush early that is DIRTY and not on its way, or NONE. */
 static uint32_t early_candidate(Ssd *ssd)
 {
-    uint32_t i = too_dirty(ssd) ? ssd->buffer->policy->early(ssd) : NONE;
+    uint32_t i = too_dirty(ssd) ? cache_early(ssd) : NONE;
 
     if (i == NONE || ssd->buffer->slot[i].state != SLOT_DIRTY ||
         slot_must(ssd, &ssd->buffer->slot[i])) {
@@ -79,7 +79,7 @@ static bool early_page(Ssd *ssd)
         /* Out of the dirty ones already, or it would be the next again. */
         ssd->buffer->slot[i].early = true;
         queue_make_due(ssd, i, &ssd->buffer->slot[i].force);
-        ssd->buffer->policy->cleaned(ssd, i);
+        cache_cleaned(ssd, i);
         ssd->buffer->early.busy++;
         ssd->buffer->stats.early_flushes++;
         n++;
@@ -104,9 +104,7 @@ static bool early_batch(Ssd *ssd)
         pages++;
     }
     spared = pages == 0 && early_candidate(ssd) == NONE;
-    if (ssd->buffer->policy->early_sent) {
-        ssd->buffer->policy->early_sent(ssd);
-    }
+    cache_early_sent(ssd);
     return !spared;
 }
 

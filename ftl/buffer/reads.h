@@ -38,7 +38,7 @@ void buffer_read_miss(Ssd *ssd);
 
 static inline bool buffer_keeps_reads(const Ssd *ssd)
 {
-    return ssd->buffer->policy->caches && !ssd->buffer->policy->writes_only;
+    return buffer_caches(ssd->buffer) && !ssd->buffer->policy->writes_only;
 }
 
 #endif

@@ -153,7 +153,7 @@ static bool are_ready(const Ssd *ssd, const Stream *st, uint32_t pages)
 {
     uint32_t units = st->queue.due.n + st->queue.fresh.n;
 
-    if (!ssd->buffer->policy->caches) {
+    if (!buffer_caches(ssd->buffer)) {
         return units >= pages * ssd->l.ready_units || st->queue.due.n > 0;
     }
     return st->queue.due.n > 0 &&
@@ -191,7 +191,7 @@ static uint64_t held_bit(const Ssd *ssd)
 static uint32_t next_ready(const Ssd *ssd)
 {
     bool full =
-        ssd->buffer->n_dirty == ssd->l.n_slots && !ssd->buffer->policy->caches;
+        ssd->buffer->n_dirty == ssd->l.n_slots && !buffer_caches(ssd->buffer);
     uint64_t before = (1ULL << ssd->buffer->stream_cursor) - 1;
     uint64_t free = ssd->buffer->dirty_streams & ~held_bit(ssd);
     uint64_t left = free & ~before;

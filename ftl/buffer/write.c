@@ -341,7 +341,7 @@ void write_restore(Ssd *ssd, const Slot *kept)
 
 void write_count_evictions(Ssd *ssd, uint32_t j)
 {
-    if (ssd->buffer->waiting.head == NONE || ssd->buffer->policy->caches) {
+    if (ssd->buffer->waiting.head == NONE || buffer_caches(ssd->buffer)) {
         return;
     }
     for (uint32_t k = 0; k < job_at(ssd, j)->n; k++) {

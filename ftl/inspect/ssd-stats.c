@@ -17,6 +17,7 @@
 #include "media/media-internal.h"
 #include "media/media.h"
 #include "media/parity.h"
+#include "outside.h"
 #include "placement/streams.h"
 #include "power/power.h"
 #include "ssd-internal.h"

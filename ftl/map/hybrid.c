@@ -364,7 +364,7 @@ static bool hybrid_send(Ssd *ssd, uint32_t stream)
         return true;
     }
     return (!due ||
-            (!ssd->buffer->policy->caches &&
+            (!buffer_caches(ssd->buffer) &&
              st->queue.due.n + st->queue.fresh.n >= ssd->l.ready_units)) &&
            send_from(ssd, stream, &st->queue.fresh);
 }

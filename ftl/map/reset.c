@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "lazymem.h"
 #include "map/map.h"
+#include "media/media.h"
 #include "media/blocks.h"
 #include "media/media-internal.h"
 #include "placement/streams.h"

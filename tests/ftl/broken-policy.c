@@ -21,8 +21,10 @@
 #define BUF_RANGE   30
 #define BUF_PINNED  31
 #define BUF_NONE    32
-#define BUF_NOWHERE 33
+#define BUF_FOLLOWS 33
 #define BUF_LIST    34
+#define BUF_EARLY   35
+#define BUF_LISTS   36
 #define PLACE_RANGE 40
 #define MAP_RANGE   50
 #define MAP_NONE    51
@@ -89,9 +91,7 @@ static const VssdAllocPolicy alloc = {
 
 static void buffer_insert(VssdView *v, uint32_t slot)
 {
-    if (BREAKS != BUF_NOWHERE) {
-        v->list->move(v, slot, BREAKS == BUF_LIST ? VSSD_BUFFER_LISTS : 1);
-    }
+    v->list->move(v, slot, BREAKS == BUF_LIST ? VSSD_BUFFER_LISTS : 1);
 }
 
 static uint32_t buffer_victim(VssdView *v)
@@ -111,13 +111,40 @@ static uint32_t buffer_victim(VssdView *v)
             }
         }
         return v->list->oldest(v, 1);
+    case BUF_FOLLOWS:
+    case BUF_EARLY:
+    case BUF_LISTS:
+        return v->list->oldest(v, BREAKS != BUF_LISTS);
     default:
         return VSSD_NONE;
     }
 }
 
+static uint32_t buffer_follows(VssdView *v, uint64_t unit)
+{
+    (void)unit;
+    return BREAKS == BUF_FOLLOWS ? v->shape->slot_numbers : VSSD_NONE;
+}
+
+static uint32_t buffer_early(VssdView *v)
+{
+    return BREAKS == BUF_EARLY ? v->shape->slot_numbers : VSSD_NONE;
+}
+
+static uint32_t buffer_lists(const VssdShape *shape)
+{
+    (void)shape;
+    return BREAKS == BUF_LISTS ? 0 : VSSD_BUFFER_LISTS;
+}
+
 static const VssdBufferPolicy buffer = {
-    .size = sizeof(buffer), .insert = buffer_insert, .victim = buffer_victim};
+    .size = sizeof(buffer),
+    .lists = buffer_lists,
+    .insert = BREAKS == BUF_LISTS ? 0 : buffer_insert,
+    .victim = buffer_victim,
+    .follows = buffer_follows,
+    .early = buffer_early,
+};
 
 /* ---- placement, map ------------------------------------------------------ */
 

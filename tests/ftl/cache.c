@@ -164,7 +164,7 @@ static void test_flush(void)
 }
 
 /* A drive whose pages take one unit each, with one of the policies. */
-static Ref *drive_with(const BufferPolicy *policy, const char *more)
+static Ref *drive_with(const VssdPolicy *policy, const char *more)
 {
     g_autofree char *options = g_strconcat(
         "nand.channels=1;nand.page_size=4KiB;nand.pages=16;buffer.size=64KiB;"
@@ -175,7 +175,7 @@ static Ref *drive_with(const BufferPolicy *policy, const char *more)
 
 /* Earlier writes are in NAND when it completes; it does not wait for writes
  * that come while it runs. */
-static void drain(const BufferPolicy *policy, SsdOp op)
+static void drain(const VssdPolicy *policy, SsdOp op)
 {
     Ref *r = drive_with(policy, "");
     uint64_t before;
@@ -184,18 +184,18 @@ static void drain(const BufferPolicy *policy, SsdOp op)
         write_unit(r, lpn);
     }
     before = programs(r);
-    g_assert_true(!policy->caches || before == 0);
+    g_assert_true(!policy->buffer->victim || before == 0);
     ref_submit(r, op, 0, 0, false);
     r->now_ns += 10000; /* it has begun */
     ref_collect(r);
-    g_assert_true(!policy->caches || r->n_flying == 1);
+    g_assert_true(!policy->buffer->victim || r->n_flying == 1);
     ref_submit(r, SSD_OP_WRITE, 6 * UNIT, UNIT, false);
     ref_submit(r, SSD_OP_WRITE, 1 * UNIT, UNIT, false);
     ref_drain(r);
     for (uint64_t lpn = 1; lpn <= 5; lpn++) {
         g_assert_cmpuint(r->in_nand[lpn], >, 0);
     }
-    if (policy->caches) {
+    if (policy->buffer->victim) {
         g_assert_cmpuint(programs(r), ==, 5);
         g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 2);
         ref_one(r, op, 0, 0, false);
@@ -211,7 +211,7 @@ static void drain(const BufferPolicy *policy, SsdOp op)
 }
 
 /* FUA: in NAND when it completes, and no other unit for its sake. */
-static void drain_fua(const BufferPolicy *policy)
+static void drain_fua(const VssdPolicy *policy)
 {
     Ref *r = drive_with(policy, "");
 
@@ -220,7 +220,7 @@ static void drain_fua(const BufferPolicy *policy)
     }
     ref_one(r, SSD_OP_WRITE, 2 * UNIT, UNIT, true);
     g_assert_cmpuint(r->in_nand[2], >, 0);
-    if (policy->caches) {
+    if (policy->buffer->victim) {
         g_assert_cmpuint(programs(r), ==, 1);
         g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 2);
     }
@@ -230,11 +230,11 @@ static void drain_fua(const BufferPolicy *policy)
 
 /* With power-loss protection flush and FUA have nothing to wait for; a shutdown
  * empties the buffer all the same. */
-static void drain_protected(const BufferPolicy *policy)
+static void drain_protected(const VssdPolicy *policy)
 {
     Ref *r = drive_with(policy, "buffer.plp=on");
 
-    if (policy->caches) {
+    if (policy->buffer->victim) {
         write_unit(r, 1);
         ref_one(r, SSD_OP_FLUSH, 0, 0, false);
         ref_one(r, SSD_OP_WRITE, 2 * UNIT, UNIT, true);

@@ -4,13 +4,16 @@
  * slow and obvious: an array of units, each with the name of its list and the
  * time at which it came to the head of it, searched from end to end.
  *
- * The policies are driven through their hooks alone, by random requests to a
- * buffer of a few slots; there is no drive.
+ * The policies are driven through their functions alone, by random requests to
+ * a buffer of a few slots; there is no drive.
  */
 #include <string.h>
 
-#include "buffer/buffer-internal.h"
+#include "buffer/buf-order.h"
 #include "buffer/buffer-policy.h"
+#include "component.h"
+#include "lazymem.h"
+#include "outside.h"
 #include "prng.h"
 #include "ssd-internal.h"
 #include "ssd-setup.h"
@@ -508,8 +511,9 @@ static const Rules rules[] = {
 
 typedef struct Bench {
     const Rules *rules;
-    const BufferPolicy *buf;
-    Ssd ssd; /* the members that policies read, and nothing else */
+    const VssdBufferPolicy *buf;
+    Ssd ssd; /* the members that policies see, and nothing else */
+    NandGeometry geo;
     Buffer buffer;
     Model m;
     uint32_t slot_of[UNITS]; /* or NONE */
@@ -517,47 +521,53 @@ typedef struct Bench {
     uint64_t n_victims, n_early;
 } Bench;
 
-static void bench_init(Bench *b, const Rules *r)
+static const VssdPolicy *policy_of(const Rules *r)
 {
-    *b = (Bench){.rules = r};
     for (int i = 0; buffer_policies[i]; i++) {
         if (strcmp(buffer_policies[i]->name, r->policy) == 0) {
-            b->buf = buffer_policies[i];
+            return buffer_policies[i];
         }
     }
-    g_assert_nonnull(b->buf);
+    g_assert_not_reached();
+}
+
+static void bench_init(Bench *b, const Rules *r)
+{
+    *b = (Bench){.rules = r, .buf = policy_of(r)->buffer};
     g_assert_true((b->buf->early != NULL) == (r->early != NULL));
     g_assert_true((b->buf->early_sent != NULL) == (r->balance != NULL));
     b->ssd.buffer = &b->buffer;
+    b->ssd.geo = &b->geo;
     b->ssd.cfg = ssd_config_new();
     b->ssd.cfg->window_ppm = r->window_percent * 10000;
     b->ssd.l.n_slots = SLOTS;
+    b->ssd.l.slot_records = SLOTS;
     b->ssd.buffer->slot = g_new0(Slot, SLOTS);
     b->ssd.buffer->n_slot_records = SLOTS;
     b->ssd.l.units_per_block = BLOCK;
     b->ssd.l.user_units = UNITS;
     b->m.working_most = SLOTS - SLOTS * r->window_percent / 100;
-    for (int i = 0; i < BUFFER_LISTS; i++) {
-        b->ssd.buffer->list[i] = ILISTN_EMPTY;
-    }
     memset(b->slot_of, 0xff, sizeof(b->slot_of));
-    if (b->buf->init) {
-        b->buf->init(&b->ssd);
-    }
+    cache_init(&b->ssd, policy_of(r));
+    cache_forget(&b->ssd);
 }
 
 static void bench_free(Bench *b)
 {
-    if (b->buf->destroy) {
-        b->buf->destroy(&b->ssd);
-    }
+    Outside *o = b->ssd.outside[VSSD_POLICY_BUFFER];
+
+    g_assert_true(outside_works(o));
+    g_assert_true(!o->policy->check ||
+                  o->policy->check(o->view.state, o->view.shape));
+    lazy_free(b->buffer.list, b->buffer.n_lists, sizeof(*b->buffer.list));
+    outside_component.destroy(&b->ssd);
     ssd_config_free(b->ssd.cfg);
     g_free(b->ssd.buffer->slot);
 }
 
 static void drop(Bench *b, uint32_t i)
 {
-    b->buf->remove(&b->ssd, i);
+    cache_remove(&b->ssd, i);
     b->slot_of[b->ssd.buffer->slot[i].lpn] = NONE;
     b->ssd.buffer->slot[i].state = SLOT_FREE;
     b->m.unit[i].list = NOWHERE;
@@ -571,8 +581,8 @@ static void give_up(Bench *b, uint32_t i)
 
     drop(b, i);
     b->n_victims++;
-    while (b->buf->in_group && i != NONE) {
-        i = b->buf->in_group(&b->ssd, lpn);
+    while (b->buf->follows && i != NONE) {
+        i = cache_follower(&b->ssd, lpn);
         g_assert_cmpuint(i, ==, b->rules->in_group(&b->m, lpn));
         if (i != NONE) {
             drop(b, i);
@@ -583,10 +593,10 @@ static void give_up(Bench *b, uint32_t i)
 /* The victim, which both name; to name it once more changes nothing. */
 static uint32_t compare_victims(Bench *b)
 {
-    uint32_t ours = b->buf->victim(&b->ssd);
+    uint32_t ours = cache_victim(&b->ssd);
 
     g_assert_cmpuint(ours, ==, b->rules->victim(&b->m));
-    g_assert_cmpuint(b->buf->victim(&b->ssd), ==, ours);
+    g_assert_cmpuint(cache_victim(&b->ssd), ==, ours);
     return ours;
 }
 
@@ -618,12 +628,12 @@ static void request(Bench *b, uint32_t lpn, bool write)
         b->slot_of[lpn] = i;
         b->m.unit[i] = (Unit){.lpn = lpn, .dirty = write};
         b->n_used++;
-        b->buf->insert(&b->ssd, i);
+        cache_insert(&b->ssd, i);
     } else if (write) {
         b->ssd.buffer->slot[i].state = SLOT_DIRTY;
-        b->buf->write_hit(&b->ssd, i);
+        cache_written(&b->ssd, i);
     } else {
-        b->buf->read_hit(&b->ssd, i);
+        cache_read(&b->ssd, i);
     }
     b->m.unit[i].dirty |= write;
     b->rules->used(&b->m, i, write, comes);
@@ -632,7 +642,7 @@ static void request(Bench *b, uint32_t lpn, bool write)
 static void clean(Bench *b, uint32_t i)
 {
     b->ssd.buffer->slot[i].state = SLOT_PROGRAMMING;
-    b->buf->cleaned(&b->ssd, i);
+    cache_cleaned(&b->ssd, i);
     b->ssd.buffer->slot[i].state = SLOT_CLEAN;
     b->m.unit[i].dirty = false;
     b->rules->cleaned(&b->m, i);
@@ -650,8 +660,8 @@ static void replace(Bench *b, uint32_t from)
                              .state = SLOT_BLOCKED};
     b->ssd.buffer->slot[from].state = SLOT_FREE;
     b->slot_of[b->ssd.buffer->slot[to].lpn] = to;
-    b->buf->replace(&b->ssd, from, to);
-    b->buf->write_hit(&b->ssd, to);
+    cache_replace(&b->ssd, from, to);
+    cache_written(&b->ssd, to);
     b->m.unit[to] = b->m.unit[from];
     b->m.unit[from].list = NOWHERE;
     b->m.unit[to].dirty = true;
@@ -661,7 +671,7 @@ static void replace(Bench *b, uint32_t from)
 static void early_batch(Bench *b)
 {
     for (int k = 0; k < 2; k++) {
-        uint32_t ours = b->buf->early(&b->ssd);
+        uint32_t ours = cache_early(&b->ssd);
 
         g_assert_cmpuint(ours, ==, b->rules->early(&b->m));
         if (ours == NONE) {
@@ -671,8 +681,8 @@ static void early_batch(Bench *b)
         clean(b, ours);
         b->n_early++;
     }
-    if (b->buf->early_sent) {
-        b->buf->early_sent(&b->ssd);
+    cache_early_sent(&b->ssd);
+    if (b->rules->balance) {
         b->rules->balance(&b->m);
     }
 }
@@ -727,7 +737,7 @@ static void test_policy(gconstpointer data)
         for (int k = 0; k < 4000; k++) {
             one_step(&b, &rng);
         }
-        g_assert_cmpuint(b.n_victims, >, b.buf->in_group ? 150 : 500);
+        g_assert_cmpuint(b.n_victims, >, b.buf->follows ? 150 : 500);
         g_assert_true(!b.buf->early || b.n_early > 50);
         bench_free(&b);
     }
@@ -737,7 +747,7 @@ static void test_policy(gconstpointer data)
 static void test_all_here(void)
 {
     for (int i = 0; buffer_policies[i]; i++) {
-        bool found = !buffer_policies[i]->caches;
+        bool found = !buffer_policies[i]->buffer->victim;
 
         for (size_t k = 0; k < G_N_ELEMENTS(rules); k++) {
             found |= strcmp(rules[k].policy, buffer_policies[i]->name) == 0;

@@ -189,7 +189,7 @@ static void test_options(void)
  * one that is made of a drive that was loaded. */
 static void test_policies(void)
 {
-    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
+    for (const VssdPolicy *const *p = buffer_policies; *p; p++) {
         g_autofree char *all = g_strdup_printf(
             "buffer.policy=%s;nand.blocks=60;buffer.block=32KiB", (*p)->name);
         Ref *r = used(all);
@@ -496,11 +496,11 @@ static void test_forged(void)
     forged("ftl.map=dftl;ftl.map_cache=256;nand.blocks=60;nand.page_size=1KiB;"
            "ftl.unit=512;nand.ecc_codeword=512",
            inputs, from);
-    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
+    for (const VssdPolicy *const *p = buffer_policies; *p; p++) {
         g_autofree char *all = g_strdup_printf(
             "buffer.policy=%s;buffer.block=32KiB;nand.blocks=60", (*p)->name);
 
-        if ((*p)->state) {
+        if ((*p)->state_bytes) {
             forged(all, inputs, from);
         }
     }

@@ -100,7 +100,7 @@ static void draw_buffer(Draws *d, GString *s)
         n++;
     }
     i = prng_below(r, n);
-    if (d->bug && buffer_policies[i]->write_through) {
+    if (d->bug && buffer_policies[i]->buffer->write_through) {
         i = 0; /* it hides the bugs about flush and FUA, too */
     }
     put_name(s, "buffer.policy", buffer_policies[i]->name);

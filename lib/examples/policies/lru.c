@@ -19,7 +19,6 @@ static uint32_t lru_victim(VssdView *v)
 
 static const VssdBufferPolicy lru = {
     .size = sizeof(lru),
-    .insert = to_head,
     .written = to_head,
     .read = to_head,
     .victim = lru_victim,

@@ -298,17 +298,21 @@ _ITEM = "void(VssdView *, uint32_t)"
 
 
 class BufferPolicy(Policy):
-    """insert(view, slot), victim(view); optional: written(view, slot), read(view, slot),
-    `cleaned(view, slot)`, removed(view, slot), replaced(view, old, new)."""
+    """victim(view); optional: insert(view, slot), written(view, slot), read(view, slot),
+    `cleaned(view, slot)`, removed(view, slot), replaced(view, old, new),
+    follows(view, unit), early(view), early_sent(view)."""
 
     kind, struct, view = "buffer", "VssdBufferPolicy", ListView
     hooks = {"insert": _ITEM, "written": _ITEM, "read": _ITEM, "cleaned": _ITEM,
              "removed": _ITEM, "replaced": "void(VssdView *, uint32_t, uint32_t)",
-             "victim": "uint32_t(VssdView *)"}
+             "victim": "uint32_t(VssdView *)",
+             "follows": "uint32_t(VssdView *, uint64_t)",
+             "early": "uint32_t(VssdView *)", "early_sent": "void(VssdView *)"}
     writes_only = False
+    slot_bytes = 0
 
     def _fill(self, part: Any) -> None:
-        part.writes_only = self.writes_only
+        part.writes_only, part.slot_bytes = self.writes_only, self.slot_bytes
 
 
 class MapPolicy(Policy):

@@ -35,13 +35,33 @@ def play(drive: Drive, seed: int = 1, n: int = 6000) -> np.ndarray:
 class Lru(BufferPolicy):
     """buffer.policy=lru."""
 
-    def insert(self, view: ListView, slot: int) -> None:
+    def written(self, view: ListView, slot: int) -> None:
         view.move(slot, 0)
 
-    written = read = insert
+    read = written
 
     def victim(self, view: ListView) -> int | None:
         return view.oldest(0)
+
+
+class Early(BufferPolicy):
+    """buffer.policy=cflru-ef, with a window of all."""
+
+    def insert(self, view: ListView, slot: int) -> None:
+        view.move(slot, not view.clean(slot))
+
+    written = read = insert
+
+    def cleaned(self, view: ListView, slot: int) -> None:
+        if view.list_of(slot) == 1:
+            view.move(slot, 0)
+
+    def victim(self, view: ListView) -> int | None:
+        clean = view.oldest(0)
+        return view.oldest(1) if clean is None else clean
+
+    def early(self, view: ListView) -> int | None:
+        return view.oldest(1)
 
 
 class Slru(MapPolicy):
@@ -136,7 +156,8 @@ class Drawn(GcPolicy):
     ({"gc": "greedy"}, {"gc": Greedy}), ({"gc": "fifo"}, {"gc": Fifo}),
     ({"gc": "random"}, {"gc": Drawn}), ({"alloc": "stripe"}, {"alloc": Stripe}),
     ({"alloc": "random"}, {"alloc": Anywhere}), ({"alloc": "dl"}, {"alloc": Layout}),
-    ({"buffer": "lru"}, {"buffer": Lru}), ({"map": "dftl"}, {"map": Slru})],
+    ({"buffer": "lru"}, {"buffer": Lru}),
+    ({"buffer": "cflru-ef"}, {"buffer": Early}), ({"map": "dftl"}, {"map": Slru})],
     ids=lambda p: next(iter(p)))
 def test_same_as_listed(listed, python) -> None:
     """To the nanosecond."""
