@@ -105,7 +105,6 @@ typedef struct SsdLayout {
     uint64_t slc_handles;  /* streams of a group that use the SLC cache, as
                               bits (ftl.slc_streams) */
     bool slc_some;         /* not all of them do */
-    uint32_t n_hot;        /* counters of hot.c, a power of two, or 0 */
     uint32_t n_stream_classes;          /* 1, or one for each stream of a group
                                        (streams.gc); with fdp.isolation one for all
                                        handles that are initially isolated */

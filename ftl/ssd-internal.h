@@ -79,7 +79,7 @@ struct Ssd {
     unsigned page_units_shift; /* physical units to pages */
     uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
     Age *age;   /* or NULL: ssd_age() has not been called */
-    Outside *outside[VSSD_POLICY_KINDS]; /* policies from outside, or NULL */
+    Outside *outside[VSSD_POLICY_KINDS]; /* policies; NULL: it needs none */
     void (*on_policy_fault)(void *opaque, const char *line); /* or NULL */
     void *policy_fault_opaque;
 

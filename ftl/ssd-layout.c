@@ -58,9 +58,6 @@ static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
            fit_free(cfg, "latency.free", l->window_blocks, most, error);
 }
 
-/* Counters of hot.c, a byte each: as many as there are units, up to this. */
-#define MOST_HOT (1U << 26)
-
 /* Streams, and their part of a plane's blocks; see SsdLayout. */
 static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 {
@@ -73,10 +70,6 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     l->n_groups = cfg->ruhs ? cfg->groups : 1;
     l->n_streams = l->n_handles * l->n_groups;
     l->group_planes = l->n_planes / l->n_groups;
-    for (l->n_hot = 0;
-         cfg->hot_cold && l->n_hot < MIN(l->user_units, MOST_HOT);) {
-        l->n_hot = MAX(2 * l->n_hot, 1024);
-    }
     l->whole_rows = superblock_row(cfg) > 1;
     l->row_planes = l->whole_rows ? superblock_row(cfg)
                     : l->n_streams == 1 || !ssd_alloc_in_rows(cfg->alloc) ? 0

@@ -261,8 +261,9 @@ static void init_info(Ssd *ssd)
                              ? 1
                              : ssd->l.n_streams - (ssd->l.zrwa_units > 0) -
                                    (ssd->l.plain_units > 0);
-    info->hint_bytes =
-        cfg->hot_cold ? cfg->unit_bytes << ssd->placement->hot_shift : 0;
+    info->hint_bytes = ssd->placement->rate
+                           ? cfg->unit_bytes << ssd->placement->rate_shift
+                           : 0;
     info->ruhs = cfg->ruhs;
     info->groups = ssd->l.n_groups;
     info->initial = fdp_initial(cfg);
@@ -506,13 +507,13 @@ int ssd_expect_writes(Ssd *ssd, uint64_t now_ns, uint64_t lba, uint64_t nblocks,
         return -EINVAL;
     }
     ssd_run(ssd, now_ns);
-    if (ssd->powered && ssd->placement->hot_count) {
+    if (ssd->powered && ssd->placement->rate) {
         bool end = lba + nblocks == ssd->info.nblocks;
 
-        hot_expect(ssd, (lba + units) >> ssd->block_shift,
-                   end ? ssd->l.user_units
-                       : (lba + nblocks) >> ssd->block_shift,
-                   rate);
+        chooser_expect(ssd, (lba + units) >> ssd->block_shift,
+                       end ? ssd->l.user_units
+                           : (lba + nblocks) >> ssd->block_shift,
+                       rate);
     }
     return 0;
 }

@@ -300,11 +300,11 @@ typedef enum SsdWriteRate {
 
 /*
  * With ftl.hot_cold: from now on writes of the range go to the stream of that
- * rate, however often they come; UNKNOWN: the drive counts them again.  Without
- * it nothing happens.  The drive keeps one rate for each SsdInfo.hint_bytes,
- * and pieces that the range has only in part keep theirs.  A recovery from NAND
- * (ftl.recovery) takes all rates.  -EINVAL: beyond the capacity.  Runs every
- * event due by now_ns first.
+ * rate, however often they come; UNKNOWN: the drive counts them again.  A
+ * policy of ftl.placement is told, too.  Without both nothing happens.  The
+ * drive keeps one rate for each SsdInfo.hint_bytes, and pieces that the range
+ * has only in part keep theirs.  A recovery from NAND (ftl.recovery) takes all
+ * rates.  -EINVAL: beyond the capacity.  Runs every event due by now_ns first.
  */
 int ssd_expect_writes(Ssd *ssd, uint64_t now_ns, uint64_t lba, uint64_t nblocks,
                       SsdWriteRate rate);

@@ -281,6 +281,12 @@ typedef struct VssdMapPolicy {
 
 /* ---- streams ------------------------------------------------------------- */
 
+typedef enum VssdWriteRate {
+    VSSD_WRITES_UNKNOWN,
+    VSSD_WRITES_SELDOM,
+    VSSD_WRITES_OFTEN,
+} VssdWriteRate;
+
 typedef struct VssdPlacementView {
     /* Has the unit a copy in buffer or NAND? */
     bool (*mapped)(VssdView *v, uint64_t unit);
@@ -292,6 +298,9 @@ typedef struct VssdPlacementView {
      * from one block of it to another. */
     uint64_t (*written)(VssdView *v, uint32_t stream);
     uint64_t (*copied)(VssdView *v, uint32_t stream);
+
+    /* What the host says of writes of the unit (Dataset Management). */
+    VssdWriteRate (*expected)(VssdView *v, uint64_t unit);
 } VssdPlacementView;
 
 typedef struct VssdPlacementPolicy {

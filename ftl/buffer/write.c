@@ -242,19 +242,7 @@ static void note_stream(Ssd *ssd, uint32_t cmd, uint64_t lpn, uint32_t stream)
     uint64_t to = MIN((lpn + 1ULL) << ssd->block_shift, r->lba + r->nblocks);
 
     stream_wrote(ssd, stream, to - from);
-    if (ssd->placement->hot_count) {
-        hot_written(ssd, lpn);
-    } else if (ssd->outside[VSSD_POLICY_PLACEMENT]) {
-        outside_wrote(ssd, lpn, stream);
-    }
-}
-
-/* The stream of a unit, where the drive chooses it. */
-static uint32_t own_stream(Ssd *ssd, uint64_t lpn)
-{
-    return ssd->placement->hot_count             ? hot_stream(ssd, lpn)
-           : ssd->outside[VSSD_POLICY_PLACEMENT] ? outside_stream(ssd, lpn)
-                                                 : random_block_stream(ssd);
+    chooser_wrote(ssd, lpn, stream);
 }
 
 /* Put one unit into the buffer; NONE: there is no room. */
@@ -303,8 +291,9 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
-        uint32_t stream = ssd->placement->chooses_stream ? own_stream(ssd, lpn)
-                                                         : c->req.stream;
+        uint32_t stream = ssd->placement->chooses_stream
+                              ? chooser_stream(ssd, lpn)
+                              : c->req.stream;
         uint32_t i = insert_unit(ssd, cmd, lpn, partial, stream);
 
         if (i == NONE) {

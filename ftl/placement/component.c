@@ -16,8 +16,7 @@ static bool create(Ssd *ssd, GError **error)
     (void)error;
     alloc_policy_init(ssd, alloc_policies[ssd->cfg->alloc]);
     stream_init(ssd);
-    hot_init(ssd);
-    outside_streams_init(ssd); /* it may choose streams, as hot units do */
+    chooser_init(ssd);
     alloc_init(ssd);
     return true;
 }
@@ -25,7 +24,7 @@ static bool create(Ssd *ssd, GError **error)
 static void destroy(Ssd *ssd)
 {
     alloc_destroy(ssd);
-    hot_destroy(ssd);
+    chooser_destroy(ssd);
     stream_destroy(ssd);
 }
 
@@ -45,8 +44,7 @@ static void power_dropped(Ssd *ssd)
 static void power_settled(Ssd *ssd)
 {
     if (saves(ssd)) {
-        hot_forget(ssd);
-        outside_streams_forget(ssd);
+        chooser_forget(ssd);
     }
 }
 
@@ -54,8 +52,7 @@ static void power_settled(Ssd *ssd)
 
 enum {
     N_PLANE_WORDS,
-    N_HOT,
-    N_HOT_PIECES,
+    N_RATE_PIECES,
     N_STREAMS,
     /* bounds only: */
     N_PLANES,
@@ -87,10 +84,8 @@ static const StateRow placement_rows[] = {
     STATE_LINK_ROW(Placement, alloc_chosen, N_PLANES),
     STATE_LINK_ROW(Placement, alloc_waits_for, N_PLANES),
     STATE_VALUE_ROW(Placement, rng),
-    STATE_TABLE_ROW(Placement, hot_count, N_HOT),
-    STATE_NUMBER_ROW(Placement, hot_writes),
-    STATE_KEPT_ROW(Placement, hot_shift),
-    STATE_TABLE_ROW(Placement, hot_rate, N_HOT_PIECES),
+    STATE_KEPT_ROW(Placement, rate_shift),
+    STATE_TABLE_ROW(Placement, rate, N_RATE_PIECES),
     STATE_KEPT_ROW(Placement, chooses_stream),
     STATE_COUNT_ROW(Placement, n_starved, N_PLANES),
     STATE_TABLE_OF_ROW(Placement, stream, N_STREAMS, stream_struct),
@@ -126,8 +121,7 @@ static const StateStruct *rows(unsigned i)
 static void count(const Ssd *ssd, uint64_t *n)
 {
     n[N_PLANE_WORDS] = bitmap_words(ssd->l.n_planes);
-    n[N_HOT] = ssd->l.n_hot;
-    n[N_HOT_PIECES] = HOT_PIECES;
+    n[N_RATE_PIECES] = RATE_PIECES;
     n[N_STREAMS] = ssd->l.n_streams + 1;
     n[N_PLANES] = ssd->l.n_planes;
     n[N_ROWS] = ssd->l.n_planes / MAX(ssd->l.row_planes, 1);

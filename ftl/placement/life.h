@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * life.h - allocation, hot units and streams from set-up to the drive's end.
+ * life.h - allocation and streams from set-up to the drive's end.
  *
  * For ssd.c, and for power/ (what is lost with the power).
  */
@@ -21,13 +21,10 @@ void placement_set_placer(Ssd *ssd, const Placer *placer);
 void alloc_init(Ssd *ssd);
 void alloc_destroy(Ssd *ssd);
 
-/* After hot_init(). */
-void outside_streams_init(Ssd *ssd);
-
-void hot_init(Ssd *ssd);
-void hot_destroy(Ssd *ssd);
-void hot_forget(Ssd *ssd);
-void outside_streams_forget(Ssd *ssd);
+/* Streams that the drive chooses.  The power has taken what is known. */
+void chooser_init(Ssd *ssd);
+void chooser_destroy(Ssd *ssd);
+void chooser_forget(Ssd *ssd);
 
 void stream_init(Ssd *ssd);
 void stream_destroy(Ssd *ssd);

@@ -2,8 +2,8 @@
 /*
  * placement-internal.h - which stream, plane and open block a page goes to.
  *
- * Knows streams, hot units and the allocation policies; does not know the
- * contents of the buffer nor the reason of a write.
+ * Knows streams, and the policies of allocation and placement; does not know
+ * the contents of the buffer nor the reason of a write.
  */
 #ifndef VSSD_FTL_PLACEMENT_INTERNAL_H
 #define VSSD_FTL_PLACEMENT_INTERNAL_H
@@ -65,7 +65,7 @@ typedef struct RowBlocked {
 } RowBlocked;
 
 /* Pieces of the drive that the host may tell a rate of writes of. */
-#define HOT_PIECES 8192
+#define RATE_PIECES 8192
 
 typedef struct Placement {
     OF_PLACEMENT PlacementPlane *plane;
@@ -78,12 +78,11 @@ typedef struct Placement {
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
     uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
     Prng rng;
-    OF_PLACEMENT uint8_t *hot_count; /* see hot.c; NULL without ftl.hot_cold */
-    uint32_t hot_writes; /* since they were halved */
-    uint32_t hot_shift;  /* a piece of hot_rate has 2^n units */
-    OF_PLACEMENT uint8_t *hot_rate; /* by piece of the drive, HOT_PIECES: what
-                        the host says, an SsdWriteRate; NULL with hot_count */
-    bool chooses_stream;            /* not the host, which has one stream */
+    uint32_t rate_shift;        /* a piece of rate has 2^n units */
+    OF_PLACEMENT uint8_t *rate; /* by piece of the drive, RATE_PIECES: what the
+                        host says, an SsdWriteRate; NULL without a policy that
+                        chooses streams */
+    bool chooses_stream;        /* not the host, which has one stream */
     uint32_t n_starved; /* planes */
     OF_PLACEMENT Stream
         *stream; /* l.n_streams, and one for blocks of several */

@@ -98,27 +98,21 @@ void plane_charge_host(Ssd *ssd, uint32_t plane);
  * host meanwhile. */
 void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved);
 
-/* ---- hot units ----------------------------------------------------------- */
-
-/* With ftl.hot_cold: the stream of units that are written often; the others are
- * of stream 0, and the host names none. */
-#define HOT_STREAM 1
-
-/* The stream of the unit.  It has been written. */
-uint32_t hot_stream(const Ssd *ssd, uint64_t lpn);
-void hot_written(Ssd *ssd, uint64_t lpn);
-
-/* The host says how often it will write units [first, end); an SsdWriteRate. */
-void hot_expect(Ssd *ssd, uint64_t first, uint64_t end, uint8_t rate);
-
 /* ---- streams that the drive chooses ---------------------------------------
  */
 
-/* With a policy of ftl.placement: the stream of a unit; it has been written. */
-uint32_t outside_stream(Ssd *ssd, uint64_t lpn);
-void outside_wrote(Ssd *ssd, uint64_t lpn, uint32_t stream);
+/* With Placement.chooses_stream (a policy of ftl.placement, ftl.hot_cold,
+ * ftl.alloc=random-block): the stream of a unit; it has been written. */
+uint32_t chooser_stream(Ssd *ssd, uint64_t lpn);
+void chooser_wrote(Ssd *ssd, uint64_t lpn, uint32_t stream);
 
-/* With ftl.alloc=random-block: the stream of a unit, at random. */
+/* With Placement.rate: the host says how often it will write units [first,
+ * end); an SsdWriteRate. */
+void chooser_expect(Ssd *ssd, uint64_t first, uint64_t end, uint8_t rate);
+
+/* Of ftl.alloc=random-block: at random. */
 uint32_t random_block_stream(Ssd *ssd);
+
+extern const VssdPolicy placement_hot_cold;
 
 #endif

@@ -3,6 +3,7 @@
  * hot.c - ftl.hot_cold: two counters of a unit have to agree, and stay in their
  * range; hints of the host decide in their place.
  */
+#include "outside.h"
 #include "placement/life.h"
 #include "placement/placement.h"
 #include "busy.h"
@@ -10,7 +11,9 @@
 
 #include <stdlib.h>
 
-#define MOST 15 /* as in hot.c */
+#define MOST       15 /* as in hot-cold.c */
+#define HEAD       8  /* bytes before the counters */
+#define HOT_STREAM 1
 
 static Ssd *counting(void)
 {
@@ -25,12 +28,12 @@ static void test_both(void)
     uint64_t n_hot = 0;
 
     for (unsigned i = 0; i < 8; i++) {
-        hot_written(ssd, 1234);
+        chooser_wrote(ssd, 1234, 0);
     }
     for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
-        n_hot += hot_stream(ssd, lpn) != 0;
+        n_hot += chooser_stream(ssd, lpn) != 0;
     }
-    g_assert_cmpuint(hot_stream(ssd, 1234), !=, 0);
+    g_assert_cmpuint(chooser_stream(ssd, 1234), !=, 0);
     g_assert_cmpuint(n_hot, ==, 1);
     ssd_destroy(ssd);
 }
@@ -38,15 +41,16 @@ static void test_both(void)
 static void test_range(void)
 {
     Ssd *ssd = counting();
+    const Outside *o;
 
-    g_assert_cmpuint(ssd->l.n_hot, >, 300);
     for (unsigned i = 0; i < 300; i++) {
-        hot_written(ssd, 7);
+        chooser_wrote(ssd, 7, 0);
     }
-    for (uint32_t i = 0; i < ssd->l.n_hot; i++) {
-        g_assert_cmpuint(ssd->placement->hot_count[i], <=, MOST);
+    o = ssd->outside[VSSD_POLICY_PLACEMENT];
+    for (size_t i = HEAD; i < o->state_bytes; i++) {
+        g_assert_cmpuint(((uint8_t *)o->view.state)[i], <=, MOST);
     }
-    g_assert_cmpuint(hot_stream(ssd, 7), !=, 0);
+    g_assert_cmpuint(chooser_stream(ssd, 7), !=, 0);
     ssd_destroy(ssd);
 }
 
@@ -61,44 +65,45 @@ static void test_hints(void)
     uint64_t n = ssd->l.user_units;
 
     g_assert_cmpuint(ssd_info(ssd)->hint_bytes, ==, piece * 4096);
-    g_assert_cmpuint(n >> PIECE, <=, HOT_PIECES);
-    g_assert_cmpuint(n >> (PIECE - 1), >, HOT_PIECES);
+    g_assert_cmpuint(n >> PIECE, <=, RATE_PIECES);
+    g_assert_cmpuint(n >> (PIECE - 1), >, RATE_PIECES);
     for (unsigned i = 0; i < 8; i++) {
-        hot_written(ssd, 4 * piece);
+        chooser_wrote(ssd, 4 * piece, 0);
     }
     /* From within piece 1 to within piece 5: 2 to 4. */
     g_assert_cmpint(ssd_expect_writes(ssd, 0, (piece + 1) * per_unit,
                                       (4 * piece) * per_unit, SSD_WRITES_OFTEN),
                     ==, 0);
     for (uint64_t lpn = 0; lpn < 8 * piece; lpn++) {
-        g_assert_cmpuint(hot_stream(ssd, lpn), ==,
+        g_assert_cmpuint(chooser_stream(ssd, lpn), ==,
                          lpn >= 2 * piece && lpn < 5 * piece ? HOT_STREAM : 0);
     }
     g_assert_cmpint(ssd_expect_writes(ssd, 0, 4 * piece * per_unit,
                                       piece * per_unit, SSD_WRITES_SELDOM),
                     ==, 0);
-    g_assert_cmpuint(hot_stream(ssd, 4 * piece - 1), ==, HOT_STREAM);
-    g_assert_cmpuint(hot_stream(ssd, 4 * piece), ==, 0);
+    g_assert_cmpuint(chooser_stream(ssd, 4 * piece - 1), ==, HOT_STREAM);
+    g_assert_cmpuint(chooser_stream(ssd, 4 * piece), ==, 0);
     g_assert_cmpint(
         ssd_expect_writes(ssd, 0, 0, n * per_unit, SSD_WRITES_UNKNOWN), ==, 0);
-    g_assert_cmpuint(hot_stream(ssd, 3 * piece), ==, 0);
-    g_assert_cmpuint(hot_stream(ssd, 4 * piece), ==, HOT_STREAM); /* counted */
+    g_assert_cmpuint(chooser_stream(ssd, 3 * piece), ==, 0);
+    g_assert_cmpuint(chooser_stream(ssd, 4 * piece), ==,
+                     HOT_STREAM); /* counted */
     /* The last piece ends with the drive. */
     g_assert_cmpint(ssd_expect_writes(ssd, 0,
                                       (n - 1) / piece * piece * per_unit,
                                       (n - (n - 1) / piece * piece) * per_unit,
                                       SSD_WRITES_OFTEN),
                     ==, 0);
-    g_assert_cmpuint(hot_stream(ssd, n - 1), ==, HOT_STREAM);
-    g_assert_cmpuint(hot_stream(ssd, (n - 1) / piece * piece - 1), ==, 0);
+    g_assert_cmpuint(chooser_stream(ssd, n - 1), ==, HOT_STREAM);
+    g_assert_cmpuint(chooser_stream(ssd, (n - 1) / piece * piece - 1), ==, 0);
     g_assert_cmpint(
         ssd_expect_writes(ssd, 0, n * per_unit, 1, SSD_WRITES_OFTEN), ==,
         -EINVAL);
     g_assert_cmpint(
         ssd_expect_writes(ssd, 0, 1, n * per_unit, SSD_WRITES_OFTEN), ==,
         -EINVAL);
-    hot_forget(ssd); /* as a power cut does */
-    g_assert_cmpuint(hot_stream(ssd, n - 1), ==, 0);
+    chooser_forget(ssd); /* as a power cut does */
+    g_assert_cmpuint(chooser_stream(ssd, n - 1), ==, 0);
     ssd_destroy(ssd);
 }
 
@@ -108,7 +113,7 @@ static void test_no_hints(void)
     Ssd *ssd = busy_drive("");
 
     g_assert_cmpuint(ssd_info(ssd)->hint_bytes, ==, 0);
-    g_assert_null(ssd->placement->hot_rate);
+    g_assert_null(ssd->placement->rate);
     g_assert_cmpint(
         ssd_expect_writes(ssd, 0, 0, ssd_info(ssd)->nblocks, SSD_WRITES_OFTEN),
         ==, 0);
@@ -148,11 +153,11 @@ static void test_saved(void)
 
     g_assert_no_error(error);
     fclose(f);
-    g_assert_cmpuint(ssd->placement->hot_shift, ==, 0);
-    g_assert_cmpuint(hot_stream(ssd, half - 1), ==, 0);
-    g_assert_cmpuint(hot_stream(copy, half - 1), ==, HOT_STREAM);
-    g_assert_cmpuint(hot_stream(copy, half), ==, 0);
-    g_assert_cmpuint(n, >=, plain + HOT_PIECES / 2);
+    g_assert_cmpuint(ssd->placement->rate_shift, ==, 0);
+    g_assert_cmpuint(chooser_stream(ssd, half - 1), ==, 0);
+    g_assert_cmpuint(chooser_stream(copy, half - 1), ==, HOT_STREAM);
+    g_assert_cmpuint(chooser_stream(copy, half), ==, 0);
+    g_assert_cmpuint(n, >=, plain + RATE_PIECES / 2);
     ssd_destroy(copy);
     ssd_destroy(ssd);
     free(bytes);

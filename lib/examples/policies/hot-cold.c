@@ -7,7 +7,7 @@
  * data for flash memory storage systems", ACM Transactions on Storage 2(1),
  * 2006, section 3: two hash functions lead to two counters of 4 bits; a unit is
  * hot when the upper two bits of neither are 0; now and then all counters are
- * halved.
+ * halved.  What the host says of a unit decides in place of the counters.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags libvssd) hot-cold.c -o
  * hot-cold.so
@@ -52,6 +52,11 @@ static uint8_t *counter(VssdView *v, uint64_t unit, unsigned k)
 
 static uint32_t hot_stream(VssdView *v, uint64_t unit)
 {
+    VssdWriteRate said = v->placement->expected(v, unit);
+
+    if (said != VSSD_WRITES_UNKNOWN) {
+        return said == VSSD_WRITES_OFTEN ? HOT_STREAM : COLD_STREAM;
+    }
     return *counter(v, unit, 0) >= HOT && *counter(v, unit, 1) >= HOT
                ? HOT_STREAM
                : COLD_STREAM;

@@ -222,6 +222,10 @@ class PlacementView(View):
         """Units that GC copied in it."""
         return int(self._part.copied(self._c, stream))
 
+    def expected(self, unit: int) -> int:
+        """What the host says of writes of the unit: 1 seldom, 2 often, 0 nothing."""
+        return int(self._part.expected(self._c, unit))
+
 
 class Policy:
     """A VssdPolicy with functions of Python behind it.
