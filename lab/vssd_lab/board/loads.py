@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was run on a real drive, as a load of the model.
+
+A load is the state at the start and the requests; rows of the same load are
+one point.  Spans are shares of the drive, so that a load is the same at any
+scale.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .rows import Row
+
+SEEDED = "seed=17"  # another than that of the fill
+
+
+@dataclass(frozen=True)
+class Load:
+    """One experiment point."""
+
+    kind: str
+    state: str = ""
+    workload: str = ""
+    why: str = ""  # of kind "none": what cannot be played
+    beside: str = ""  # a second job
+    share: float = 1.0  # used size, as a share of the drive
+    fills: float = 0.0  # of the used size
+    zone: float = 0.0  # share of the drive
+    zones: int = 0
+
+    def words(self) -> str:
+        """For people."""
+        text = f"{self.kind}: {self.workload}"
+        return text + (f" beside {self.beside}" if self.beside else "")
+
+
+def _bytes(text: str) -> float:
+    found = re.fullmatch(r"([\d.]+)([kmgKMG]?)(iB|ib)?", text)
+    if not found:
+        return 0.0
+    return float(found.group(1)) * 1024.0 ** " kmg".index(
+        found.group(2).lower() or " ")
+
+
+def bs_of(workload: str) -> int:
+    """The bytes of a request."""
+    found = re.search(r"bs=(\S+)", workload)
+    return int(_bytes(found.group(1))) if found else 4096
+
+
+def state_of(text: str) -> str:
+    """The name of a state (states.py) for a precondition."""
+    if "not filled" in text or "erased" in text or text == \
+            "sanitized; trimmed" or "zones reset" in text:
+        return "none"
+    found = re.search(r"random 4k (\d)x", text)
+    if found:
+        return f"random:{found.group(1)}"
+    return "seq" if "seq fill" in text or "512k blocks" in text else "preload"
+
+
+def _depth(row: Row) -> int:
+    text = row.word("iodepth")
+    return (int(text) if text.isdigit() else 32) * int(
+        row.word("numjobs") or 1)
+
+
+def _run(row: Row, capacity: int) -> Load:
+    """A closed loop of one job."""
+    rw = row.word("rw").split("(")[0]
+    words = [f"rw={rw}", f"bs={row.word('bs')}", f"iodepth={_depth(row)}"]
+    if row.word("rwmixread"):
+        words.append(f"rwmixread={row.word('rwmixread')}")
+    size = row.word("size")
+    share = 1.0
+    if size.endswith("G") and capacity:  # of a zoned drive: a zone is on all
+        share = _bytes(size) / capacity  # dies, so the whole drive is the same
+        words.append(f"size={100 * share:.4g}%")
+    return Load("run", state_of(row.precondition), " ".join(words),
+                share=share)
+
+
+def _rated(row: Row, _capacity: int) -> Load:
+    rw, bs, depth = (row.word(n) for n in ("rw", "bs", "iodepth"))
+    if not depth:
+        depth = "256" if rw == "randwrite" else "128"
+    state = "seq"
+    if rw == "randwrite" and depth != "1":
+        state = "random:2"
+    elif rw == "write":
+        state = "none"
+    return Load("run", state, f"rw={rw} bs={bs} iodepth={depth}")
+
+
+def _mixed(row: Row, _capacity: int) -> Load:
+    return Load("mixed", state_of(row.precondition),
+                f"rate_iops={row.word('rate_iops')}"
+                f" rwmixread={row.word('rwmixread')}")
+
+
+def _steady(row: Row, capacity: int) -> Load:
+    words = [f"iodepth={_depth(row)}"]
+    skew = row.word("random_distribution")
+    state, share = state_of(row.precondition), 1.0
+    if skew:
+        words.append(f"random_distribution={skew}")
+        # Hot addresses are scattered over the drive; here the fill is.
+        if state != "none" and "noshuffle" not in row.file:
+            state = "scattered"
+    used = row.word("size")
+    if used.endswith("iB") and capacity:
+        share = min(_bytes(used) / capacity, 1.0)
+        state = f"used:{share:.4f}"
+    return Load("steady", state, " ".join(words), share=share)
+
+
+def _zones_trim(row: Row, capacity: int) -> Load:
+    return Load("zones", "seq", "bs=512k iodepth=1",
+                zone=_bytes(row.word("zonesize")) / capacity,
+                zones=int(row.word("active_zones")))
+
+
+def _slc(_row: Row, _capacity: int) -> Load:
+    return Load("slc", "none", "rw=write bs=1m iodepth=8")
+
+
+def _seq_fill(row: Row, capacity: int) -> Load:
+    if row.word("rw") == "randwrite":  # blocks in random order, each once
+        return Load("zones", "none", f"bs=512k iodepth={_depth(row)}",
+                    zone=524288 / capacity, zones=1)
+    return Load("run", "none",
+                f"rw=write bs={row.word('bs')} iodepth={_depth(row)}")
+
+
+BUILDERS = {
+    "rated": _rated, "mixed": _mixed, "steady": _steady,
+    "initial-state": _steady, "used-size": _steady,
+    "zones-trim": _zones_trim, "slc": _slc, "seq-fill": _seq_fill,
+    "depth-": _run, "jobs-": _run, "randread": _run, "write": _run,
+    "writerand": _run, "mixratio": _run,
+}
+NOT_PLAYED = {
+    "append": "appends to zones", "mixratio-append": "appends to zones",
+    "rate-limited-append": "appends to zones",
+    "zone-": "commands of zones",
+    "flow": "two jobs at a time", "rate-limited": "two jobs at a time",
+    "long-gc": "two jobs at a time", "read-": "two jobs at a time",
+}
+
+
+def load_of(row: Row, capacity: int) -> Load:
+    """The load of a row; its kind is "none" if it cannot be played."""
+    names = [n for n in (*BUILDERS, *NOT_PLAYED) if row.base.startswith(n)]
+    name = max(names, key=len, default="")
+    if name in BUILDERS:
+        return BUILDERS[name](row, capacity)
+    return Load("none", why=NOT_PLAYED.get(name, "no such experiment"),
+                workload=row.base)

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plays loads with vssd-sim; each result is kept in the cache.
+
+Knows how a load becomes runs; not the rows that it is compared with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import json
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from vssd.errors import UserError
+from vssd.paths import key_of, replacing
+from vssd.sim.run import Point, Result
+
+from . import hdr
+from .drives import Drive
+from .loads import SEEDED, Load, bs_of
+from .states import UNIT, States, write_trace
+
+FORM = 1  # of a kept result
+SAMPLES = 100  # above a percentile
+REQUESTS = 110_000
+PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
+            97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
+MOST = 3_000_000  # requests of a run
+# Of the mixed runs: one thread of 10,000 requests a second, half of them
+# reads; six threads of 64 in flight whose reads are 1 %.
+CLOSED, STEADY = 384, 10_000.0
+
+Played = dict[str, Any]
+
+
+def _side(result: Result, kind: str, counts: hdr.Counts) -> Played | None:
+    stats = result["latency_ns"][kind]
+    n = stats["count"]
+    if not n:
+        return None
+    seconds = result["sim_ns"] / 1e9
+    found = {f"{p:g}": min(hdr.percentile(counts, p), stats["max"]) / 1e3
+             for p in PERCENTS if n * min(p, 100 - p) >= SAMPLES * 100 - 1e-6}
+    return {"n": n, "iops": n / seconds, "mean_us": stats["mean"] / 1e3,
+            "percentiles": found}
+
+
+class Player:
+    """Plays loads on drives, `requests` of each kind a point."""
+
+    def __init__(self, states: States, requests: int) -> None:
+        self.states = states
+        self.requests = requests
+
+    # ---- the cache -------------------------------------------------------
+
+    def _file(self, drive: Drive, load: Load) -> Path:
+        key = key_of(self.states.version, FORM, drive.profile.read_bytes(),
+                     *drive.sets, self.requests, dataclasses.astuple(load))
+        return self.states.folder / f"{key}.json"
+
+    def kept(self, drive: Drive, load: Load) -> Played | None:
+        """The result of before, if there is one."""
+        with contextlib.suppress(OSError, ValueError):
+            found: Played = json.loads(self._file(drive, load).read_bytes())
+            return found
+        return None
+
+    def play(self, drive: Drive, load: Load) -> Played:
+        """The result, from the cache or by a run.  A run that vssd-sim
+        refuses is a result, too: {"error": TEXT}."""
+        found = self.kept(drive, load)
+        if found is None:
+            try:
+                found = getattr(self, f"_{load.kind}")(drive, load)
+            except UserError as e:
+                if self.states.runner.stopped:
+                    raise
+                found = {"error": str(e)}
+            with replacing(self._file(drive, load)) as f:
+                f.write(json.dumps(found).encode())
+        return found
+
+    # ---- runs ------------------------------------------------------------
+
+    def _sim(self, drive: Drive, state: tuple[str, ...], workload: str = "",
+             trace: Path | None = None, args: tuple[str, ...] = ()) \
+            -> tuple[Played, Result]:
+        with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
+            file = Path(folder) / "run.hlog"
+            result = self.states.runner.one(Point(
+                drive.profile, workload, trace, drive.sets,
+                (*state, *args, "--histograms", str(file))))
+            counts = hdr.read(file.read_text())
+        return {"read": _side(result, "read", counts.get("read", [])),
+                "write": _side(result, "write", counts.get("write", [])),
+                "waf": result["waf"]}, result
+
+    def _measured(self, drive: Drive, state: str, workload: str, n: int) \
+            -> Played:
+        warm = max(n // 10, 500)
+        return self._sim(drive, self.states.args(drive, state),
+                         f"{workload} {SEEDED} number_ios={n + warm}",
+                         args=("--warm-up", str(warm)))[0]
+
+    def _run(self, drive: Drive, load: Load) -> Played:
+        size = self.states.capacity(drive) * load.share
+        most = int(size // bs_of(load.workload))
+        n = self.requests
+        if "rwmixread" in load.workload:
+            percent = float(load.workload.split("rwmixread=")[1].split()[0])
+            rare = min(x for x in (percent, 100 - percent) if x > 0) \
+                if 0 < percent < 100 else 100.0
+            n = int(min(n * 100 / rare, MOST))
+        elif "write" in load.workload:  # the span at most once
+            n = min(n, max(most * 9 // 10, 1000))
+        elif bs_of(load.workload) > 65536:
+            n = min(n, 20_000)
+        return self._measured(drive, load.state, load.workload, n)
+
+    def _closed_mix(self, drive: Drive, state: str, rate: float) -> Played:
+        """The mixed load with six full queues; `rate` is about ours."""
+        rate = max(rate, 2 * STEADY)
+        share = 100 * (STEADY / 2 + (rate - STEADY) / 100) / rate
+        depth = round(CLOSED * rate / (rate - STEADY / 2))
+        n = int(min(self.requests * 100 / share, MOST))
+        return self._measured(
+            drive, state, f"rw=randrw bs=4k iodepth={depth}"
+            f" rwmixread={share:.3g}", n)
+
+    def _saturated(self, drive: Drive, load: Load) -> Played:
+        """The drive's own limit."""
+        rate = 80_000.0
+        for _ in range(2):
+            found = self._closed_mix(drive, load.state, rate)
+            rate = found["read"]["iops"] + found["write"]["iops"]
+        return found
+
+    def _mixed(self, drive: Drive, load: Load) -> Played:
+        words = dict(w.split("=") for w in load.workload.split())
+        limit = self.play(drive, Load("saturated", load.state))
+        rate = float(words["rate_iops"])
+        if "error" in limit or \
+                rate >= limit["read"]["iops"] + limit["write"]["iops"]:
+            return limit
+        n = int(min(self.requests * 100 / float(words["rwmixread"]), MOST))
+        return self._measured(drive, load.state, "rw=randrw bs=4k"
+                              f" rate_process=poisson {load.workload}", n)
+
+    def _steady(self, drive: Drive, load: Load) -> Played:
+        """Writes of so many fills; the last fifth is measured."""
+        size = int(self.states.capacity(drive) * load.share)
+        total = load.fills * size / UNIT
+        workload = (f"rw=randwrite bs=4k {load.workload}"
+                    f" size={100 * load.share:.4g}%")
+        series: list[list[float]] = []
+        with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
+            file = Path(folder) / "four-fifths.state"
+            state = self.states.args(drive, load.state)
+            step = max(size / 1e9 / 30, 1e-3)
+            more = ("--series", f"{step:.4g}")
+            for part, seed, last in ((0.8, 17, False), (0.2, 18, True)):
+                keep = () if last else ("--save-state", str(file))
+                found, result = self._sim(
+                    drive, state, f"{workload} seed={seed}"
+                    f" number_ios={int(part * total)}", args=(*more, *keep))
+                series += _course(result, size)
+                state = ("--state", str(file))
+        found["course"] = series
+        return found
+
+    def _slc(self, drive: Drive, load: Load) -> Played:
+        size = self.states.capacity(drive)
+        found, result = self._sim(
+            drive, ("--fill", "none"),
+            f"{load.workload} number_ios={size >> 20}",
+            args=("--series", f"{max(size / 4e9 / 100, 1e-3):.4g}"))
+        found["course"] = _course(result, size)
+        return found
+
+    def _zones(self, drive: Drive, load: Load) -> Played:
+        """Requests in order into zones that are chosen at random."""
+        size = self.states.capacity(drive)
+        bs = bs_of(load.workload)
+        per = max(round(load.zone * size / bs), 1)
+        once = load.state == "none"
+        requests = _zone_requests(size // bs // per, per, bs, load.zones,
+                                  0 if once else int(2 * size / bs))
+        depth = load.workload.split("iodepth=")[1].split()[0]
+        with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
+            trace = Path(folder) / "zones.csv"
+            write_trace(trace, requests)
+            found, _ = self._sim(
+                drive, self.states.args(drive, load.state), trace=trace,
+                args=("--iodepth", depth, "--warm-up",
+                      str(0 if once else len(requests) // 2)))
+        return found
+
+
+def _zone_requests(n: int, per: int, bs: int, active: int, total: int) \
+        -> list[tuple[str, int, int]]:
+    """`total` writes, each zone trimmed before; 0: each zone once."""
+    rng = random.Random(3)
+    out: list[tuple[str, int, int]] = []
+    order = list(range(n))
+    rng.shuffle(order)
+    if not total:
+        return [("write", (z * per + i) * bs, bs)
+                for z in order for i in range(per)]
+    free, at = order[active:], {z: 0 for z in order[:active]}
+    for zone in at:
+        out.append(("trim", zone * per * bs, per * bs))
+    for _ in itertools.repeat(None, total):
+        zone = rng.choice(tuple(at))
+        out.append(("write", (zone * per + at[zone]) * bs, bs))
+        at[zone] += 1
+        if at[zone] == per:
+            del at[zone]
+            free.append(zone)
+            new = free.pop(rng.randrange(len(free)))
+            at[new] = 0
+            out.append(("trim", new * per * bs, per * bs))
+    return out
+
+
+def _course(result: Result, size: int) -> list[list[float]]:
+    """For each interval: seconds, shares of the used size that were written
+    and copied."""
+    series = result["series"]
+    ns = series["interval_ns"]
+    steps = [ns] * len(series["requests"])
+    steps[-1] = result["sim_ns"] - ns * (len(steps) - 1)
+    return [[max(step, 1) / 1e9, written / size, copied * UNIT / size]
+            for step, written, copied in
+            zip(steps, series["bytes_written"], series["copied_units"],
+                strict=True)]

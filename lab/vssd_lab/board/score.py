@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Errors of rows, and the board of drives and classes."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from .classes import CLASSES
+from .drives import USES
+from .loads import bs_of
+from .play import Played
+from .points import Entry
+from .rows import percentile
+
+CAP = 300.0  # per cent; also of what is not modelled
+Course = list[list[float]]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A row with our number."""
+
+    entry: Entry
+    ours: float | None
+    why: str = ""  # without our number
+
+    @property
+    def error(self) -> float | None:
+        """Per cent; nothing: not compared."""
+        if self.why == FEW:
+            return None
+        if self.ours is None or self.ours <= 0:
+            return CAP
+        return min(CAP, 100 * abs(math.log(self.ours / self.entry.row.value)))
+
+
+FEW = "too few samples above the percentile"
+
+
+def _kind(entry: Entry) -> str:
+    """read or write: the side of a row."""
+    side = entry.row.side
+    if side in ("read", "write"):
+        return side
+    workload = entry.row.workload
+    return "read" if re.search(r"rw=(rand)?read\b", workload) else "write"
+
+
+def _cut(course: Course, low: float, high: float) -> tuple[float, ...]:
+    """Seconds, written and copied while the written share went from low to
+    high."""
+    done = seconds = written = copied = 0.0
+    for step, w, c in course:
+        part = max(0.0, min(done + w, high) - max(done, low)) / w if w else \
+            float(low <= done < high)
+        seconds, written, copied = (seconds + part * step, written + part * w,
+                                    copied + part * c)
+        done += w
+    return seconds, written, copied
+
+
+def _of_piece(entry: Entry, played: Played, bytes_of_fill: float) \
+        -> float | None:
+    """A row of a piece of a curve, or of the last fifth."""
+    row = entry.row
+    at = row.noted(r"at=([\d.]+)-([\d.]+)fills")
+    fills = entry.load.fills
+    last = row.noted(r"last20%of([\d.]+)fills")
+    if at:
+        low, high = float(at.group(1)), float(at.group(2))
+    elif last:
+        high = float(last.group(1))
+        low = 0.8 * high
+    else:
+        low, high = 0.8 * fills, fills
+    seconds, written, copied = _cut(played["course"], low, high)
+    if not seconds or not written:
+        return None
+    if row.metric == "wa":
+        return (written + copied) / written
+    return written * bytes_of_fill / 4096 / seconds
+
+
+def slc_shape(course: Course) -> dict[str, float]:
+    """The regimes of a whole write: shares of the drive, and rates in
+    drives a second."""
+    total = [sum(c[i] for c in course) for i in (0, 1)]
+    first = course[: max(len(course) // 100, 3)]
+    top = sum(c[1] for c in first) / sum(c[0] for c in first)
+    whole = total[1] / total[0]
+    done, at = 0.0, total[1]
+    # The end of the cache: the rate stays below the middle of both.
+    for i, (_, written, _) in enumerate(course):
+        rest = course[i:]
+        rate = sum(c[1] for c in rest[:5]) / sum(c[0] for c in rest[:5])
+        if rate < 0.75 * top:
+            at = done
+            break
+        done += written
+
+    def rate_of(low: float, high: float) -> float:
+        seconds, written, _ = _cut(course, low, high)
+        return written / seconds if seconds else 0.0
+
+    return {"cache-size": at, "cache-rate": rate_of(0.0, at),
+            "after-cache": rate_of(at, min(1.0, max(0.5, 1.5 * at))),
+            "third-rate": rate_of(0.5, 1.0), "third-start": 0.5,
+            "whole-drive": whole}
+
+
+def _slc(entry: Entry, played: Played, played_bytes: int) -> float | None:
+    shape = slc_shape(played["course"])
+    row = entry.row
+    real = row.capacity or entry.drive.capacity
+    value = shape.get(row.side)
+    if value is None:
+        return None
+    if row.metric == "size_gb":
+        if row.side == "cache-size" and value >= 0.99:
+            return None  # no fall of the rate
+        return value * real / 1e9
+    return value * played_bytes / 1e6
+
+
+def ours_of(entry: Entry, played: Played, played_bytes: int) -> Scored:
+    """Our number for a row."""
+    if "error" in played:
+        return Scored(entry, None, played["error"])
+    row, load = entry.row, entry.load
+    if load.kind == "slc":
+        value = _slc(entry, played, played_bytes)
+        return Scored(entry, value, "" if value else "no such regime")
+    if load.kind == "steady" and row.metric in ("iops", "wa"):
+        value = _of_piece(entry, played, played_bytes * load.share)
+        return Scored(entry, value, "" if value else "the drive did not write"
+                      " so much")
+    side: dict[str, Any] | None = played.get(_kind(entry))
+    if side is None:
+        return Scored(entry, None, FEW)
+    percent = percentile(row.metric)
+    if percent is not None:
+        found = side["percentiles"].get(f"{percent:g}")
+        return Scored(entry, found, "" if found else FEW)
+    return Scored(entry, _plain(entry, side))
+
+
+def _plain(entry: Entry, side: dict[str, Any]) -> float | None:
+    row = entry.row
+    little = row.noted(r"little=([\d.]+)")
+    # A host that kept less than its one request in flight paused between.
+    busy = float(little.group(1)) if little and entry.load.kind == "zones" \
+        else 1.0
+    if row.metric == "iops":
+        return float(side["iops"]) * busy
+    if row.metric == "mb_s":
+        return float(side["iops"]) * busy * bs_of(entry.row.workload) / 1e6
+    if row.metric == "mean_us":
+        return float(side["mean_us"])
+    return None
+
+
+# ---- the board ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The errors of some rows."""
+
+    mean: float
+    median: float
+    n: int
+
+
+Board = dict[str, dict[str, Cell]]  # drive (or "mean of the drives"), class
+ALL = "mean of the drives"
+
+
+def board(scored: list[Scored], use: str) -> Board:
+    """One row a drive, one column a class, of the rows of one use."""
+    groups: dict[str, dict[str, list[float]]] = {}
+    for s in scored:
+        if s.error is not None and s.entry.use == use:
+            groups.setdefault(s.entry.drive.name, {}).setdefault(
+                s.entry.name, []).append(s.error)
+    out: Board = {
+        drive: {name: Cell(statistics.fmean(errors),
+                           statistics.median(errors), len(errors))
+                for name, errors in columns.items()}
+        for drive, columns in sorted(groups.items())}
+    means: dict[str, Cell] = {}
+    for name in CLASSES:
+        cells = [columns[name] for columns in out.values() if name in columns]
+        if cells:
+            means[name] = Cell(statistics.fmean(c.mean for c in cells),
+                               statistics.fmean(c.median for c in cells),
+                               sum(c.n for c in cells))
+    if means:
+        out[ALL] = means
+    return out
+
+
+def boards(scored: list[Scored]) -> dict[str, Board]:
+    """By use; the uses that have rows."""
+    return {use: found for use in USES if (found := board(scored, use))}
+
+
+def shown(cell: Cell | None) -> str:
+    """Mean and median for people."""
+    return f"{cell.mean:.0f} ({cell.median:.0f})" if cell else "-"
