@@ -134,19 +134,81 @@ def _seq_fill(row: Row, capacity: int) -> Load:
                 f"rw=write bs={row.word('bs')} iodepth={_depth(row)}")
 
 
+def _pair(state: str, reads: str, writes: str) -> Load:
+    return Load("pair", state, reads, beside=writes)
+
+
+def _mixratio(row: Row, capacity: int) -> Load:
+    if "zones" not in row.precondition:
+        return _run(row, capacity)
+    # Writes fill zones in order.
+    return _pair("seq", f"rw=randmix bs=4k iodepth={row.word('iodepth')}"
+                 f" rwmixread={row.word('rwmixread')}", "")
+
+
+def _rate_limited(row: Row, _capacity: int) -> Load:
+    """Writes of 128 KiB at a rate beside reads, by the name of the file."""
+    rate, depth = re.findall(r"\d+", row.file)[-2:]
+    in_order = row.base == "rate-limited-seqread"
+    zones = "zones" in row.precondition
+    reads = f"rw={'read' if in_order else 'randread'} bs=4k iodepth={depth}"
+    writes = "rw=write bs=128k iodepth=1"
+    if rate != "0":
+        writes += f" rate_iops={int(rate) * 8}"
+    elif not in_order:
+        writes = ""
+    if zones and writes:
+        reads, writes = f"{reads} size=44%", f"{writes} offset=44% size=44%"
+    return _pair("seq", reads, writes)
+
+
+def _flow(row: Row, _capacity: int) -> Load:
+    share, depth = re.findall(r"\d+", row.file)[-2:]
+    return _pair("seq", f"rw=randread bs=4k iodepth={depth} flow={share}"
+                 " size=11%", f"rw=write bs=4k iodepth={depth}"
+                 f" flow={100 - int(share)} offset=11% size=11%")
+
+
+def _long_gc(row: Row, capacity: int) -> Load:
+    depth, rate = re.findall(r"\d+", row.file)[-2:]
+    part = 100 * 1024**3 * 100 / capacity
+    reads = f"rw=randread bs=4k iodepth={depth} size={part:.3g}%"
+    if rate == "0":
+        return _pair("seq", reads, "")
+    return _pair("megabytes:2", reads,
+                 f"rw=randwrite bs=1m iodepth=128 rate_iops={4 * int(rate)}"
+                 f" offset={part:.3g}% size={4 * part:.3g}%")
+
+
+DRIVES = 8  # that the jobs of one experiment go round
+
+
+def _round_robin(row: Row, _capacity: int) -> Load:
+    """One of eight drives sees an eighth of the requests in flight."""
+    found = re.search(r"num_t_(\d+)", row.file)
+    jobs = int(found.group(1)) if found else 0
+    depth = 128 if "qd128" in row.base else 1
+    reads = f"rw=randread bs=4k iodepth={max(depth // DRIVES, 1)}"
+    if depth < DRIVES:
+        reads += f" pause={DRIVES - depth}"
+    bs = "64k" if "64k" in row.base else "4k"
+    writes = f"rw=randwrite bs={bs} iodepth={jobs * 128 // DRIVES}"
+    return _pair(state_of(row.precondition), reads, writes if jobs else "")
+
+
 BUILDERS = {
     "rated": _rated, "mixed": _mixed, "steady": _steady,
     "initial-state": _steady, "used-size": _steady,
     "zones-trim": _zones_trim, "slc": _slc, "seq-fill": _seq_fill,
     "depth-": _run, "jobs-": _run, "randread": _run, "write": _run,
-    "writerand": _run, "mixratio": _run,
+    "writerand": _run, "mixratio": _mixratio,
+    "rate-limited": _rate_limited, "flow": _flow, "long-gc": _long_gc,
+    "read-": _round_robin,
 }
 NOT_PLAYED = {
     "append": "appends to zones", "mixratio-append": "appends to zones",
     "rate-limited-append": "appends to zones",
     "zone-": "commands of zones",
-    "flow": "two jobs at a time", "rate-limited": "two jobs at a time",
-    "long-gc": "two jobs at a time", "read-": "two jobs at a time",
 }
 
 

@@ -11,24 +11,28 @@ import dataclasses
 import itertools
 import json
 import random
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from vssd.errors import UserError
 from vssd.paths import key_of, replacing
-from vssd.sim.run import Point, Result
+from vssd.sim.run import Point, Result, result_of
 
 from . import hdr
 from .drives import Drive
 from .loads import SEEDED, Load, bs_of
 from .states import UNIT, States, write_trace
 
-FORM = 1  # of a kept result
+FORM = 2  # of a kept result
 SAMPLES = 100  # above a percentile
 REQUESTS = 110_000
 PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
             97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
+HOST = "vssd_lab.board.host"
+MOST_OF_PAIR = 400_000  # requests of jobs beside each other
 MOST = 3_000_000  # requests of a run
 # Of the mixed runs: one thread of 10,000 requests a second, half of them
 # reads; six threads of 64 in flight whose reads are 1 %.
@@ -52,8 +56,10 @@ def _side(result: Result, kind: str, counts: hdr.Counts) -> Played | None:
 class Player:
     """Plays loads on drives, `requests` of each kind a point."""
 
-    def __init__(self, states: States, requests: int) -> None:
+    def __init__(self, states: States, requests: int,
+                 library: Callable[[], Path]) -> None:
         self.states = states
+        self.library = library
         self.requests = requests
 
     # ---- the cache -------------------------------------------------------
@@ -173,6 +179,20 @@ class Player:
         found["course"] = series
         return found
 
+    def _pair(self, drive: Drive, load: Load) -> Played:
+        """Jobs beside each other, by a program on libvssd."""
+        size = self.states.capacity(drive)
+        out = self.states.runner.output([sys.executable, "-m", HOST,
+                                         json.dumps({
+            "library": str(self.library()), "profile": str(drive.profile),
+            "sets": drive.sets, "capacity": size,
+            "state": str(self.states.file(drive, load.state)),
+            "jobs": [_words(job) for job in (load.workload, load.beside)
+                     if job],
+            "requests": self.requests, "most": MOST_OF_PAIR,
+            "most_written": 2 * size})])
+        return result_of(*out)
+
     def _slc(self, drive: Drive, load: Load) -> Played:
         size = self.states.capacity(drive)
         found, result = self._sim(
@@ -199,6 +219,19 @@ class Player:
                 args=("--iodepth", depth, "--warm-up",
                       str(0 if once else len(requests) // 2)))
         return found
+
+
+def _words(job: str) -> dict[str, Any]:
+    """The keywords of a job as numbers; sizes as shares of the drive."""
+    words: dict[str, Any] = dict(w.split("=") for w in job.split())
+    for name, value in words.items():
+        if name == "bs":
+            words[name] = bs_of(job)
+        elif name in ("size", "offset"):
+            words[name] = float(value.rstrip("%")) / 100
+        elif name != "rw":
+            words[name] = float(value)
+    return words
 
 
 def _zone_requests(n: int, per: int, bs: int, active: int, total: int) \

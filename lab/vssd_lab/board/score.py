@@ -11,10 +11,10 @@ from typing import Any
 
 from .classes import CLASSES
 from .drives import USES
-from .loads import bs_of
+from .loads import DRIVES, bs_of
 from .play import Played
 from .points import Entry
-from .rows import percentile
+from .rows import Row, percentile
 
 CAP = 300.0  # per cent; also of what is not modelled
 Course = list[list[float]]
@@ -155,12 +155,20 @@ def _plain(entry: Entry, side: dict[str, Any]) -> float | None:
     busy = float(little.group(1)) if little and entry.load.kind == "zones" \
         else 1.0
     if row.metric == "iops":
-        return float(side["iops"]) * busy
+        return float(side["iops"]) * busy * _drives(row)
     if row.metric == "mb_s":
         return float(side["iops"]) * busy * bs_of(entry.row.workload) / 1e6
     if row.metric == "mean_us":
         return float(side["mean_us"])
     return None
+
+
+def _drives(row: Row) -> float:
+    """Of eight drives in turns: all their requests, of one job."""
+    jobs = row.noted(r"one of (\d+) equal jobs")
+    if "round robin" not in row.note:
+        return 1.0
+    return DRIVES / (int(jobs.group(1)) if jobs else 1)
 
 
 # ---- the board ----------------------------------------------------------------

@@ -50,6 +50,10 @@ class States:
         """The options of vssd-sim that start a run from a state."""
         if name in FILLS:
             return ("--fill", name)
+        return ("--state", str(self.file(drive, name)))
+
+    def file(self, drive: Drive, name: str) -> Path:
+        """The drive in a state, as a file."""
         head, _, number = name.partition(":")
         key = Point(drive.profile, "", sets=drive.sets, args=(name,)) \
             .key(self.version)
@@ -57,14 +61,18 @@ class States:
         with locked(f"board-{key}"):
             if not file.exists():
                 self._make(drive, head, float(number or 0), file)
-        return ("--state", str(file))
+        return file
 
     def _make(self, drive: Drive, head: str, number: float,
               file: Path) -> None:
         size = self.capacity(drive)
         new = file.with_suffix(".new")
         save = ("--save-state", str(new))
-        if head == "scattered":
+        if head in FILLS:
+            self.runner.one(Point(drive.profile, "rw=read number_ios=1",
+                                  sets=drive.sets,
+                                  args=("--fill", head, *save)))
+        elif head == "scattered":
             units = list(range(size // UNIT))
             random.Random(1).shuffle(units)
             with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
@@ -79,6 +87,12 @@ class States:
                 drive.profile, f"rw=write bs=512k iodepth=8 size="
                 f"{100 * number:.4g}% number_ios={int(size * number) >> 19}",
                 sets=drive.sets, args=("--fill", "none", *save)))
+        elif head == "megabytes":
+            self.runner.one(Point(
+                drive.profile, "rw=randwrite bs=1m iodepth=128 seed=11"
+                " offset=10.7% size=42.9%"
+                f" number_ios={int(number * size * 0.429) >> 20}",
+                sets=drive.sets, args=("--fill", "seq", *save)))
         else:  # random:N
             self.runner.one(Point(
                 drive.profile, "rw=randwrite bs=4k iodepth=448 seed=11"

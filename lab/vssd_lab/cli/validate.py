@@ -24,6 +24,8 @@ from ..board.classes import CLASSES
 from ..board.play import REQUESTS, Player
 from ..board.states import States
 
+LIBRARY = "lib/libvssd.so.1.0.0"
+
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
@@ -97,12 +99,18 @@ def _entries(args: argparse.Namespace) \
     return found, left
 
 
+def _library() -> Path:
+    """libvssd of the release build, up to date."""
+    return model.ensure("release", LIBRARY) / LIBRARY
+
+
 def _data(args: argparse.Namespace) -> int:
     found, left = _entries(args)
     sim = model.sim()
     states = States(simrun.Runner(sim, args.jobs), sim.read_bytes())
     with Stage("validate") as stage:
-        scored = run.score(found, Player(states, args.requests), stage.add)
+        scored = run.score(found, Player(states, args.requests, _library),
+                           stage.add)
     report.show(scored, left, args.rows)
     if args.out:
         report.write(args.out, scored, left)
