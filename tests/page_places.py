@@ -48,6 +48,7 @@ ELSEWHERE = {
     "./vssd figures": HOURS, "./vssd bench": HOURS, "./vssd fuzz": HOURS,
     "./vssd validate": HOURS, "./vssd fit": HOURS, "./vssd model": HOURS,
     "./vssd fleet": HOURS, "./vssd sweep": HOURS,
+    "./vssd profile --facts": INPUT,
     "./vssd sim run --profile datacentre-tlc --fill random": HOURS,
     "./vssd sim run --profile tlc-generic --drives 5": HOURS,
     "./vssd powercut campaign": "takes minutes; test_campaign.py has it",
@@ -101,7 +102,7 @@ ELSEWHERE = {
     "-device": OPTION, "-object": OPTION,
 }
 # How the lines begin that group scripts runs.
-RUN = ("./vssd sim ", "./vssd help", "./vssd --help", "./vssd --version",
+RUN = ("./vssd sim ", "./vssd profile", "./vssd help", "./vssd --help", "./vssd --version",
        "./vssd man", "./vssd completion", "./vssd kernel list",
        "./vssd compare", "./vssd plot", "./vssd report", "echo ", "printf ",
        "cat > ", "python3 - <<", "n=4 ", "for a in ", "for op in ",

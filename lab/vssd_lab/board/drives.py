@@ -19,7 +19,7 @@ from vssd.paths import PROJECT
 from .rows import Row
 
 FILE = PROJECT / "profiles/drives.toml"
-DOC = "docs/validation.md"
+DOC = "docs/measured-drives.md"
 KEYS = ("name", "profile", "set", "capacity", "by_rule", "fitted")
 USES = ("fitted", "by rule", "predicted")
 
@@ -29,11 +29,18 @@ class Drive:
     """A drive of the files."""
 
     name: str
-    profile: Path
+    profile: Path | None  # nothing: there is none yet
     sets: tuple[str, ...]
     capacity: int  # bytes of the real drive
     by_rule: bool  # made from facts alone
     fitted: tuple[str, ...]  # patterns: "EXPERIMENT | WORKLOAD | METRIC"
+
+    @property
+    def path(self) -> Path:
+        """Of its profile."""
+        if self.profile is None:
+            raise UserError(f"{self.name}: no profile ({FILE.name})")
+        return self.profile
 
     def use(self, row: Row) -> str:
         """One of USES."""
@@ -47,13 +54,14 @@ def _drive(where: str, table: dict[str, Any], folder: Path) -> Drive:
     for key in table:
         if key not in KEYS:
             raise UserError(f"{where}.{key}: allowed {', '.join(KEYS)}")
-    for key in ("name", "profile", "capacity"):
+    for key in ("name", "capacity"):
         if key not in table:
             raise UserError(f"{where}: {key} is missing")
     if table.get("by_rule") and table.get("fitted"):
         raise UserError(f"{where}: by_rule and fitted exclude each other")
-    profile = folder / f"{table['profile']}.ini"
-    if not profile.is_file():
+    profile = folder / f"{table['profile']}.ini" if "profile" in table \
+        else None
+    if profile and not profile.is_file():
         raise UserError(f"{where}: no profile {profile.name}")
     return Drive(table["name"], profile, tuple(table.get("set", [])),
                  int(table["capacity"]), bool(table.get("by_rule")),

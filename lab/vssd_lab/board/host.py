@@ -175,21 +175,27 @@ class Host:
 
     def play(self, enough: Any) -> int:
         """Go on until enough(self); so many ns."""
-        lib, drive = self.lib, self.drive
+        drive, waiting = self.drive, self.waiting
+        now, next_event, advance = (
+            self.lib.vssd_now, self.lib.vssd_next_event, self.lib.vssd_advance)
         done = (Completion * BATCH)()
-        size = ctypes.sizeof(Completion)
-        start = lib.vssd_now(drive)
+        at_done, size = ctypes.addressof(done), ctypes.sizeof(Completion)
+        start = now(drive)
         while not enough(self):
-            event = lib.vssd_next_event(drive)
-            while self.waiting and self.waiting[0][0] <= event:
-                at, _, index = heapq.heappop(self.waiting)
-                self._submit(max(at, lib.vssd_now(drive)), index)
-                event = lib.vssd_next_event(drive)
-            if event == NEVER:
-                break
-            for i in range(lib.vssd_advance(drive, event, done, BATCH, size)):
-                self._ended(done[i])
-        return int(lib.vssd_now(drive) - start)
+            ended = 0
+            while ended < BATCH:
+                event = next_event(drive)
+                while waiting and waiting[0][0] <= event:
+                    at, _, index = heapq.heappop(waiting)
+                    self._submit(max(at, now(drive)), index)
+                    event = next_event(drive)
+                if event == NEVER:
+                    return int(now(drive) - start)
+                n = advance(drive, event, at_done, BATCH, size)
+                for i in range(n):
+                    self._ended(done[i])
+                ended += n
+        return int(now(drive) - start)
 
     def begin(self) -> None:
         """Latencies count from here."""
@@ -218,8 +224,8 @@ def main() -> int:
     def enough_of(part: float) -> Any:
         def enough(h: Host) -> bool:
             reads, writes = (len(x) for x in h.latency)
-            return (reads >= part * requests or h.written >= part * most
-                    or reads + writes >= part * setup["most"])
+            return bool(reads >= part * requests or h.written >= part * most
+                        or reads + writes >= part * setup["most"])
         return enough
 
     host.play(enough_of(0.1))

@@ -50,15 +50,22 @@ def bs_of(workload: str) -> int:
     return int(_bytes(found.group(1))) if found else 4096
 
 
+# The name of a state (states.py) by the text of a precondition.
+STATES = (
+    (r"not filled|zones reset|^sanitized; trimmed$|fully erased", "none"),
+    (r"random 4k (\d)x", "random:{}"),
+    (r"seq fill|512k blocks in random order|zones filled", "seq"),
+    (r"^not (told|stated)|^in GC", "preload"),
+)
+
+
 def state_of(text: str) -> str:
-    """The name of a state (states.py) for a precondition."""
-    if "not filled" in text or "erased" in text or text == \
-            "sanitized; trimmed" or "zones reset" in text:
-        return "none"
-    found = re.search(r"random 4k (\d)x", text)
-    if found:
-        return f"random:{found.group(1)}"
-    return "seq" if "seq fill" in text or "512k blocks" in text else "preload"
+    """The state that a precondition leaves."""
+    for pattern, name in STATES:
+        found = re.search(pattern, text)
+        if found:
+            return name.format(*found.groups())
+    raise ValueError("no such state")
 
 
 def _depth(row: Row) -> int:

@@ -26,13 +26,13 @@ from .drives import Drive
 from .loads import SEEDED, Load, bs_of
 from .states import UNIT, States, write_trace
 
-FORM = 2  # of a kept result
+FORM = 3  # of a kept result
 SAMPLES = 100  # above a percentile
 REQUESTS = 110_000
 PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
             97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
 HOST = "vssd_lab.board.host"
-MOST_OF_PAIR = 400_000  # requests of jobs beside each other
+MOST_OF_PAIR = 200_000  # requests of jobs beside each other
 MOST = 3_000_000  # requests of a run
 # Of the mixed runs: one thread of 10,000 requests a second, half of them
 # reads; six threads of 64 in flight whose reads are 1 %.
@@ -65,7 +65,7 @@ class Player:
     # ---- the cache -------------------------------------------------------
 
     def _file(self, drive: Drive, load: Load) -> Path:
-        key = key_of(self.states.version, FORM, drive.profile.read_bytes(),
+        key = key_of(self.states.version, FORM, drive.path.read_bytes(),
                      *drive.sets, self.requests, dataclasses.astuple(load))
         return self.states.folder / f"{key}.json"
 
@@ -99,7 +99,7 @@ class Player:
         with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
             file = Path(folder) / "run.hlog"
             result = self.states.runner.one(Point(
-                drive.profile, workload, trace, drive.sets,
+                drive.path, workload, trace, drive.sets,
                 (*state, *args, "--histograms", str(file))))
             counts = hdr.read(file.read_text())
         return {"read": _side(result, "read", counts.get("read", [])),
@@ -184,13 +184,13 @@ class Player:
         size = self.states.capacity(drive)
         out = self.states.runner.output([sys.executable, "-m", HOST,
                                          json.dumps({
-            "library": str(self.library()), "profile": str(drive.profile),
+            "library": str(self.library()), "profile": str(drive.path),
             "sets": drive.sets, "capacity": size,
             "state": str(self.states.file(drive, load.state)),
             "jobs": [_words(job) for job in (load.workload, load.beside)
                      if job],
             "requests": self.requests, "most": MOST_OF_PAIR,
-            "most_written": 2 * size})])
+            "most_written": size})])
         return result_of(*out)
 
     def _slc(self, drive: Drive, load: Load) -> Played:
@@ -244,7 +244,7 @@ def _zone_requests(n: int, per: int, bs: int, active: int, total: int) \
     if not total:
         return [("write", (z * per + i) * bs, bs)
                 for z in order for i in range(per)]
-    free, at = order[active:], {z: 0 for z in order[:active]}
+    free, at = order[active:], dict.fromkeys(order[:active], 0)
     for zone in at:
         out.append(("trim", zone * per * bs, per * bs))
     for _ in itertools.repeat(None, total):

@@ -32,21 +32,29 @@ class Entry:
         return self.drive.name, self.load
 
 
-def _capacity(row: Row, drive: Drive) -> int:
-    return row.capacity or drive.capacity
-
-
 def _fills(row: Row) -> float:
     """How often the used size was written up to the end of this row."""
     found = row.noted(r"of([\d.]+)fills") or row.noted(r"at=[\d.]+-([\d.]+)f")
     return float(found.group(1)) if found else 0.0
 
 
-def entries(rows: list[Row], drives: dict[str, Drive]) \
+def _load(row: Row, drive: Drive) -> Load:
+    if drive.profile is None:
+        return Load("none", workload=row.base, why="no profile of the drive")
+    try:
+        return load_of(row, row.capacity or drive.capacity)
+    except (ValueError, ZeroDivisionError) as e:
+        raise UserError(f"{row.where}: workload {row.workload!r}, precondition"
+                        f" {row.precondition!r}: {e}") from e
+
+
+def entries(rows: list[Row], drives: dict[str, Drive], whole: bool = True) \
         -> tuple[list[Entry], dict[str, int]]:
-    """The rows that are compared, and how many are left out for what."""
-    best = classes.best(rows)
-    out, left = [], defaultdict(int)
+    """The rows that are compared, and how many are left out for what.  Only
+    `whole` grids have a best row."""
+    best = classes.best(rows) if whole else set()
+    out: list[Entry] = []
+    left: dict[str, int] = defaultdict(int)
     for row in rows:
         drive = drives.get(row.drive)
         if drive is None:
@@ -60,11 +68,7 @@ def entries(rows: list[Row], drives: dict[str, Drive]) \
         if not name:
             raise UserError(f"{row.where}: no class for the experiment"
                             f" {row.experiment!r} (board/classes.py)")
-        try:
-            load = load_of(row, _capacity(row, drive))
-        except (ValueError, ZeroDivisionError) as e:
-            raise UserError(f"{row.where}: workload {row.workload!r}:"
-                            f" {e}") from e
+        load = _load(row, drive)
         out.append(Entry(row, drive, name, drive.use(row), load))
     return _with_fills(out), dict(left)
 

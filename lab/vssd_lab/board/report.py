@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from vssd import origin
-from vssd.ui import table
+from vssd.errors import UserError
 
 from .classes import CLASSES
 from .score import Scored, boards, shown
@@ -39,29 +40,51 @@ def document(scored: list[Scored], left: dict[str, int]) -> dict[str, Any]:
         "left_out": left, "rows": [row_of(s) for s in scored]}
 
 
+def _cells(first: str, rest: Sequence[str]) -> str:
+    return f"  {first:26}" + "".join(f"{cell:>11}" for cell in rest)
+
+
+def text(scored: list[Scored], left: dict[str, int]) -> str:
+    """The board and all rows as text."""
+    lines = []
+    for use, found in boards(scored).items():
+        lines += [f"{use}: mean (median) error, per cent",
+                  _cells("drive", CLASSES)]
+        lines += [_cells(drive, [shown(columns.get(c)) for c in CLASSES])
+                  for drive, columns in found.items()]
+        lines.append("")
+    compared = sum(s.error is not None for s in scored)
+    lines.append(f"{compared} rows compared")
+    for why, n in Counter(s.why for s in scored if s.why).most_common():
+        lines.append(f"  {n} rows: {why}")
+    lines += [f"  {n} rows left out: {why}" for why, n in left.items()]
+    return "\n".join(lines) + "\n"
+
+
+def line(s: Scored) -> str:
+    """A row with both numbers."""
+    e = s.entry
+    return (f"{_number(s.error):>7} {_number(s.ours):>9}"
+            f" {_number(e.row.value):>9} {e.row.metric:9} {e.name:6}"
+            f" {e.drive.name} | {e.row.experiment} | {e.row.workload}"
+            f" | {e.row.note}{' | ' + s.why if s.why else ''}")
+
+
 def show(scored: list[Scored], left: dict[str, int], rows: bool) -> None:
     """On standard output."""
-    if rows:
-        for s in scored:
-            e = s.entry
-            print(f"{_number(s.error):>7} {_number(s.ours):>9}"
-                  f" {_number(e.row.value):>9} {e.row.metric:9} {e.name:6}"
-                  f" {e.drive.name} | {e.row.experiment} | {e.row.workload}"
-                  f" | {e.row.note}{' | ' + s.why if s.why else ''}")
-    for use, found in boards(scored).items():
-        table(f"{use}: mean (median) error, per cent",
-              ["drive", *CLASSES],
-              [[drive, *[shown(columns.get(c)) for c in CLASSES]]
-               for drive, columns in found.items()])
-    compared = sum(s.error is not None for s in scored)
-    print(f"{compared} rows compared")
-    for why, n in Counter(s.why for s in scored if s.why).most_common():
-        print(f"  {n} rows: {why}")
-    for why, n in left.items():
-        print(f"  {n} rows left out: {why}")
+    for s in scored if rows else []:
+        print(line(s))
+    print(text(scored, left), end="")
 
 
 def write(path: Path, scored: list[Scored], left: dict[str, int]) -> None:
-    """The board as JSON."""
-    path.write_text(json.dumps({**origin.origin(), **document(scored, left)},
-                               indent=1) + "\n", encoding="utf-8")
+    """The board: as JSON, or as text if the name ends in .txt."""
+    if path.suffix == ".txt":
+        found = text(scored, left) + "\n".join(map(line, scored)) + "\n"
+    else:
+        found = json.dumps({**origin.origin(), **document(scored, left)},
+                           indent=1) + "\n"
+    try:
+        path.write_text(found, encoding="utf-8")
+    except OSError as e:
+        raise UserError(f"-o {path}: {e.strerror}") from e

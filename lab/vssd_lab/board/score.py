@@ -93,11 +93,11 @@ def slc_shape(course: Course) -> dict[str, float]:
     top = sum(c[1] for c in first) / sum(c[0] for c in first)
     whole = total[1] / total[0]
     done, at = 0.0, total[1]
-    # The end of the cache: the rate stays below the middle of both.
-    for i, (_, written, _) in enumerate(course):
-        rest = course[i:]
-        rate = sum(c[1] for c in rest[:5]) / sum(c[0] for c in rest[:5])
-        if rate < 0.75 * top:
+    # The end of the cache: the rate falls, and stays low.
+    for i, (step, written, _) in enumerate(course):
+        soon = course[i:i + 5]
+        if written / step < 0.75 * top and sum(
+                c[1] for c in soon) < 0.75 * top * sum(c[0] for c in soon):
             at = done
             break
         done += written
@@ -187,33 +187,41 @@ Board = dict[str, dict[str, Cell]]  # drive (or "mean of the drives"), class
 ALL = "mean of the drives"
 
 
-def board(scored: list[Scored], use: str) -> Board:
-    """One row a drive, one column a class, of the rows of one use."""
+def _cells(scored: list[Scored]) -> Board:
     groups: dict[str, dict[str, list[float]]] = {}
     for s in scored:
-        if s.error is not None and s.entry.use == use:
+        if s.error is not None:
             groups.setdefault(s.entry.drive.name, {}).setdefault(
                 s.entry.name, []).append(s.error)
-    out: Board = {
-        drive: {name: Cell(statistics.fmean(errors),
-                           statistics.median(errors), len(errors))
-                for name, errors in columns.items()}
-        for drive, columns in sorted(groups.items())}
-    means: dict[str, Cell] = {}
+    return {drive: {name: Cell(statistics.fmean(errors),
+                               statistics.median(errors), len(errors))
+                    for name, errors in columns.items()}
+            for drive, columns in sorted(groups.items())}
+
+
+def board_of(scored: list[Scored]) -> dict[str, Cell]:
+    """By class: the mean of the drives."""
+    board, out = _cells(scored), {}
     for name in CLASSES:
-        cells = [columns[name] for columns in out.values() if name in columns]
+        cells = [columns[name] for columns in board.values()
+                 if name in columns]
         if cells:
-            means[name] = Cell(statistics.fmean(c.mean for c in cells),
-                               statistics.fmean(c.median for c in cells),
-                               sum(c.n for c in cells))
-    if means:
-        out[ALL] = means
+            out[name] = Cell(statistics.fmean(c.mean for c in cells),
+                             statistics.fmean(c.median for c in cells),
+                             sum(c.n for c in cells))
     return out
 
 
 def boards(scored: list[Scored]) -> dict[str, Board]:
-    """By use; the uses that have rows."""
-    return {use: found for use in USES if (found := board(scored, use))}
+    """By use: one row a drive, one column a class, and the mean of the
+    drives."""
+    out = {}
+    for use in USES:
+        some = [s for s in scored if s.entry.use == use]
+        board = _cells(some)
+        if board:
+            out[use] = {**board, ALL: board_of(some)}
+    return out
 
 
 def shown(cell: Cell | None) -> str:

@@ -39,9 +39,9 @@ class States:
 
     def capacity(self, drive: Drive) -> int:
         """The bytes of the drive as it is played."""
-        key = (drive.profile, drive.sets)
+        key = (drive.path, drive.sets)
         if key not in self.sizes:
-            point = Point(drive.profile, "rw=read number_ios=1",
+            point = Point(drive.path, "rw=read number_ios=1",
                           sets=drive.sets, args=("--fill", "none"))
             self.sizes[key] = self.runner.one(point)["capacity_bytes"]
         return self.sizes[key]
@@ -55,7 +55,7 @@ class States:
     def file(self, drive: Drive, name: str) -> Path:
         """The drive in a state, as a file."""
         head, _, number = name.partition(":")
-        key = Point(drive.profile, "", sets=drive.sets, args=(name,)) \
+        key = Point(drive.path, "", sets=drive.sets, args=(name,)) \
             .key(self.version)
         file = self.folder / f"{key}.state"
         with locked(f"board-{key}"):
@@ -69,7 +69,7 @@ class States:
         new = file.with_suffix(".new")
         save = ("--save-state", str(new))
         if head in FILLS:
-            self.runner.one(Point(drive.profile, "rw=read number_ios=1",
+            self.runner.one(Point(drive.path, "rw=read number_ios=1",
                                   sets=drive.sets,
                                   args=("--fill", head, *save)))
         elif head == "scattered":
@@ -78,24 +78,24 @@ class States:
             with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
                 trace = Path(folder) / "fill.csv"
                 write_trace(trace, [("write", u * UNIT, UNIT) for u in units])
-                self.runner.one(Point(drive.profile, trace=trace,
+                self.runner.one(Point(drive.path, trace=trace,
                                       sets=drive.sets, args=(
                                           "--iodepth", "128", "--fill",
                                           "none", *save)))
         elif head == "used":
             self.runner.one(Point(
-                drive.profile, f"rw=write bs=512k iodepth=8 size="
+                drive.path, f"rw=write bs=512k iodepth=8 size="
                 f"{100 * number:.4g}% number_ios={int(size * number) >> 19}",
                 sets=drive.sets, args=("--fill", "none", *save)))
         elif head == "megabytes":
             self.runner.one(Point(
-                drive.profile, "rw=randwrite bs=1m iodepth=128 seed=11"
+                drive.path, "rw=randwrite bs=1m iodepth=128 seed=11"
                 " offset=10.7% size=42.9%"
                 f" number_ios={int(number * size * 0.429) >> 20}",
                 sets=drive.sets, args=("--fill", "seq", *save)))
         else:  # random:N
             self.runner.one(Point(
-                drive.profile, "rw=randwrite bs=4k iodepth=448 seed=11"
+                drive.path, "rw=randwrite bs=4k iodepth=448 seed=11"
                 f" number_ios={int(number * size) // UNIT}",
                 sets=drive.sets, args=("--fill", "seq", *save)))
         new.replace(file)

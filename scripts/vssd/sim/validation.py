@@ -150,7 +150,7 @@ def _figure(name: str, drive: str, where: str, table: Any, profile: Path,
 def read(path: Path = PUBLISHED) -> Published:
     """The drives of the file; UserError names the place that is wrong."""
     name, data = path.name, tomlfile.load(path, DOC)
-    _keys(name, "file", data, ("sources", "runs", "drive"),
+    _keys(name, "file", data, ("sources", "runs", "drive", "short"),
           ("sources", "runs", "drive"))
     sources = _texts(name, "sources", data["sources"])
     runs = _runs(name, data)

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd validate --data: rows, classes, loads, histograms, errors, refusals;
+and the bounds of --short."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from vssd.build import model
+from vssd.errors import UserError
+from vssd.paths import PROJECT
+from vssd.sim.run import Runner
+from vssd_lab.board import (
+    charts,
+    classes,
+    command,
+    drives,
+    hdr,
+    loads,
+    page,
+    points,
+    report,
+    run,
+    score,
+    short,
+)
+from vssd_lab.board import rows as board_rows
+from vssd_lab.board.play import Player
+from vssd_lab.board.rows import Row
+from vssd_lab.board.states import States
+
+HEAD = ",".join(board_rows.COLUMNS)
+READ = ("D,1000000000,TLC,PCIe,depth-4k/read,seq fill 1x,"
+        "rw=randread bs=4k iodepth=4 numjobs=2 size=100%,{},{},{},,,src,f,{}")
+
+
+def row(experiment: str, workload: str, metric: str = "iops",
+        value: float = 100.0, note: str = "", file: str = "f",
+        precondition: str = "seq fill 1x") -> Row:
+    return Row("w", "D", 10**9, experiment, precondition, workload, metric,
+               value, file, note)
+
+
+def folder(tmp_path: Path, *lines: str) -> Path:
+    (tmp_path / "d.csv").write_text("\n".join((HEAD, *lines)) + "\n")
+    return tmp_path
+
+
+def tiny(tmp_path: Path, by_rule: bool = False) -> drives.Drive:
+    return drives.Drive("D", PROJECT / "profiles/tiny.ini", (), 10**9, by_rule,
+                        ("p50_us",) if not by_rule else ())
+
+
+# ---- rows -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line, says", [
+    ("a,b", "d.csv row 2: 2 columns, not 15"),
+    (READ.format("speed", "1", "3", ""), "row 2: metric 'speed': allowed"),
+    (READ.format("iops", "us", "3", ""), "unit 'us' of iops: allowed 1/s"),
+    (READ.format("p99_us", "ns", "3", ""), "unit 'ns' of p99_us: allowed us"),
+    (READ.format("iops", "1/s", "x", ""), "value 'x': allowed a number"),
+    (READ.format("iops", "1/s", "-1", ""), "value '-1': allowed a number"),
+    (READ.format("iops", "1/s", "nan", ""), "value 'nan': allowed a number"),
+    (READ.format("iops", "1/s", "3", "").replace("1000000000", "1e9"),
+     "capacity_bytes '1e9'"),
+])
+def test_bad_row(tmp_path: Path, line: str, says: str) -> None:
+    with pytest.raises(UserError) as e:
+        board_rows.read(folder(tmp_path, line))
+    assert says in str(e.value) and "\n" not in str(e.value)
+
+
+def test_no_file_and_wrong_columns(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no CSV file"):
+        board_rows.read(tmp_path)
+    (tmp_path / "d.csv").write_text("a,b\n")
+    with pytest.raises(UserError, match="d.csv row 1: allowed the columns"):
+        board_rows.read(tmp_path)
+
+
+def test_a_row_that_cannot_be_placed(tmp_path: Path) -> None:
+    known = {"D": tiny(tmp_path)}
+    for bad, says in [
+            (row("dance", "rw=read bs=4k"), "no class for the experiment"),
+            (row("depth-4k/read", "rw=randread bs=4k iodepth=1",
+                 precondition="baked"), "'baked': no such state")]:
+        with pytest.raises(UserError, match=says):
+            points.entries([bad], known)
+    with pytest.raises(UserError, match="w: no profile for the drive 'D'"):
+        points.entries([row("rated", "rw=read bs=4k")], {})
+
+
+def test_percentile() -> None:
+    assert [board_rows.percentile(m) for m in
+            ("p50_us", "p01_us", "p925_us", "p99999_us", "mean_us")] == \
+        [50, 1, 92.5, 99.999, None]
+
+
+# ---- classes ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("experiment, bs, metric, name", [
+    ("depth-4k-spdk/read", "4k", "iops", "depth"),
+    ("depth-bs-uring/read", "16k", "iops", "size"),
+    ("randread/read", "8k", "iops", "size"),
+    ("write/write", "4k", "iops", "size"),
+    ("initial-state/curve", "4k", "wa", "wa"),
+    ("mixratio-append/read", "4k", "iops", "zones"),
+    ("rate-limited-seqread/read", "4k", "iops", "mix"),
+    ("zones-trim/size", "512k", "mb_s", "writes"),
+    ("zone-reset", "4k", "ms", "zones"),
+])
+def test_class(experiment: str, bs: str, metric: str, name: str) -> None:
+    assert classes.class_of(row(experiment, f"rw=x bs={bs}", metric)) == name
+
+
+def test_best_of_a_grid_is_a_peak(tmp_path: Path) -> None:
+    grid = [row("write/write", f"rw=write bs=4k iodepth={d}", value=d)
+            for d in (1, 8, 4)]
+    found, _ = points.entries(grid, {"D": tiny(tmp_path)})
+    assert [e.name for e in found] == ["size", "peaks", "size"]
+    found, _ = points.entries(grid, {"D": tiny(tmp_path)}, whole=False)
+    assert {e.name for e in found} == {"size"}
+
+
+def test_left_out_with_a_reason(tmp_path: Path) -> None:
+    some = [row("steady-zipf", "rw=randwrite bs=4k", "mean_us",
+                note="closed;clipped"),
+            row("steady-zipf", "rw=randwrite bs=4k", "p50_us",
+                note="closed;clipped")]
+    found, left = points.entries(some, {"D": tiny(tmp_path)})
+    assert len(found) == 1
+    assert left == {"values above 20 ms were recorded as 20 ms": 1}
+
+
+# ---- loads ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("one, workload, beside, state", [
+    (row("depth-4k/read", "rw=randread bs=4k iodepth=4 numjobs=2"),
+     "rw=randread bs=4k iodepth=8", "", "seq"),
+    (row("steady-zipf", "rw=randwrite bs=4k iodepth=128 numjobs=4"
+         " random_distribution=zipf:0.8"),
+     "iodepth=512 random_distribution=zipf:0.8", "", "scattered"),
+    (row("rate-limited/read", "rw=randread", file="a/zns_250_16"),
+     "rw=randread bs=4k iodepth=16",
+     "rw=write bs=128k iodepth=1 rate_iops=2000", "seq"),
+    (row("flow/read", "rw=randread", file="99_flow_sleep_8.json"),
+     "rw=randread bs=4k iodepth=8 flow=99 size=11%",
+     "rw=write bs=4k iodepth=8 flow=1 offset=11% size=11%", "seq"),
+    (row("read-qd1-beside-64kwrites", "rw=randread", file="x_num_t_4.txt",
+         precondition="random 4k 2x"),
+     "rw=randread bs=4k iodepth=1 pause=7",
+     "rw=randwrite bs=64k iodepth=64", "random:2"),
+])
+def test_load(one: Row, workload: str, beside: str, state: str) -> None:
+    load = loads.load_of(one, 10**9)
+    assert (load.workload, load.beside, load.state) == \
+        (workload, beside, state)
+
+
+def test_steady_rows_of_one_run_share_it(tmp_path: Path) -> None:
+    workload = "rw=randwrite bs=4k iodepth=8 size=100%"
+    found, _ = points.entries(
+        [row("steady-uniform/curve", workload, note="at=0-0.25fills"),
+         row("steady-uniform", workload, note="last20%of4.99fills")],
+        {"D": tiny(tmp_path)})
+    assert len({e.point for e in found}) == 1
+    assert found[0].load.fills == 4.99
+
+
+# ---- errors -----------------------------------------------------------------
+
+
+def scored(tmp_path: Path, ours: float | None, why: str = "",
+           **more: object) -> score.Scored:
+    one = row("depth-4k/read", "rw=randread bs=4k", **more)  # type: ignore
+    return score.Scored(points.entries([one], {"D": tiny(tmp_path)})[0][0],
+                        ours, why)
+
+
+def test_error(tmp_path: Path) -> None:
+    assert scored(tmp_path, 100.0).error == 0
+    assert scored(tmp_path, 100 * 2.718281828).error == pytest.approx(100)
+    assert scored(tmp_path, 1e9).error == 300
+    assert scored(tmp_path, None, "not modelled: x").error == 300
+    assert scored(tmp_path, None, score.FEW).error is None
+
+
+def test_a_class_is_the_mean_of_its_drives(tmp_path: Path) -> None:
+    def of(name: str, errors: list[float]) -> list[score.Scored]:
+        one = row("depth-4k/read", "rw=randread bs=4k")
+        drive = drives.Drive(name, None, (), 1, True, ())
+        return [score.Scored(points.Entry(one, drive, "depth", "by rule",
+                                          loads.Load("run")),
+                             100 * 2.718281828 ** (e / 100)) for e in errors]
+
+    cell = score.board_of(of("A", [10] * 9) + of("B", [50]))["depth"]
+    assert (cell.mean, cell.n) == (pytest.approx(30), 10)
+
+
+def test_slc_regimes() -> None:
+    fast = [[1.0, 0.01, 0.0]] * 20
+    slow = [[4.0, 0.01, 0.0]] * 80
+    shape = score.slc_shape(fast + slow)
+    assert shape["cache-size"] == pytest.approx(0.2)
+    assert shape["cache-rate"] == pytest.approx(0.01)
+    assert shape["after-cache"] == pytest.approx(0.0025)
+    assert shape["whole-drive"] == pytest.approx(1 / 340)
+    assert score.slc_shape(slow)["cache-size"] == pytest.approx(0.8)
+
+
+# ---- played -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def player() -> Player:
+    sim = model.sim()
+    return Player(States(Runner(sim, 1), sim.read_bytes()), 20_000,
+                  command._library)
+
+
+def test_histogram_is_that_of_the_results(tmp_path: Path,
+                                          player: Player) -> None:
+    log = tmp_path / "h.hlog"
+    from vssd.sim.run import Point
+
+    result = player.states.runner.one(Point(
+        PROJECT / "profiles/tiny.ini", "rw=randrw bs=4k iodepth=8"
+        " number_ios=20000", args=("--histograms", str(log))))
+    counts = hdr.read(log.read_text())
+    for kind in ("read", "write"):
+        stats = result["latency_ns"][kind]
+        assert sum(n for _, n in counts[kind]) == stats["count"]
+        for name, p in (("p50", 50), ("p99", 99), ("p999", 99.9)):
+            assert hdr.percentile(counts[kind], p) == stats[name]
+
+
+def test_two_jobs_are_one_when_one_is_idle(tmp_path: Path,
+                                           player: Player) -> None:
+    """The host on libvssd and vssd-sim agree on the same load."""
+    drive = tiny(tmp_path)
+    reads = "rw=randread bs=4k iodepth=4"
+    alone = player.play(drive, loads.Load("run", "seq", reads))["read"]
+    pair = player.play(drive, loads.Load("pair", "seq", reads))["read"]
+    assert pair["iops"] == pytest.approx(alone["iops"], rel=0.03)
+    beside = player.play(drive, loads.Load(
+        "pair", "seq", reads, beside="rw=write bs=4k iodepth=1"
+        " rate_iops=500"))
+    assert beside["write"]["iops"] == pytest.approx(500, rel=0.05)
+    assert beside["read"]["iops"] < pair["iops"]
+
+
+def test_board_of_a_folder(tmp_path: Path, player: Player) -> None:
+    """Played once, kept, printed, drawn and written."""
+    data = folder(
+        tmp_path, READ.format("iops", "1/s", "30000", "closed"),
+        READ.format("p50_us", "us", "100", "closed"),
+        READ.format("p99999_us", "us", "300", "closed"),
+        READ.replace("depth-4k/read", "zone-reset").format(
+            "ms", "ms", "3", ""))
+    found, left = points.entries(board_rows.read(data),
+                                 {"D": tiny(tmp_path)})
+    told: list[int] = []
+    result = run.score(found, player, told.append)
+    assert told == [1]
+    assert [s.error is None for s in result] == [False, False, True, False]
+    assert result[3].error == 300
+    assert player.kept(found[0].drive, found[0].load) is not None
+    text = report.text(result, left)
+    assert "fitted" in text and "predicted" in text
+    assert "1 rows: not modelled: commands of zones" in text
+    report.write(tmp_path / "b.json", result, left)
+    assert len(json.loads((tmp_path / "b.json").read_text())["rows"]) == 4
+    assert "| zones |" in page.page(result, left, "How.").replace(
+        " | ", " | ")
+
+
+def test_curves_have_a_place() -> None:
+    assert charts.place(row("x/curve", "size=100%",
+                            note="at=0.5-0.75fills"))[:2] == ("fills", 0.75)  # type: ignore
+    assert charts.place(row("mixed/read", "rate_iops=5000"))[1] == 5000  # type: ignore
+
+
+# ---- the command ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given, says", [
+    (["--drive", "x"], "--drive: only with --data"),
+    (["--short", "--data", "x"], "--short: not with --data"),
+    (["--data", "x", "--set", "a=b"], "--set: only with --profile"),
+    (["--data", "x", "--points", "0"], "--points 0: allowed 1 and more"),
+    (["--data", "x", "--requests", "5"], "--requests 5: allowed 1000"),
+    (["--data", "x", "--write-doc", "--class", "mix"], "--write-doc: not"),
+])
+def test_refused(given: list[str], says: str) -> None:
+    p = argparse.ArgumentParser()
+    p.add_argument("--write-doc", action="store_true")
+    command.add_options(p)
+    with pytest.raises(UserError) as e:
+        command.check(p.parse_args(given))
+    assert says in str(e.value)
+
+
+def test_shipped_drives_have_their_profiles() -> None:
+    for drive in drives.read().values():
+        assert drive.profile is None or drive.profile.is_file()
+
+
+def test_short_is_within_its_bounds(player: Player) -> None:
+    """A model or a profile that becomes worse fails here."""
+    some, bounds = short.read()
+    found, _ = points.entries(some, drives.read(), whole=False)
+    result = run.score(found, Player(player.states, command.SHORT_REQUESTS,
+                                     command._library), lambda _: None)
+    assert short.beyond(result, bounds) == []
+    assert short.beyond(result, {**bounds, "mix": 0.1})
