@@ -69,12 +69,17 @@ def void(row: Row) -> str:
 
 
 def class_of(row: Row) -> str:
-    """The class of a row; nothing: no experiment that is known."""
+    """The class of a row; nothing: neither its experiment nor its workload
+    says it."""
     if row.metric == "wa":
         return "wa"
     found = [name for name in EXPERIMENTS if row.base.startswith(name)]
     if not found:
-        return ""
+        if not (row.word("rw") and row.word("bs")):
+            return ""
+        if row.word("rwmixread"):
+            return "mix"
+        return "depth" if row.word("bs") == "4k" else "size"
     name = EXPERIMENTS[max(found, key=len)]
     if name == "depth" and row.word("bs") not in ("4k", ""):
         return "size"

@@ -54,8 +54,9 @@ def bs_of(workload: str) -> int:
 STATES = (
     (r"not filled|zones reset|^sanitized; trimmed$|fully erased", "none"),
     (r"random 4k (\d)x", "random:{}"),
-    (r"seq fill|512k blocks in random order|zones filled", "seq"),
+    (r"seq fill|512k blocks in random order|filled before", "seq"),
     (r"^not (told|stated)|^in GC", "preload"),
+    (r"^(sanitized|formatted|trimmed|erased|fresh)", "none"),
 )
 
 
@@ -220,10 +221,10 @@ NOT_PLAYED = {
 
 
 def load_of(row: Row, capacity: int) -> Load:
-    """The load of a row; its kind is "none" if it cannot be played."""
+    """The load of a row; its kind is "none" if it cannot be played.  An
+    experiment of another name is a closed loop of its workload."""
     names = [n for n in (*BUILDERS, *NOT_PLAYED) if row.base.startswith(n)]
     name = max(names, key=len, default="")
-    if name in BUILDERS:
-        return BUILDERS[name](row, capacity)
-    return Load("none", why=NOT_PLAYED.get(name, "no such experiment"),
-                workload=row.base)
+    if name in NOT_PLAYED:
+        return Load("none", why=NOT_PLAYED[name], workload=row.base)
+    return BUILDERS.get(name, _run)(row, capacity)

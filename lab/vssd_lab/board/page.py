@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/results/validation.md: the board as a page."""
+"""The board as a page."""
 
 from __future__ import annotations
 
