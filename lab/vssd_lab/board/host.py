@@ -20,6 +20,9 @@ from typing import Any
 NEVER = 2**64 - 1
 BLOCK = 512
 BATCH = 256
+# A job of fio with a share (flow=, flow_sleep=1) that is ahead of it waits until
+# none of its requests is in flight, and sleeps for 1 us.
+FLOW_SLEEP_NS = 1_000
 READ, WRITE = 0, 1
 PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
             97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
@@ -89,6 +92,9 @@ class Job:
         self.n = max(int(span * words.get("size", 1.0)), 1)
         self.next = [0, 0]  # of addresses in order
         self.issued = 0
+        self.flying = 0
+        self.held: list[int] = []  # until nothing is in flight
+        self.asleep = 0  # until this instant
 
     def draw(self) -> tuple[int, int]:
         """The kind and the first block of the next request."""
@@ -122,9 +128,8 @@ class Host:
         self.issued = 0
         self.request = Request()
         self.at = ctypes.byref(self.request)
-        # Places that wait: instant, order, job; those that flow holds back.
+        # Places that wait: instant, order, job.
         self.waiting: list[tuple[int, int, int]] = []
-        self.held: list[int] = []
         self.order = 0
         self.flying: dict[int, tuple[int, int]] = {}  # tag: job and kind
         self.latency = (array("Q"), array("Q"))
@@ -138,16 +143,28 @@ class Host:
         self.order += 1
         heapq.heappush(self.waiting, (at, self.order, job))
 
-    def _behind(self, job: Job) -> bool:
-        """May it go on by its share of the requests?"""
-        return not job.flow or \
-            job.issued * self.flow <= job.flow * (self.issued + 1)
+    def _ahead(self, job: Job) -> bool:
+        """Of its share of the requests?"""
+        return job.issued * self.flow > job.flow * self.issued
+
+    def _sleep(self, job: Job, now: int) -> None:
+        """All its places wait, once none of its requests is in flight."""
+        if job.held and not job.flying:
+            job.asleep = now + FLOW_SLEEP_NS
+            for index in job.held:
+                self._wait(index, job.asleep)
+            job.held = []
 
     def _submit(self, now: int, index: int) -> None:
         job = self.jobs[index]
-        if not self._behind(job):
-            self.held.append(index)
-            return
+        if job.flow:
+            if now < job.asleep:
+                self._wait(index, job.asleep)
+                return
+            if job.held or self._ahead(job):
+                job.held.append(index)
+                self._sleep(job, now)
+                return
         kind, self.request.lba = job.draw()
         self.request.op, self.request.nblocks = kind, job.bs // BLOCK
         self.order += 1
@@ -155,15 +172,13 @@ class Host:
             raise SystemExit(self.lib.vssd_message(self.drive).decode())
         self.flying[self.order] = index, kind
         job.issued += 1
-        if job.flow:
-            self.issued += 1
-            held, self.held = self.held, []
-            for other in held:
-                self._wait(other, now)
+        job.flying += 1
+        self.issued += 1
 
     def _ended(self, done: Any) -> None:
         index, kind = self.flying.pop(done.tag)
         job = self.jobs[index]
+        job.flying -= 1
         ns = done.complete_ns - done.submit_ns
         if kind == WRITE:
             self.written += job.bs
@@ -172,6 +187,7 @@ class Host:
         if job.interval:
             at = max(at, self.start + int(job.issued * job.interval))
         self._wait(index, at)
+        self._sleep(job, done.complete_ns)
 
     def play(self, enough: Any) -> int:
         """Go on until enough(self); so many ns."""

@@ -26,7 +26,7 @@ from .drives import Drive
 from .loads import SEEDED, Load, bs_of
 from .states import UNIT, States, write_trace
 
-FORM = 3  # of a kept result
+FORM = 5  # of a kept result
 SAMPLES = 100  # above a percentile
 REQUESTS = 110_000
 PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
