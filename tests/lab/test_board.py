@@ -21,6 +21,7 @@ from vssd_lab.board import (
     drives,
     hdr,
     loads,
+    mqsim,
     page,
     points,
     report,
@@ -291,6 +292,40 @@ def test_curves_have_a_place() -> None:
     assert charts.place(row("mixed/read", "rate_iops=5000"))[1] == 5000  # type: ignore
 
 
+# ---- a peer ----
+
+REPORT = """<MQSim_Results><Host><Host.IO_Flow><Name>a</Name>
+<Request_Count>10</Request_Count><Read_Request_Count>10</Read_Request_Count>
+<IOPS>5000</IOPS><Device_Response_Time>80</Device_Response_Time></Host.IO_Flow>
+</Host></MQSim_Results>"""
+
+
+def test_mqsim_gets_the_facts_and_the_load(tmp_path: Path,
+                                           player: Player) -> None:
+    """A program in its place copies its input, and reports."""
+    program = tmp_path / "peer"
+    (tmp_path / "report.xml").write_text(REPORT)
+    program.write_text('#!/bin/sh\ncp "$2" "$4" ' + str(tmp_path)
+                       + f'\ncp {tmp_path}/report.xml'
+                       ' "${4%.xml}_scenario_1.xml"\n')
+    program.chmod(0o755)
+    peer = mqsim.MqSim(player, program)
+    drive = drives.Drive("D", PROJECT / "profiles/pm9a3.ini",
+                         ("nand.dies=2",), 10**9, False, ())
+    read = loads.Load("run", "seq", "rw=randread bs=4k iodepth=4")
+    found, _ = points.entries([row("depth-4k/read", read.workload),
+                               row("depth-4k/read", read.workload, "p50_us")],
+                              {"D": drive})
+    result = run.score(found, peer, lambda _: None)
+    assert result[0].ours == 5000
+    assert result[1].why == "not modelled: percentiles"
+    ssd = (tmp_path / "ssd.xml").read_text()
+    assert "<Die_No_Per_Chip>2<" in ssd and "<Page_Capacity>16384<" in ssd
+    assert "<Average_No_of_Reqs_in_Queue>4<" in \
+        (tmp_path / "load.xml").read_text()
+    assert "error" in peer.play(drive, loads.Load("steady", "seq", ""))
+
+
 # ---- the command ------------------------------------------------------------
 
 
@@ -298,6 +333,8 @@ def test_curves_have_a_place() -> None:
     (["--drive", "x"], "--drive: only with --data"),
     (["--short", "--data", "x"], "--short: not with --data"),
     (["--data", "x", "--set", "a=b"], "--set: only with --profile"),
+    (["--data", "x", "--peer", "x=y"], "--peer x=y: allowed mqsim=PATH"),
+    (["--data", "x", "--peer", "mqsim=no"], "--peer mqsim=no: no such file"),
     (["--data", "x", "--points", "0"], "--points 0: allowed 1 and more"),
     (["--data", "x", "--requests", "5"], "--requests 5: allowed 1000"),
     (["--data", "x", "--write-doc", "--class", "mix"], "--write-doc: not"),

@@ -12,7 +12,7 @@ from vssd.paths import check_output, find_profile
 from vssd.sim.run import Runner
 from vssd.ui import Stage, say
 
-from . import charts, drives, page, points, report, rows, run, short
+from . import charts, drives, mqsim, page, points, report, rows, run, short
 from .classes import CLASSES
 from .play import REQUESTS, Player
 from .points import Entry
@@ -49,6 +49,9 @@ def add_options(p: argparse.ArgumentParser) -> None:
     g.add_argument("--requests", type=int, default=None, metavar="N",
                    help="requests of each kind a point (default"
                    f" {REQUESTS}: enough for p99.9)")
+    g.add_argument("--peer", metavar="mqsim=PATH",
+                   help="another simulator on the same board: this binary of"
+                   " MQSim, set up from the same profiles")
     g.add_argument("--rows", action="store_true",
                    help="print every row with both numbers")
     g.add_argument("--plots", metavar="FOLDER", type=Path,
@@ -60,7 +63,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
 
 ONLY_DATA = (("profile", "--profile"), ("set", "--set"), ("drive", "--drive"),
              ("classes", "--class"), ("all", "--all"), ("rows", "--rows"),
-             ("plots", "--plots"), ("out", "-o"))
+             ("plots", "--plots"), ("out", "-o"), ("peer", "--peer"))
 
 
 def check(args: argparse.Namespace) -> bool:
@@ -85,8 +88,17 @@ def check(args: argparse.Namespace) -> bool:
     if args.write_doc and (args.profile or args.drive or args.classes):
         raise UserError("--write-doc: not with --profile, --drive or --class;"
                         " the page has all")
+    if args.peer and not _peer(args.peer).is_file():
+        raise UserError(f"--peer {args.peer}: no such file")
     check_output("-o", args.out)
     return True
+
+
+def _peer(text: str) -> Path:
+    name, _, path = text.partition("=")
+    if name != mqsim.NAME or not path:
+        raise UserError(f"--peer {text}: allowed {mqsim.NAME}=PATH")
+    return Path(path).expanduser().absolute()
 
 
 def _chosen(found: list[rows.Row], names: list[str]) -> list[rows.Row]:
@@ -131,18 +143,22 @@ def _library() -> Path:
     return model.ensure("release", LIBRARY) / LIBRARY
 
 
-def _played(found: list[Entry], jobs: int, requests: int) -> list[Scored]:
+def _player(jobs: int, requests: int) -> Player:
     sim = model.sim()
-    states = States(Runner(sim, jobs), sim.read_bytes())
+    return Player(States(Runner(sim, jobs), sim.read_bytes()), requests,
+                  _library)
+
+
+def _played(found: list[Entry], player: Player) -> list[Scored]:
     with Stage("validate") as stage:
-        return run.score(found, Player(states, requests, _library),
-                         stage.add)
+        return run.score(found, player, stage.add)
 
 
 def _short(args: argparse.Namespace) -> int:
     some, bounds = short.read()
     found, left = points.entries(some, drives.read(), whole=False)
-    scored = _played(found, args.jobs, args.requests or SHORT_REQUESTS)
+    scored = _played(found, _player(args.jobs,
+                                    args.requests or SHORT_REQUESTS))
     report.show(scored, left, args.rows)
     _files(args, scored, left)
     worse = short.beyond(scored, bounds)
@@ -168,8 +184,13 @@ def main(args: argparse.Namespace) -> int:
         return _short(args)
     found, left = _entries(args)
     requests = args.requests or REQUESTS
-    scored = _played(found, args.jobs, requests)
+    player = _player(args.jobs, requests)
+    scored = _played(found, player)
     report.show(scored, left, args.rows)
+    if args.peer:
+        say(f"{mqsim.NAME}:")
+        report.show(_played(found, mqsim.MqSim(player, _peer(args.peer))), {},
+                    args.rows)
     _files(args, scored, left)
     if args.write_doc:
         how = "All points were played" if args.all else \

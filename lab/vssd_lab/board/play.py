@@ -82,7 +82,7 @@ class Player:
         found = self.kept(drive, load)
         if found is None:
             try:
-                found = getattr(self, f"_{load.kind}")(drive, load)
+                found = self.run(drive, load)
             except UserError as e:
                 if self.states.runner.stopped:
                     raise
@@ -92,6 +92,11 @@ class Player:
         return found
 
     # ---- runs ------------------------------------------------------------
+
+    def run(self, drive: Drive, load: Load) -> Played:
+        """One load."""
+        found: Played = getattr(self, f"_{load.kind}")(drive, load)
+        return found
 
     def _sim(self, drive: Drive, state: tuple[str, ...], workload: str = "",
              trace: Path | None = None, args: tuple[str, ...] = ()) \

@@ -142,6 +142,8 @@ def ours_of(entry: Entry, played: Played, played_bytes: int) -> Scored:
     if side is None:
         return Scored(entry, None, FEW)
     percent = percentile(row.metric)
+    if percent is not None and "without" in played:
+        return Scored(entry, None, f"not modelled: {played['without']}")
     if percent is not None:
         found = side["percentiles"].get(f"{percent:g}")
         return Scored(entry, found, "" if found else FEW)

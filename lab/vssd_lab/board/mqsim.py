@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""MQSim on the same board: the same loads, set up from the facts of a profile.
+
+Knows MQSim's two files and its report.  It reports rates and means, no
+percentiles, and reads and writes of one job together.
+"""
+
+from __future__ import annotations
+
+import configparser
+import dataclasses
+import re
+import tempfile
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from vssd.errors import UserError
+from vssd.paths import key_of
+from vssd.sizes import read as size_of
+
+from .drives import Drive
+from .loads import Load, bs_of
+from .play import Played, Player
+
+NAME = "mqsim"
+SECTOR = 512
+NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+LANES = 4
+REQUESTS = 30_000  # of a flow: it reports nothing that needs more
+FULL = 95  # percent of the drive that is written at the start
+SUSPEND = {"off": "NONE", "erase": "ERASE", "program": "PROGRAM",
+           "both": "PROGRAM_ERASE"}
+CELLS = {"slc": ("SLC", 1), "mlc": ("MLC", 2)}  # others as TLC
+
+
+def _facts(drive: Drive) -> dict[str, str]:
+    """The options of the profile, with those of the drive."""
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read_string(drive.path.read_text(encoding="utf-8"))
+    found = {f"{section}.{key}": value for section in ini.sections()
+             for key, value in ini.items(section)}
+    return {**found, **dict(one.split("=", 1) for one in drive.sets)}
+
+
+def _ns(facts: dict[str, str], key: str) -> int:
+    text = facts.get(key, "0ns")
+    found = re.fullmatch(r"([\d.]+)([num]?s)", text)
+    if not found:
+        raise UserError(f"{key}={text}: {NAME} needs a time")
+    return int(float(found.group(1)) * NS[found.group(2)])
+
+
+def _node(parent: ET.Element, name: str, values: dict[str, object]) \
+        -> ET.Element:
+    node = ET.SubElement(parent, name)
+    for key, value in values.items():
+        ET.SubElement(node, key).text = str(value)
+    return node
+
+
+def device(facts: dict[str, str], full: bool) -> ET.Element:
+    """Its configuration file."""
+    def number(key: str, default: int = 1) -> int:
+        return int(facts.get(key, default))
+
+    technology, bits = CELLS.get(facts.get("nand.cell", "tlc"), ("TLC", 3))
+    # A one-shot program writes the pages of a word line in one time.
+    program = _ns(facts, "nand.program") // (
+        bits if facts.get("nand.one_shot") == "on" else 1)
+    spare = float(facts.get("ftl.op_percent", "7%").rstrip("%")) / 100
+    root = ET.Element("Execution_Parameter_Set")
+    _node(root, "Host_Parameter_Set", {
+        "PCIe_Lane_Bandwidth":
+            float(facts.get("host.link_mb_s", 4000)) / 1000 / LANES,
+        "PCIe_Lane_Count": LANES, "SATA_Processing_Delay": 0,
+        "Enable_ResponseTime_Logging": "false",
+        "ResponseTime_Logging_Period_Length": 1_000_000})
+    node = _node(root, "Device_Parameter_Set", {
+        "Seed": 321, "Enabled_Preconditioning": str(full).lower(),
+        "Memory_Type": "FLASH", "HostInterface_Type": "NVME",
+        "IO_Queue_Depth": 65535, "Queue_Fetch_Size": 512,
+        "Caching_Mechanism": "ADVANCED", "Data_Cache_Sharing_Mode": "SHARED",
+        "Data_Cache_Capacity": size_of(
+            "buffer.size", facts.get("buffer.size", "32MiB"), 0, 2**40),
+        "Data_Cache_DRAM_Row_Size": 8192, "Data_Cache_DRAM_Data_Rate": 800,
+        "Data_Cache_DRAM_Data_Busrt_Size": 1, "Data_Cache_DRAM_tRCD": 13,
+        "Data_Cache_DRAM_tCL": 13, "Data_Cache_DRAM_tRP": 13,
+        "Address_Mapping": "PAGE_LEVEL", "Ideal_Mapping_Table": "true",
+        "CMT_Capacity": 2**30, "CMT_Sharing_Mode": "SHARED",
+        "Plane_Allocation_Scheme": "CWDP",
+        "Transaction_Scheduling_Policy": "PRIORITY_OUT_OF_ORDER",
+        "Overprovisioning_Ratio": f"{spare / (1 + spare):.4f}",
+        "GC_Exec_Threshold": 0.05, "GC_Block_Selection_Policy": "GREEDY",
+        "Use_Copyback_for_GC": "false", "Preemptible_GC_Enabled": "true",
+        "GC_Hard_Threshold": 0.005, "Dynamic_Wearleveling_Enabled": "false",
+        "Static_Wearleveling_Enabled": "false",
+        "Static_Wearleveling_Threshold": 100,
+        "Preferred_suspend_erase_time_for_read": 100_000,
+        "Preferred_suspend_erase_time_for_write": 700_000,
+        "Preferred_suspend_write_time_for_read": 100_000,
+        "Flash_Channel_Count": number("nand.channels"),
+        "Flash_Channel_Width": 1,
+        "Channel_Transfer_Rate": number("nand.bus_mt_s", 400),
+        "Chip_No_Per_Channel": number("nand.chips"),
+        "Flash_Comm_Protocol": "NVDDR2"})
+    pages = {f"Page_Read_Latency_{p}": _ns(facts, "nand.read")
+             for p in ("LSB", "CSB", "MSB")}
+    _node(node, "Flash_Parameter_Set", {
+        "Flash_Technology": technology, "CMD_Suspension_Support":
+            SUSPEND.get(facts.get("nand.suspend", "off"), "NONE"),
+        **pages, **{f"Page_Program_Latency_{p}": program
+                    for p in ("LSB", "CSB", "MSB")},
+        "Block_Erase_Latency": _ns(facts, "nand.erase"),
+        "Block_PE_Cycles_Limit": 100_000, "Suspend_Erase_Time": 10_000,
+        "Suspend_Program_Time": 10_000,
+        "Die_No_Per_Chip": number("nand.dies"),
+        "Plane_No_Per_Die": number("nand.planes"),
+        "Block_No_Per_Plane": number("nand.blocks"),
+        "Page_No_Per_Block": number("nand.pages"),
+        "Page_Capacity": size_of("nand.page_size",
+                                 facts.get("nand.page_size", "16KiB"), 0,
+                                 2**30),
+        "Page_Metadat_Capacity": 1872})
+    return root
+
+
+def _flow(facts: dict[str, str], job: dict[str, str], bs: int, full: bool,
+          seed: int) -> dict[str, object]:
+    """A job of one kind of requests."""
+    places = {f"{name}_IDs": ",".join(map(str, range(int(facts.get(key, 1)))))
+              for name, key in (("Channel", "nand.channels"),
+                                ("Chip", "nand.chips"), ("Die", "nand.dies"),
+                                ("Plane", "nand.planes"))}
+    rate = float(job.get("rate_iops", 0))
+    return {
+        "Priority_Class": "HIGH",
+        "Device_Level_Data_Caching_Mode": "WRITE_CACHE", **places,
+        "Initial_Occupancy_Percentage": FULL if full else 0,
+        "Working_Set_Percentage": FULL,
+        "Synthetic_Generator_Type": "BANDWIDTH" if rate else "QUEUE_DEPTH",
+        "Read_Percentage": 100 if job["rw"].endswith("read") else 0,
+        "Address_Distribution": "RANDOM_UNIFORM"
+            if job["rw"].startswith("rand") else "STREAMING",
+        "Percentage_of_Hot_Region": 0, "Generated_Aligned_Addresses": "true",
+        "Address_Alignment_Unit": 8, "Request_Size_Distribution": "FIXED",
+        "Average_Request_Size": bs // SECTOR, "Variance_Request_Size": 0,
+        "Seed": seed,
+        "Average_No_of_Reqs_in_Queue": int(float(job.get("iodepth", 1))),
+        "Bandwidth": int(rate * bs), "Stop_Time": 0,
+        "Total_Requests_To_Generate": REQUESTS}
+
+
+def _jobs(load: Load) -> list[str]:
+    """The jobs of a load, each of one kind."""
+    if load.kind == "mixed":
+        words = dict(w.split("=") for w in load.workload.split())
+        rate, share = (float(words[n]) for n in ("rate_iops", "rwmixread"))
+        return [f"rw=randread bs=4k rate_iops={rate * share / 100:.0f}",
+                f"rw=randwrite bs=4k rate_iops={rate * (1 - share / 100):.0f}"]
+    jobs = [j for j in (load.workload, load.beside) if j]
+    if load.kind not in ("run", "pair") or any("mix" in j for j in jobs):
+        raise UserError(f"{NAME} reports no such run")
+    return jobs
+
+
+def report(text: str) -> Played:
+    """Rates and means of both kinds."""
+    out: Played = {"read": None, "write": None, "waf": None,
+                   "without": "percentiles"}
+    for flow in ET.fromstring(text).iter("Host.IO_Flow"):
+        def of(name: str, flow: ET.Element = flow) -> float:
+            return float(flow.findtext(name) or 0)
+
+        kind = "read" if of("Read_Request_Count") else "write"
+        out[kind] = {"n": int(of("Request_Count")), "iops": of("IOPS"),
+                     "mean_us": of("Device_Response_Time"),
+                     "percentiles": {}}
+    return out
+
+
+class MqSim(Player):
+    """MQSim's binary in place of vssd-sim."""
+
+    def __init__(self, player: Player, program: Path) -> None:
+        super().__init__(player.states, player.requests, player.library)
+        self.program = program
+        self.content = program.read_bytes()
+
+    def _file(self, drive: Drive, load: Load) -> Path:
+        key = key_of(self.content, drive.path.read_bytes(), *drive.sets,
+                     REQUESTS, dataclasses.astuple(load))
+        return self.states.folder / f"{NAME}-{key}.json"
+
+    def run(self, drive: Drive, load: Load) -> Played:
+        """One load."""
+        facts, full = _facts(drive), load.state != "none"
+        scenario = ET.Element("MQSim_IO_Scenarios")
+        flows = ET.SubElement(scenario, "IO_Scenario")
+        for seed, job in enumerate(_jobs(load), 798):
+            _node(flows, "IO_Flow_Parameter_Set_Synthetic", _flow(
+                facts, dict(w.split("=") for w in job.split()), bs_of(job),
+                full, seed))
+        with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
+            base = Path(folder)
+            ET.ElementTree(device(facts, full)).write(base / "ssd.xml")
+            ET.ElementTree(scenario).write(base / "load.xml")
+            self.states.runner.output(
+                [str(self.program), "-i", str(base / "ssd.xml"),
+                 "-w", str(base / "load.xml")])
+            done = base / "load_scenario_1.xml"
+            if not done.is_file():
+                raise UserError(f"{NAME} ended without a report")
+            return report(done.read_text(encoding="utf-8"))
