@@ -221,9 +221,10 @@ def test_slc_regimes() -> None:
 
 
 @pytest.fixture(scope="module")
-def player() -> Player:
+def player(tmp_path_factory: pytest.TempPathFactory) -> Player:
     sim = model.sim()
-    return Player(States(Runner(sim, 1), sim.read_bytes()), 20_000,
+    return Player(States(Runner(sim, 1), sim.read_bytes(),
+                         tmp_path_factory.mktemp("board")), 20_000,
                   command._library)
 
 
@@ -256,6 +257,42 @@ def test_two_jobs_are_one_when_one_is_idle(tmp_path: Path,
         " rate_iops=500"))
     assert beside["write"]["iops"] == pytest.approx(500, rel=0.05)
     assert beside["read"]["iops"] < pair["iops"]
+
+
+def test_jobs_keep_their_share(tmp_path: Path, player: Player) -> None:
+    """As flow= of fio; the one that is ahead lets its queue run empty."""
+    played = player.play(tiny(tmp_path), loads.Load(
+        "pair", "seq", "rw=randread bs=4k iodepth=8 flow=75",
+        beside="rw=write bs=4k iodepth=8 flow=25"))
+    reads, writes = played["read"], played["write"]
+    assert reads["iops"] / writes["iops"] == pytest.approx(3, rel=0.02)
+    assert reads["iops"] * reads["mean_us"] / 1e6 < 6  # in flight
+
+
+def test_steady_run_has_its_whole_course(tmp_path: Path,
+                                         player: Player) -> None:
+    """Pieces by the amount written, and the last fifth by itself."""
+    load = loads.Load("steady", "scattered", "iodepth=16", fills=2.0)
+    drive = tiny(tmp_path)
+    played = player.play(drive, load)
+    size = player.states.capacity(drive)
+    assert sum(c[1] for c in played["course"]) == pytest.approx(2, rel=0.01)
+    assert played["write"]["n"] == int(0.2 * 2 * size / 4096)
+
+    def ours(note: str, metric: str) -> float:
+        one = row("steady-uniform/curve", "rw=randwrite bs=4k", metric,
+                  note=note)
+        found = score.ours_of(points.Entry(one, drive, "writes", "predicted",
+                                           load), played, size).ours
+        assert found is not None
+        return found
+
+    first, last = (ours(f"at={at}fills", "wa") for at in
+                   ("0-0.25", "1.75-2"))
+    assert 1 <= first < last
+    assert ours("at=0-0.25fills", "iops") > ours("at=1.75-2fills", "iops")
+    assert ours("last20%of2.00fills", "iops") == \
+        pytest.approx(played["write"]["iops"], rel=0.1)
 
 
 def test_board_of_a_folder(tmp_path: Path, player: Player,

@@ -93,8 +93,7 @@ class Job:
         self.next = [0, 0]  # of addresses in order
         self.issued = 0
         self.flying = 0
-        self.held: list[int] = []  # until nothing is in flight
-        self.asleep = 0  # until this instant
+        self.held: list[int] = []  # places that wait because of its share
 
     def draw(self) -> tuple[int, int]:
         """The kind and the first block of the next request."""
@@ -124,6 +123,7 @@ class Host:
         units = setup["capacity"] // 4096
         self.jobs = [Job(words, units, 17 + i)
                      for i, words in enumerate(setup["jobs"])]
+        self.sharing = [j for j in self.jobs if j.flow]
         self.flow = sum(j.flow for j in self.jobs)
         self.issued = 0
         self.request = Request()
@@ -147,24 +147,20 @@ class Host:
         """Of its share of the requests?"""
         return job.issued * self.flow > job.flow * self.issued
 
-    def _sleep(self, job: Job, now: int) -> None:
-        """All its places wait, once none of its requests is in flight."""
-        if job.held and not job.flying:
-            job.asleep = now + FLOW_SLEEP_NS
+    def _wake(self, job: Job, now: int) -> None:
+        """Its places go on after a sleep: none of its requests is in flight,
+        and the others have gone on."""
+        if job.held and not job.flying and not self._ahead(job):
             for index in job.held:
-                self._wait(index, job.asleep)
+                self._wait(index, now + FLOW_SLEEP_NS)
             job.held = []
 
     def _submit(self, now: int, index: int) -> None:
         job = self.jobs[index]
-        if job.flow:
-            if now < job.asleep:
-                self._wait(index, job.asleep)
-                return
-            if job.held or self._ahead(job):
-                job.held.append(index)
-                self._sleep(job, now)
-                return
+        if job.flow and (job.held or self._ahead(job)):
+            job.held.append(index)
+            self._wake(job, now)
+            return
         kind, self.request.lba = job.draw()
         self.request.op, self.request.nblocks = kind, job.bs // BLOCK
         self.order += 1
@@ -174,6 +170,9 @@ class Host:
         job.issued += 1
         job.flying += 1
         self.issued += 1
+        for other in self.sharing:
+            if other.held:
+                self._wake(other, now)
 
     def _ended(self, done: Any) -> None:
         index, kind = self.flying.pop(done.tag)
@@ -187,7 +186,8 @@ class Host:
         if job.interval:
             at = max(at, self.start + int(job.issued * job.interval))
         self._wait(index, at)
-        self._sleep(job, done.complete_ns)
+        if job.held:
+            self._wake(job, done.complete_ns)
 
     def play(self, enough: Any) -> int:
         """Go on until enough(self); so many ns."""

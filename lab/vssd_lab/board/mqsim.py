@@ -187,8 +187,9 @@ class MqSim(Player):
         self.content = program.read_bytes()
 
     def _file(self, drive: Drive, load: Load) -> Path:
-        key = key_of(self.content, drive.path.read_bytes(), *drive.sets,
-                     REQUESTS, dataclasses.astuple(load))
+        key = key_of(self.content, Path(__file__).read_bytes(),
+                     drive.path.read_bytes(), *drive.sets,
+                     dataclasses.astuple(load))
         return self.states.folder / f"{NAME}-{key}.json"
 
     def run(self, drive: Drive, load: Load) -> Played:

@@ -26,13 +26,15 @@ from .drives import Drive
 from .loads import SEEDED, Load, bs_of
 from .states import UNIT, States, write_trace
 
-FORM = 5  # of a kept result
 SAMPLES = 100  # above a percentile
 REQUESTS = 110_000
 PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
             97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
 HOST = "vssd_lab.board.host"
 MOST_OF_PAIR = 200_000  # requests of jobs beside each other
+# Of a kept result: what made it, beside vssd-sim.
+SOURCES = b"".join(Path(__file__).with_name(name).read_bytes()
+                   for name in ("hdr.py", "host.py", "play.py", "states.py"))
 MOST = 3_000_000  # requests of a run
 # Of the mixed runs: one thread of 10,000 requests a second, half of them
 # reads; six threads of 64 in flight whose reads are 1 %.
@@ -65,7 +67,7 @@ class Player:
     # ---- the cache -------------------------------------------------------
 
     def _file(self, drive: Drive, load: Load) -> Path:
-        key = key_of(self.states.version, FORM, drive.path.read_bytes(),
+        key = key_of(self.states.version, SOURCES, drive.path.read_bytes(),
                      *drive.sets, self.requests, dataclasses.astuple(load))
         return self.states.folder / f"{key}.json"
 

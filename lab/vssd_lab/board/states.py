@@ -30,10 +30,11 @@ def write_trace(path: Path, requests: list[tuple[str, int, int]]) -> None:
 class States:
     """The states of drives.  `version` is the content of vssd-sim."""
 
-    def __init__(self, runner: Runner, version: bytes) -> None:
+    def __init__(self, runner: Runner, version: bytes,
+                 folder: Path | None = None) -> None:
         self.runner = runner
-        self.version = version
-        self.folder = cache_dir() / "board"
+        self.version = version + Path(__file__).read_bytes()
+        self.folder = folder or cache_dir() / "board"
         self.folder.mkdir(exist_ok=True)
         self.sizes: dict[tuple[Path, tuple[str, ...]], int] = {}
 
