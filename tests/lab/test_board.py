@@ -333,7 +333,7 @@ def test_curves_have_a_place() -> None:
 
 REPORT = """<MQSim_Results><Host><Host.IO_Flow><Name>a</Name>
 <Request_Count>10</Request_Count><Read_Request_Count>10</Read_Request_Count>
-<IOPS>5000</IOPS><Device_Response_Time>80</Device_Response_Time></Host.IO_Flow>
+<IOPS>inf</IOPS><Device_Response_Time>80</Device_Response_Time></Host.IO_Flow>
 </Host></MQSim_Results>"""
 
 
@@ -354,7 +354,7 @@ def test_mqsim_gets_the_facts_and_the_load(tmp_path: Path,
                                row("depth-4k/read", read.workload, "p50_us")],
                               {"D": drive})
     result = run.score(found, peer, lambda _: None)
-    assert result[0].ours == 5000
+    assert result[0].ours == pytest.approx(4 / 80e-6)
     assert result[1].why == "not modelled: percentiles"
     ssd = (tmp_path / "ssd.xml").read_text()
     assert "<Die_No_Per_Chip>2<" in ssd and "<Page_Capacity>16384<" in ssd

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """MQSim on the same board: the same loads, set up from the facts of a profile.
 
-Knows MQSim's two files and its report.  It reports rates and means, no
-percentiles, and reads and writes of one job together.
+Knows MQSim's two files and its report.  It reports mean times, no percentiles,
+and reads and writes of one job together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECTOR = 512
 NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 LANES = 4
 REQUESTS = 30_000  # of a flow: it reports nothing that needs more
-FULL = 95  # percent of the drive that is written at the start
+AGED = 75  # percent of the drive that its aging writes: MQSim's own default
 SUSPEND = {"off": "NONE", "erase": "ERASE", "program": "PROGRAM",
            "both": "PROGRAM_ERASE"}
 CELLS = {"slc": ("SLC", 1), "mlc": ("MLC", 2)}  # others as TLC
@@ -58,7 +58,7 @@ def _node(parent: ET.Element, name: str, values: dict[str, object]) \
     return node
 
 
-def device(facts: dict[str, str], full: bool) -> ET.Element:
+def device(facts: dict[str, str], aged: bool) -> ET.Element:
     """Its configuration file."""
     def number(key: str, default: int = 1) -> int:
         return int(facts.get(key, default))
@@ -76,7 +76,7 @@ def device(facts: dict[str, str], full: bool) -> ET.Element:
         "Enable_ResponseTime_Logging": "false",
         "ResponseTime_Logging_Period_Length": 1_000_000})
     node = _node(root, "Device_Parameter_Set", {
-        "Seed": 321, "Enabled_Preconditioning": str(full).lower(),
+        "Seed": 321, "Enabled_Preconditioning": str(aged).lower(),
         "Memory_Type": "FLASH", "HostInterface_Type": "NVME",
         "IO_Queue_Depth": 65535, "Queue_Fetch_Size": 512,
         "Caching_Mechanism": "ADVANCED", "Data_Cache_Sharing_Mode": "SHARED",
@@ -124,7 +124,7 @@ def device(facts: dict[str, str], full: bool) -> ET.Element:
     return root
 
 
-def _flow(facts: dict[str, str], job: dict[str, str], bs: int, full: bool,
+def _flow(facts: dict[str, str], job: dict[str, str], bs: int, aged: bool,
           seed: int) -> dict[str, object]:
     """A job of one kind of requests."""
     places = {f"{name}_IDs": ",".join(map(str, range(int(facts.get(key, 1)))))
@@ -135,8 +135,8 @@ def _flow(facts: dict[str, str], job: dict[str, str], bs: int, full: bool,
     return {
         "Priority_Class": "HIGH",
         "Device_Level_Data_Caching_Mode": "WRITE_CACHE", **places,
-        "Initial_Occupancy_Percentage": FULL if full else 0,
-        "Working_Set_Percentage": FULL,
+        "Initial_Occupancy_Percentage": AGED if aged else 0,
+        "Working_Set_Percentage": AGED if aged else 100,
         "Synthetic_Generator_Type": "BANDWIDTH" if rate else "QUEUE_DEPTH",
         "Read_Percentage": 100 if job["rw"].endswith("read") else 0,
         "Address_Distribution": "RANDOM_UNIFORM"
@@ -163,18 +163,20 @@ def _jobs(load: Load) -> list[str]:
     return jobs
 
 
-def report(text: str) -> Played:
-    """Rates and means of both kinds."""
+def report(text: str, jobs: list[str]) -> Played:
+    """Rates and means of the jobs, in their order.  MQSim's own rates divide by
+    whole seconds: a closed loop has its depth over the mean, an open one that
+    ended has its own."""
     out: Played = {"read": None, "write": None, "waf": None,
                    "without": "percentiles"}
-    for flow in ET.fromstring(text).iter("Host.IO_Flow"):
-        def of(name: str, flow: ET.Element = flow) -> float:
-            return float(flow.findtext(name) or 0)
-
-        kind = "read" if of("Read_Request_Count") else "write"
-        out[kind] = {"n": int(of("Request_Count")), "iops": of("IOPS"),
-                     "mean_us": of("Device_Response_Time"),
-                     "percentiles": {}}
+    flows = ET.fromstring(text).iter("Host.IO_Flow")
+    for flow, job in zip(flows, jobs, strict=True):
+        words = dict(w.split("=") for w in job.split())
+        mean = max(float(flow.findtext("Device_Response_Time") or 0), 0.5)
+        iops = float(words["rate_iops"]) if "rate_iops" in words else \
+            float(words["iodepth"]) * 1e6 / mean
+        out["read" if words["rw"].endswith("read") else "write"] = {
+            "n": REQUESTS, "iops": iops, "mean_us": mean, "percentiles": {}}
     return out
 
 
@@ -194,21 +196,23 @@ class MqSim(Player):
 
     def run(self, drive: Drive, load: Load) -> Played:
         """One load."""
-        facts, full = _facts(drive), load.state != "none"
+        facts, jobs = _facts(drive), _jobs(load)
+        aged = load.state.startswith("random") and \
+            any("write" in job for job in jobs)
         scenario = ET.Element("MQSim_IO_Scenarios")
         flows = ET.SubElement(scenario, "IO_Scenario")
-        for seed, job in enumerate(_jobs(load), 798):
+        for seed, job in enumerate(jobs, 798):
             _node(flows, "IO_Flow_Parameter_Set_Synthetic", _flow(
                 facts, dict(w.split("=") for w in job.split()), bs_of(job),
-                full, seed))
+                aged, seed))
         with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
             base = Path(folder)
-            ET.ElementTree(device(facts, full)).write(base / "ssd.xml")
+            ET.ElementTree(device(facts, aged)).write(base / "ssd.xml")
             ET.ElementTree(scenario).write(base / "load.xml")
             self.states.runner.output(
                 [str(self.program), "-i", str(base / "ssd.xml"),
                  "-w", str(base / "load.xml")])
             done = base / "load_scenario_1.xml"
             if not done.is_file():
-                raise UserError(f"{NAME} ended without a report")
-            return report(done.read_text(encoding="utf-8"))
+                raise UserError(f"{NAME} could not play it")
+            return report(done.read_text(encoding="utf-8"), jobs)

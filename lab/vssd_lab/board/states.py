@@ -16,8 +16,9 @@ from vssd.sim.run import Point, Runner
 from .drives import Drive
 
 UNIT = 4096
-# --fill of vssd-sim is enough for these.
+# --fill of vssd-sim makes these; a state is at rest, as a drive that waited.
 FILLS = ("none", "preload", "seq")
+AT_ONCE = ("none", "preload")
 
 
 def write_trace(path: Path, requests: list[tuple[str, int, int]]) -> None:
@@ -49,7 +50,7 @@ class States:
 
     def args(self, drive: Drive, name: str) -> tuple[str, ...]:
         """The options of vssd-sim that start a run from a state."""
-        if name in FILLS:
+        if name in AT_ONCE:
             return ("--fill", name)
         return ("--state", str(self.file(drive, name)))
 
