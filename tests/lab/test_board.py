@@ -169,8 +169,8 @@ def test_load(one: Row, workload: str, beside: str, state: str) -> None:
 def test_steady_rows_of_one_run_share_it(tmp_path: Path) -> None:
     workload = "rw=randwrite bs=4k iodepth=8 size=100%"
     found, _ = points.entries(
-        [row("steady-uniform/curve", workload, note="at=0-0.25fills"),
-         row("steady-uniform", workload, note="last20%of4.99fills")],
+        [row("steady-uniform", workload, note="last20%of4.99fills"),
+         row("steady-uniform/curve", workload, note="at=0-0.25fills")],
         {"D": tiny(tmp_path)})
     assert len({e.point for e in found}) == 1
     assert found[0].load.fills == 4.99
