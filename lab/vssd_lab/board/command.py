@@ -20,7 +20,7 @@ from .score import Scored
 from .states import States
 
 LIBRARY = "lib/libvssd.so.1.0.0"
-POINTS = 20  # of each drive and class
+POINTS = 6  # of each drive and class
 SHORT_REQUESTS = 20_000
 
 
