@@ -94,12 +94,13 @@ def _panel(ax: Any, key: Key, name: str, curves: Curves) -> None:
                 [float("nan") if p[2] is None else p[2] for p in points],
                 "o--", color=colour, markersize=3, fillstyle="none")
     if name != "fills":
-        ax.set_xscale("log")
+        ax.set_xscale("symlog" if min(p[0] for c in chosen
+                                      for p in curves[c]) < 1 else "log")
     ax.set_yscale("log")
     ax.set_title(f"{drive}\n{experiment}", fontsize=7)
     ax.set_xlabel(name, fontsize=7)
     ax.set_ylabel(metric, fontsize=7)
-    ax.tick_params(labelsize=6)
+    ax.tick_params(which="both", labelsize=6)
     ax.grid(alpha=0.3)
     if len(chosen) > 1:
         ax.legend(fontsize=5)
