@@ -79,7 +79,7 @@ def _groups(scored: list[Scored]) -> dict[Key, tuple[str, Curves]]:
         if name == at[0]:
             curves[at[2]].append((at[1], row.value, s.ours))
     return {k: v for k, v in found.items()
-            if any(len(c) > 2 for c in v[1].values())}
+            if any(len({p[0] for p in c}) > 2 for c in v[1].values())}
 
 
 def _panel(ax: Any, key: Key, name: str, curves: Curves) -> None:

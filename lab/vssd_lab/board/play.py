@@ -165,25 +165,25 @@ class Player:
                               f" rate_process=poisson {load.workload}", n)
 
     def _steady(self, drive: Drive, load: Load) -> Played:
-        """Writes of so many fills; the last fifth is measured."""
+        """Writes of so many fills; the last fifth is measured by itself, after
+        more writes that bring the drive back from its rest."""
         size = int(self.states.capacity(drive) * load.share)
         total = load.fills * size / UNIT
         workload = (f"rw=randwrite bs=4k {load.workload}"
                     f" size={100 * load.share:.4g}%")
-        series: list[list[float]] = []
+        more = ("--series", f"{max(size / 1e9 / 30, 1e-3):.4g}")
+        warm = int(0.05 * total)
         with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
             file = Path(folder) / "four-fifths.state"
-            state = self.states.args(drive, load.state)
-            step = max(size / 1e9 / 30, 1e-3)
-            more = ("--series", f"{step:.4g}")
-            for part, seed, last in ((0.8, 17, False), (0.2, 18, True)):
-                keep = () if last else ("--save-state", str(file))
-                found, result = self._sim(
-                    drive, state, f"{workload} seed={seed}"
-                    f" number_ios={int(part * total)}", args=(*more, *keep))
-                series += _course(result, size)
-                state = ("--state", str(file))
-        found["course"] = series
+            first = self._sim(
+                drive, self.states.args(drive, load.state),
+                f"{workload} seed=17 number_ios={int(0.8 * total)}",
+                args=(*more, "--save-state", str(file)))[1]
+            found, last = self._sim(
+                drive, ("--state", str(file)),
+                f"{workload} seed=18 number_ios={warm + int(0.2 * total)}",
+                args=(*more, "--warm-up", str(warm)))
+        found["course"] = _course(first, size) + _course(last, size)
         return found
 
     def _pair(self, drive: Drive, load: Load) -> Played:
@@ -268,13 +268,19 @@ def _zone_requests(n: int, per: int, bs: int, active: int, total: int) \
 
 
 def _course(result: Result, size: int) -> list[list[float]]:
-    """For each interval: seconds, shares of the used size that were written
-    and copied."""
-    series = result["series"]
-    ns = series["interval_ns"]
-    steps = [ns] * len(series["requests"])
-    steps[-1] = result["sim_ns"] - ns * (len(steps) - 1)
-    return [[max(step, 1) / 1e9, written / size, copied * UNIT / size]
+    """For each interval since the warm-up: seconds, shares of the used size
+    that were written and copied."""
+    series, ns = result["series"], result["series"]["interval_ns"]
+    begin = next((i for i, n in enumerate(series["requests"]) if n), 0)
+    counts = series["requests"][begin:]
+    steps = [float(ns)] * len(counts)
+    # The first and the last are parts of an interval.
+    ends = {0, len(counts) - 1} if begin or result["warm_up"] else \
+        {len(counts) - 1}
+    rest = result["sim_ns"] - ns * (len(counts) - len(ends))
+    for i in ends:
+        steps[i] = rest * counts[i] / max(sum(counts[j] for j in ends), 1)
+    return [[max(step, 1.0) / 1e9, written / size, copied * UNIT / size]
             for step, written, copied in
-            zip(steps, series["bytes_written"], series["copied_units"],
-                strict=True)]
+            zip(steps, series["bytes_written"][begin:],
+                series["copied_units"][begin:], strict=True)]
