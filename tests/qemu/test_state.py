@@ -121,6 +121,9 @@ def test_image_changed(image: Path, tmp_path: Path) -> None:
         assert host.read(0, 4 * KIB) == b"mine" * KIB
         assert host.read(2048, 4 * KIB) == b"else" * KIB
         assert stats(machine)["gc"]["mapped_units"] >= 17
+        host.write(2048, b"mine" * KIB)
+        host.flush()
+        assert host.read(2048, 8 * KIB) == b"mine" * KIB + b"else" * KIB
 
 
 def test_refused(image: Path, tmp_path: Path) -> None:

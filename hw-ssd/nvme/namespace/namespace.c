@@ -504,7 +504,7 @@ void nvme_ns_regrant(NvmeCtrl *ctrl, uint16_t from, uint16_t to)
     }
 }
 
-void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
+void nvme_ns_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
 {
     NvmeNamespaces *all = &ctrl->sub->namespaces;
     uint64_t behind = lba + nblocks - MIN(all->base, lba + nblocks);

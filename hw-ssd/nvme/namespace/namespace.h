@@ -112,6 +112,8 @@ const NvmeNamespace *nvme_ns_create_only(NvmeCtrl *ctrl,
                                          const NvmeNsForm *form);
 /* Its granules are dirty from now on; hints about them are forgotten. */
 void nvme_ns_delete(NvmeCtrl *ctrl, const NvmeNamespace *ns);
+/* nvme_preloaded(): free granules of these blocks of the drive are dirty. */
+void nvme_ns_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks);
 /* All granules of one owner have another. */
 void nvme_ns_regrant(NvmeCtrl *ctrl, uint16_t from, uint16_t to);
 
