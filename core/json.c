@@ -98,8 +98,10 @@ void json_double(JsonWriter *w, const char *key, double v)
     if (v >= 0 && v < 1e10 && v == (double)(uint64_t)v && !signbit(v)) {
         write_u64(w->out, (uint64_t)v); /* the same digits, but sooner */
     } else if (isfinite(v)) {
+        /* All digits of a large one: a mean is not below its minimum. */
         g_string_append(w->out,
-                        g_ascii_formatd(buf, sizeof(buf), "%.10g", v));
+                        g_ascii_formatd(buf, sizeof(buf),
+                                        fabs(v) < 1e10 ? "%.10g" : "%.15g", v));
     } else {
         g_string_append(w->out, "null");
     }

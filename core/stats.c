@@ -200,6 +200,12 @@ void stats_write(const StatTable *t, const void *ctx, JsonWriter *w)
       "high")                                                                  \
     V(U64, p99, "p99", "ns", hist_quantile(v, 990000), "the same of 99 %")     \
     V(U64, p999, "p999", "ns", hist_quantile(v, 999000), "the same of 99.9 %") \
+    V(U64, p9999, "p9999", "ns", hist_quantile(v, 999900),                     \
+      "the same of 99.99 %")                                                   \
+    V(U64, p99999, "p99999", "ns", hist_quantile(v, 999990),                   \
+      "the same of 99.999 %")                                                  \
+    V(U64, p999999, "p999999", "ns", hist_quantile(v, 999999),                 \
+      "the same of 99.9999 %")                                                 \
     V(U64, max, "max", "ns", v->max, "exact")                                  \
     V(DOUBLE, tail_1pct, "tail_1pct_mean", "ns", hist_tail_mean(v, 10000),     \
       "mean of the highest 1 % of the values (of at least one)")               \

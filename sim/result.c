@@ -209,12 +209,12 @@ static void latency_text(GString *out, const char *name, const Hist *h)
     }
     g_string_append_printf(out,
                            "  %-6s %10" G_GUINT64_FORMAT
-                           " %11.1f %11.1f %11.1f %11.1f "
-                           "%11.1f\n",
+                           " %11.1f %11.1f %11.1f %11.1f %11.1f %11.1f\n",
                            name, h->n, hist_mean(h) / NS_PER_US,
                            (double)hist_quantile(h, 500000) / NS_PER_US,
                            (double)hist_quantile(h, 990000) / NS_PER_US,
                            (double)hist_quantile(h, 999000) / NS_PER_US,
+                           (double)hist_quantile(h, 999900) / NS_PER_US,
                            (double)h->max / NS_PER_US);
 }
 
@@ -362,8 +362,9 @@ void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
         (double)run->wall_ns / NS_PER_S,
         per_second(r->n_requests, run->wall_ns), (double)run->cpu_ns / NS_PER_S,
         per_second(r->n_requests, run->cpu_ns));
-    g_string_append_printf(out, "  %-6s %10s %11s %11s %11s %11s %11s\n", "us",
-                           "n", "mean", "p50", "p99", "p99.9", "max");
+    g_string_append_printf(out, "  %-6s %10s %11s %11s %11s %11s %11s %11s\n",
+                           "us", "n", "mean", "p50", "p99", "p99.9", "p99.99",
+                           "max");
     latency_text(out, "all", all);
     for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
         latency_text(out, op_names[shown[i]], &r->latency[shown[i]]);

@@ -130,7 +130,8 @@ static void test_condition(void)
     g_assert_nonnull(strstr(s, "\"half\":5,\"more\":{\"big\":true},\"by\""));
     g_assert_nonnull(
         strstr(s, "\"hist\":{\"count\":1,\"mean\":12,\"min\":12,\"p50\":12,"
-                  "\"p99\":12,\"p999\":12,\"max\":12,\"tail_1pct_mean\":12,"
+                  "\"p99\":12,\"p999\":12,\"p9999\":12,\"p99999\":12,"
+                  "\"p999999\":12,\"max\":12,\"tail_1pct_mean\":12,"
                   "\"tail_001pct_mean\":12}}"));
 }
 

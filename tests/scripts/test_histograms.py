@@ -50,7 +50,8 @@ def test_same_latencies(tmp_path: Path) -> None:
             assert tag == "trim"
             continue
         for key, percent in (("p50", 50), ("p99", 99), ("p999", 99.9),
-                             ("max", 100)):
+                             ("p9999", 99.99), ("p99999", 99.999),
+                             ("p999999", 99.9999), ("max", 100)):
             assert h.get_value_at_percentile(percent) == pytest.approx(
                 of[key], rel=TWO_DIGITS), (tag, key)
         assert h.get_mean_value() == pytest.approx(of["mean"], rel=1 / 64)

@@ -236,10 +236,11 @@ class Results(unittest.TestCase):
         for kind in ("all", "read", "write", "flush", "trim"):
             row = r["latency_ns"][kind]
             self.assertEqual(set(row), {
-                "count", "mean", "min", "p50", "p99", "p999", "max",
-                "tail_1pct_mean", "tail_001pct_mean"})
-            self.assertLessEqual(row["p50"], row["p99"])
-            self.assertLessEqual(row["p999"], row["max"])
+                "count", "mean", "min", "p50", "p99", "p999", "p9999", "p99999",
+                "p999999", "max", "tail_1pct_mean", "tail_001pct_mean"})
+            shares = ("p50", "p99", "p999", "p9999", "p99999", "p999999", "max")
+            values = [row[share] for share in shares]
+            self.assertEqual(values, sorted(values))
         lat = r["latency_ns"]
         self.assertEqual(lat["all"]["count"], 5000)
         self.assertEqual(sum(lat[k]["count"] for k in

@@ -26,6 +26,7 @@ SERIES = "vssd-sim run --series SECONDS"
 CSV = "vssd-sim run --csv X.csv, beside X.json"
 OPLOG = "--oplog X.oplog of vssd-sim run or ./vssd run, beside X.json"
 QUANTILES = (("min", 0.0), ("p50", 0.5), ("p99", 0.99), ("p999", 0.999),
+             ("p9999", 0.9999), ("p99999", 0.99999), ("p999999", 0.999999),
              ("max", 1.0))
 
 
