@@ -22,6 +22,7 @@ enum {
     DRAW_SIZE,
     DRAW_ARRIVAL,
     DRAW_RANDOM,
+    DRAW_READ_ADDRESS,
 };
 
 typedef struct RwKind {
@@ -518,7 +519,11 @@ Workload *workload_new(const char *text, uint64_t capacity_bytes,
     if (!w->cfg.number_ios && !w->cfg.io_size && !w->cfg.runtime_ps) {
         w->cfg.io_size = w->size;
     }
-    prng_seed(&w->address, w->seed, DRAW_ADDRESS);
+    /* Reads go elsewhere than writes of the same seed: else they would find the
+     * units in the order in which they were written. */
+    prng_seed(&w->address, w->seed,
+              w->kind->mixed || w->kind->op != SSD_OP_READ ? DRAW_ADDRESS
+                                                           : DRAW_READ_ADDRESS);
     prng_seed(&w->direction, w->seed, DRAW_DIRECTION);
     prng_seed(&w->which_size, w->seed, DRAW_SIZE);
     prng_seed(&w->whether_random, w->seed, DRAW_RANDOM);
