@@ -97,7 +97,7 @@ static uint32_t pick(const Nand *n, const Waiting *w, uint64_t now_ps)
 static uint32_t pick_read(const Nand *n, const Waiting *w)
 {
     for (uint32_t k = 0; k < w->n; k++) {
-        if (n->op[w->op[k]].kind == NAND_READ && ready(n, w, k) &&
+        if (sched_may_suspend(n->sched, &n->op[w->op[k]]) && ready(n, w, k) &&
             in_the_way(n, w, k) == k) {
             return w->op[k];
         }

@@ -231,7 +231,7 @@ static void set_free(Nand *n, uint32_t i)
     if (not_yet(n, i)) {
         return;
     }
-    if (op->kind == NAND_READ && n->cfg.suspend != NAND_SUSPEND_OFF) {
+    if (n->cfg.suspend != NAND_SUSPEND_OFF && sched_may_suspend(n->sched, op)) {
         heap_add(n, &n->unit_queue[op->unit].reads, HEAP_READS, i);
     }
     if (n->joinable && op->kind != NAND_COPYBACK) {
@@ -453,7 +453,8 @@ uint32_t nand_pick_read(const Nand *n, const Unit *u)
     const UnitQueue *q = &n->unit_queue[u - n->unit];
 
     if (q->only != EMPTY) {
-        return n->op[q->only - 1].kind == NAND_READ ? q->only - 1 : NONE;
+        return sched_may_suspend(n->sched, &n->op[q->only - 1]) ? q->only - 1
+                                                                : NONE;
     }
     return q->reads - 1;
 }

@@ -65,9 +65,11 @@ static unsigned rank_host_first(const NandConfig *cfg, const NandOp *op,
 
 static const SchedPolicy sched_host_first = {
     .name = "host-first",
-    .help = "the host before GC, and of each the reads first",
+    .help = "the host before GC, and of each the reads first; only reads for "
+            "the host suspend",
     .rank = rank_host_first,
     .class_of = class_host,
+    .may_suspend = nand_for_host,
 };
 
 const SchedPolicy *const sched_policies[] = {

@@ -23,7 +23,17 @@ typedef struct SchedPolicy {
      * Of one class, none that came later ever has a lower rank than the first:
      * so only the first of each class is ranked. */
     unsigned (*class_of)(const NandOp *op);
+    /* May this waiting read suspend a program or an erase?  NULL: each may. */
+    bool (*may_suspend)(const NandOp *read);
 } SchedPolicy;
+
+/* May the operation suspend another one, by the policy? */
+static inline bool sched_may_suspend(const SchedPolicy *policy,
+                                     const NandOp *op)
+{
+    return op->kind == NAND_READ &&
+           (!policy->may_suspend || policy->may_suspend(op));
+}
 
 extern const SchedPolicy *const sched_policies[]; /* NULL at the end */
 

@@ -419,6 +419,21 @@ static void test_suspend_kind(void)
     finish(r);
 }
 
+/* With the host first, a read of GC waits for the program. */
+static void test_suspend_for_host(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.schedule=host-first");
+
+    rig_preload(r, 1, 0, 1);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_run(r, 100000);
+    submit_as(r, 100000, NAND_READ, NAND_CAUSE_GC, rig_page(r, 1, 0, 0), 0);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), C + X + TPROG);
+    g_assert_cmpuint(nand_stats(r->nand)->suspends, ==, 0);
+    finish(r);
+}
+
 /* Cache program: the one in the array stops for the read, the one that has been
  * loaded behind it stays in the die and follows. */
 static void test_suspend_cache_program(void)
@@ -587,6 +602,7 @@ int main(int argc, char **argv)
     g_test_add_func("/features/suspend/min-run", test_suspend_min_run);
     g_test_add_func("/features/suspend/not-worth", test_suspend_not_worth);
     g_test_add_func("/features/suspend/kind", test_suspend_kind);
+    g_test_add_func("/features/suspend/for-host", test_suspend_for_host);
     g_test_add_func("/features/suspend/cache-program",
                     test_suspend_cache_program);
     g_test_add_func("/features/suspend/while-loading",
