@@ -77,6 +77,9 @@ static void set_host_back(HostPath *h, uint64_t by_ps)
 {
     h->room_since_ps -= by_ps; /* modulo 2^64 */
     earlier(&h->gate_ps, by_ps);
+    for (unsigned i = 0; i < N_PACES; i++) {
+        earlier(&h->pace_ps[i], by_ps);
+    }
 }
 
 static void set_controller_back(Controller *c, uint32_t cores, uint64_t by_ps)

@@ -339,6 +339,17 @@
       "0ns", NULL,                                                             \
       "controller time of each mapping unit of a read or write, on top of "    \
       "host.firmware")                                                         \
+    X(TIME, uint64_t, t_write_ps, "host.firmware_write", 0, 1000000000000,     \
+      "0ns", NULL, "controller time of a write, on top of host.firmware")      \
+    X(U32, uint32_t, most_iops, "host.max_iops", 0, 100000000, "0", NULL,      \
+      "reads and writes that the controller starts in a second, at most, at "  \
+      "even distances; 0: no limit")                                           \
+    X(U32, uint32_t, most_write_iops, "host.max_write_iops", 0, 100000000,     \
+      "0", NULL, "of these, writes; 0: no limit of their own")                 \
+    X(U32, uint32_t, most_write_mb_s, "host.max_write_mb_s", 0, 1000000, "0",  \
+      NULL,                                                                    \
+      "data of writes that the controller takes, 10^6 bytes per second; 0: "   \
+      "no limit but the link's")                                               \
     X(TIME, uint64_t, t_map_miss_ps, "host.firmware_map_miss", 0,              \
       1000000000000, "0ns", NULL,                                              \
       "dftl: controller time of each read of a translation page that a "       \

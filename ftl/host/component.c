@@ -59,6 +59,7 @@ static const StateRow host_rows[] = {
     STATE_VALUE_ROW(HostPath, room_wait_ps),
     STATE_VALUE_ROW(HostPath, room_since_ps),
     STATE_VALUE_ROW(HostPath, gate_ps),
+    STATE_VALUE_ROW(HostPath, pace_ps),
 };
 
 static const StateStruct host_struct = STATE_STRUCT(HostPath, host_rows);
@@ -97,6 +98,10 @@ static bool check(const Ssd *ssd, bool at_rest, GError **error)
     if (at_rest) {
         CHECK(ssd->host->gate_ps <= ssd->now_ps + MOST_BUSY_PS,
               "a time of the power states");
+        for (unsigned i = 0; i < N_PACES; i++) {
+            CHECK(ssd->host->pace_ps[i] <= ssd->now_ps + MOST_BUSY_PS,
+                  "a limit of commands");
+        }
         CHECK_POOL(a->free_waiter, a->n_waiters, a->waiter, true);
         for (uint32_t i = 0; i < a->n_streams; i++) {
             CHECK(a->stream[i].loading == 0, "read-ahead");

@@ -63,6 +63,14 @@ typedef struct Ahead {
     uint32_t free_waiter;
 } Ahead;
 
+/* Limits of what the controller starts (host.max_...). */
+typedef enum HostPace {
+    PACE_ALL,
+    PACE_WRITES,
+    PACE_WRITE_DATA,
+    N_PACES,
+} HostPace;
+
 typedef struct HostPath {
     const HostGate *gate;
     CmdFifo done;
@@ -71,6 +79,7 @@ typedef struct HostPath {
     TimeSum room_wait_ps;   /* the same, summed over commands */
     uint64_t room_since_ps; /* since then a command waits for room, if any */
     uint64_t gate_ps;       /* throttling lets no data pass until */
+    uint64_t pace_ps[N_PACES]; /* the next start that the limit allows */
 } HostPath;
 
 #endif

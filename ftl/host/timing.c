@@ -59,6 +59,9 @@ void host_power_lost(Ssd *ssd)
     invariant(!ssd->powered);
     ssd->host->room_busy_ps = host_use(ssd).busy_ps[HOST_BUFFER];
     ssd->host->gate_ps = ssd->now_ps;
+    for (unsigned i = 0; i < N_PACES; i++) {
+        ssd->host->pace_ps[i] = ssd->now_ps;
+    }
 }
 
 /* ---- the way in ---------------------------------------------------------- */
@@ -92,8 +95,10 @@ static uint64_t start_work_ps(const Ssd *ssd, const Cmd *c)
     uint64_t ps = ssd->cfg->t_firmware_ps;
 
     switch (c->req.op) {
-    case SSD_OP_READ:
     case SSD_OP_WRITE:
+        ps += ssd->cfg->t_write_ps;
+        /* fall through */
+    case SSD_OP_READ:
         return ps + (ssd->cfg->t_unit_ps ? n_units(ssd, c) * ssd->cfg->t_unit_ps
                                          : 0);
     case SSD_OP_TRIM:
@@ -122,6 +127,42 @@ static uint64_t gate_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
             start_ps + (uint64_t)((unsigned __int128)ps * 1000000 / share_ppm);
     }
     return start_ps;
+}
+
+/* Wait for a limit of so many things in so long. */
+static void pace_wait(Ssd *ssd, HostPace pace, uint64_t from_ps,
+                      uint64_t things, uint64_t per_ps, uint64_t *start_ps)
+{
+    uint64_t *next = &ssd->host->pace_ps[pace];
+    uint64_t own_ps = MAX(*next, from_ps);
+
+    *next = own_ps + things * per_ps;
+    *start_ps = MAX(*start_ps, own_ps);
+}
+
+/* When the limits of the controller let the command start.  Each limit has a
+ * queue of its own: a read does not wait for that of writes. */
+static uint64_t pace_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
+{
+    const uint64_t s = PS_PER_NS * NS_PER_S;
+    const SsdConfig *cfg = ssd->cfg;
+    bool writes = c->req.op == SSD_OP_WRITE;
+    uint64_t ps = from_ps;
+
+    if (!crosses_link(c)) {
+        return from_ps;
+    }
+    if (cfg->most_iops) {
+        pace_wait(ssd, PACE_ALL, from_ps, 1, s / cfg->most_iops, &ps);
+    }
+    if (cfg->most_write_iops && writes) {
+        pace_wait(ssd, PACE_WRITES, from_ps, 1, s / cfg->most_write_iops, &ps);
+    }
+    if (cfg->most_write_mb_s && writes) {
+        pace_wait(ssd, PACE_WRITE_DATA, from_ps, n_bytes(ssd, c),
+                  1000000 / cfg->most_write_mb_s, &ps);
+    }
+    return ps;
 }
 
 static uint64_t fetch_list(Ssd *ssd, const Cmd *c, uint64_t from_ps)
@@ -167,6 +208,7 @@ uint64_t host_start_ps(Ssd *ssd, Cmd *c)
     uint64_t linked_ps;
     uint64_t end_ps;
 
+    ps = pace_pass(ssd, c, ps);
     c->firmware_ps = ps - ssd->now_ps;
     if (warms) {
         ps = gate_pass(ssd, c, ps);

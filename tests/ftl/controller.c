@@ -88,6 +88,61 @@ static void test_one_core(void)
     ref_free(r);
 }
 
+/* Time of 16 commands at once, each of two units. */
+static uint64_t time_of_16(const char *options, SsdOp op)
+{
+    Ref *r = ref_new(ref_config(options), false);
+    uint64_t ns;
+
+    for (int i = 0; i < 16; i++) {
+        ref_do(r, op, 0, 2 * UNIT, false);
+    }
+    ref_drain(r);
+    ns = r->last_complete_ns;
+    ref_free(r);
+    return ns;
+}
+
+/* Starts at even distances; the first one waits for nothing. */
+static void test_limits(void)
+{
+    const char *iops = "host.link_mb_s=0;host.max_iops=50000";
+    const char *both = "host.link_mb_s=0;host.max_iops=50000;"
+                       "host.max_write_iops=10000";
+    const char *bytes = "host.link_mb_s=0;host.max_write_mb_s=100";
+
+    g_assert_cmpuint(time_of_16(iops, SSD_OP_READ), ==, F + 15 * 20000);
+    g_assert_cmpuint(time_of_16(iops, SSD_OP_WRITE), ==,
+                     F + 15 * 20000 + 2 * B);
+    g_assert_cmpuint(time_of_16(both, SSD_OP_READ), ==, F + 15 * 20000);
+    g_assert_cmpuint(time_of_16(both, SSD_OP_WRITE), ==,
+                     F + 15 * 100000 + 2 * B);
+    g_assert_cmpuint(time_of_16(bytes, SSD_OP_READ), ==, F);
+    g_assert_cmpuint(time_of_16(bytes, SSD_OP_WRITE), ==,
+                     F + 15 * 8192 * 10 + 2 * B);
+}
+
+/* A read does not wait for the limit of the writes before it; the wait of a
+ * write is part of firmware. */
+static void test_limit_of_writes(void)
+{
+    Ref *r = ref_new(ref_config("host.firmware_write=2us;host.link_mb_s=0;"
+                                "host.max_iops=1000000;"
+                                "host.max_write_iops=1000"),
+                     false);
+    SsdCompletion c = ref_one(r, SSD_OP_WRITE, 0, UNIT, false);
+
+    g_assert_cmpuint(latency(&c), ==, F + 2000 + B);
+    c = ref_one(r, SSD_OP_READ, 8 * UNIT, UNIT, false);
+    g_assert_cmpuint(latency(&c), ==, F);
+    c = ref_one(r, SSD_OP_WRITE, UNIT, UNIT, false);
+    /* 1 ms after the start of the first one */
+    g_assert_cmpuint(c.complete_ns, ==, F + 2000 + 1000000 + B);
+    same_cost(&c,
+              (SsdBreakdown){.firmware_ns = latency(&c) - B, .buffer_ns = B});
+    ref_free(r);
+}
+
 static Ref *overwrite(const char *options)
 {
     Ref *r = ref_new(ref_config(options), true);
@@ -484,6 +539,8 @@ int main(int argc, char **argv)
     g_test_add_func("/controller/trim-flush", test_trim_and_flush);
     g_test_add_func("/controller/trim-unit", test_trim_unit);
     g_test_add_func("/controller/one-core", test_one_core);
+    g_test_add_func("/controller/limits", test_limits);
+    g_test_add_func("/controller/limit-of-writes", test_limit_of_writes);
     g_test_add_func("/controller/since-reset", test_busy_since_reset);
     g_test_add_func("/controller/no-start", test_stage_without_start);
     g_test_add_func("/controller/map-miss", test_map_miss);

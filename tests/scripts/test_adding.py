@@ -163,8 +163,8 @@ def sim(copy: Path, *args: str) -> dict[str, object]:
     ("ftl.map=bast-fifo", "ftl.map=bast",
      "--fill seq --workload 'rw=randwrite bs=4k number_ios=5000"
      " random_distribution=zipf:1.1'"),
-    ("host.write_firmware=1ms", "host.write_firmware=0",
-     "--workload 'rw=randwrite number_ios=100'"),
+    ("host.firmware_read=1ms", "host.firmware_read=0",
+     "--workload 'rw=randread number_ios=100'"),
 ])
 def test_an_example_has_an_effect(copy: Path, new: str, old: str,
                                   load: str) -> None:
