@@ -31,6 +31,7 @@ from . import (
     plot,
     policy,
     powercut,
+    profile,
     ps,
     report,
     run,
@@ -56,7 +57,7 @@ Groups = dict[str, tuple[ModuleType, ...]]
 GROUPS: Groups = {
     "guests": (run, vng, ps, console, execute, cp, ssh, stop, powercut, fault,
                stat, top, metrics, libvirt, kernel),
-    "simulation": (sim, age, sweep, fleet, fit, policy),
+    "simulation": (sim, age, sweep, fleet, fit, profile, policy),
     "look at results": (compare, report, plot, checklog),
     "this program": (setup, doctor, cache, help, completion, man),
 }

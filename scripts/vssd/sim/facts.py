@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles from facts: a drive's data sheet and its generation of NAND, turned
+into options by the rules of docs/profiles.md.
+
+Nothing here looks at a measurement.  Knows profiles/facts.toml and files of its
+form; does not know how a profile is played.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import tomlfile
+from ..errors import UserError
+from ..paths import PROJECT
+
+FILE = PROJECT / "profiles/facts.toml"
+PAGE = "docs/profiles.md"
+Options = dict[str, dict[str, str]]
+
+CHANNELS = 8
+WORD_LINES = 4  # of a block of the scaled drive
+MOST_BYTES = 10e9  # of the scaled drive; within it all blocks are there
+TYPES = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+GENERATION = {"die_gbit": float, "planes": int, "page_kib": int, "cell": str,
+              "tr_us": float, "die_mb_s": float, "bus_mt_s": int,
+              "tbers_us": float, "block_pages": int, "what": str,
+              "source": str}
+RATED = ("read_mb_s", "write_mb_s", "read_iops", "write_iops")
+LIMIT = 1.3  # a rated figure this far below the array's is a controller's limit
+GC_SHARE = 0.85  # of the rate of writes that reads and erases of GC leave
+NEAR = 0.3  # a rated rate of writes within this share of the dies' is theirs
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A drive and its NAND."""
+
+    name: str
+    profile: str
+    date: int
+    capacity: int  # bytes
+    dies: int
+    plp: bool
+    rated: dict[str, float]
+    nand: dict[str, Any]
+    source: str
+    die_mb_s: float  # rate at which a die is written (rule 3)
+
+    @property
+    def raw(self) -> float:
+        """Bytes of all dies."""
+        return float(self.dies * self.nand["die_gbit"] * 2**30 / 8)
+
+    @property
+    def pages(self) -> int:
+        """Of a block of the scaled drive."""
+        return WORD_LINES * int(TYPES[self.nand["cell"]])
+
+    @property
+    def blocks(self) -> int:
+        """Of a plane: those of the real die, or as many as MOST_BYTES hold."""
+        page = int(self.nand["page_kib"]) * 1024
+        planes = self.dies * int(self.nand["planes"])
+        real = self.raw / planes / (int(self.nand["block_pages"]) * page)
+        return round(min(real, MOST_BYTES / (planes * self.pages * page)))
+
+    @property
+    def word_line(self) -> int:
+        """Bytes that a die programs at once."""
+        return int(self.nand["planes"] * self.nand["page_kib"] * 1024
+                   * TYPES[self.nand["cell"]])
+
+
+def _check(where: str, table: dict[str, Any], keys: dict[str, type]) -> None:
+    for key, kind in keys.items():
+        allowed = (int, float) if kind is float else kind
+        if key not in table:
+            raise UserError(f"{where}: {key} is missing")
+        if not isinstance(table[key], allowed) or isinstance(table[key], bool) \
+                is not (kind is bool):
+            raise UserError(f"{where}: {key}={table[key]}: must be"
+                            f" {'a number' if kind is float else kind.__name__}")
+        if kind in (int, float) and table[key] <= 0:
+            raise UserError(f"{where}: {key}={table[key]}: must be above 0")
+
+
+def _generations(path: Path, data: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = data.get("nand", {})
+    for name, table in found.items():
+        where = f"{path.name}: nand.{name}"
+        _check(where, table, GENERATION)
+        if table["cell"] not in TYPES:
+            raise UserError(f"{where}: cell={table['cell']}: allowed "
+                            + ", ".join(TYPES))
+    return found
+
+
+def _die_mb_s(table: dict[str, Any], nand: dict[str, Any]) -> float:
+    """The rated rate of writes by die, where it is near that of the NAND."""
+    rated = float(table["rated"]["write_mb_s"]) / table["dies"]
+    own = float(nand["die_mb_s"])
+    return rated if abs(rated / own - 1) <= NEAR else own
+
+
+def _drive(path: Path, table: dict[str, Any], nand: dict[str, Any],
+           others: dict[str, dict[str, Any]]) -> Drive:
+    where = f"{path.name}: {table.get('name', 'a drive without a name')}"
+    first = table
+    if "brother" in table:
+        if table["brother"] not in others:
+            raise UserError(f"{where}: brother={table['brother']}: no such"
+                            " drive")
+        first = others[table["brother"]]
+        table = first | table
+    _check(where, table, {"name": str, "profile": str, "date": int,
+                          "capacity": int, "dies": int, "plp": bool,
+                          "nand": str, "rated": dict, "source": str})
+    _check(f"{where}: rated", table["rated"], dict.fromkeys(RATED, float))
+    if table["nand"] not in nand:
+        raise UserError(f"{where}: nand={table['nand']}: allowed "
+                        + ", ".join(nand))
+    if table["dies"] > CHANNELS and table["dies"] % CHANNELS:
+        raise UserError(f"{where}: dies={table['dies']}: must be a multiple of"
+                        f" {CHANNELS}")
+    drive = Drive(table["name"], table["profile"], table["date"],
+                  table["capacity"], table["dies"], table["plp"],
+                  table["rated"], nand[table["nand"]], table["source"],
+                  _die_mb_s(first, nand[table["nand"]]))
+    if drive.raw <= drive.capacity:
+        raise UserError(f"{where}: dies={drive.dies}: hold"
+                        f" {drive.raw / 1e9:.0f} GB, less than the capacity")
+    return drive
+
+
+def read(path: Path = FILE) -> list[Drive]:
+    """The drives of a file.  Generations of NAND that it does not have are
+    those of profiles/facts.toml.  UserError names file, drive and fact."""
+    data = tomlfile.load(path, PAGE)
+    nand = _generations(FILE, tomlfile.load(FILE, PAGE)) | _generations(path, data)
+    tables = data.get("drive", [])
+    if not tables:
+        raise UserError(f"{path}: has no [[drive]]")
+    named = {t.get("name", ""): t for t in tables}
+    return [_drive(path, t, nand, named) for t in tables]
+
+
+# ---- the rules --------------------------------------------------------------------
+
+
+def _us(us: float) -> str:
+    whole = us >= 100 or us == round(us)
+    return f"{round(us)}us" if whole else f"{round(us * 1000)}ns"
+
+
+def _array(d: Drive) -> dict[str, str]:
+    channels = min(d.dies, CHANNELS)
+    n = d.nand
+    return {
+        "channels": str(channels), "chips": "1",
+        "dies": str(d.dies // channels), "planes": str(n["planes"]),
+        "blocks": str(d.blocks), "pages": str(d.pages),
+        "page_size": f"{n['page_kib']}KiB", "cell": n["cell"],
+        "interface": "nv-ddr3", "bus_mt_s": str(n["bus_mt_s"]),
+        "read": _us(n["tr_us"]),
+        "program": _us(d.word_line / d.die_mb_s),
+        "erase": _us(n["tbers_us"] * d.pages / n["block_pages"]),
+        "one_shot": "on", "multi_plane": "on", "independent_reads": "on",
+        "cache_read": "on", "cache_program": "on",
+        "schedule": "read-first-deadline", "suspend": "both",
+        "suspend_time": "80us", "suspend_limit": "16",
+    }
+
+
+def _limits(d: Drive) -> dict[str, str]:
+    """Rated figures that are not those of the array."""
+    write_mb_s = d.dies * d.die_mb_s
+    spare = d.raw / d.capacity - 1
+    write_iops = GC_SHARE * write_mb_s * 1e6 / 4096 * 2 * spare / (1 + spare)
+    found = {"link_mb_s": str(round(d.rated["read_mb_s"])),
+             "max_iops": str(round(d.rated["read_iops"]))}
+    if write_mb_s > LIMIT * d.rated["write_mb_s"]:
+        found["max_write_mb_s"] = str(round(d.rated["write_mb_s"]))
+    if write_iops > LIMIT * d.rated["write_iops"]:
+        found["max_write_iops"] = str(round(d.rated["write_iops"]))
+    return found
+
+
+def options(d: Drive) -> Options:
+    """The sections of the drive's profile, by the rules."""
+    return {
+        "nand": _array(d),
+        "superblock": {"width": "die", "row": "die",
+                       "row_wait": "10s" if d.plp else "10ms"},
+        "ftl": {"unit": "4KiB",
+                "op_percent": f"{100 * (d.raw / d.capacity - 1):.1f}%"},
+        "buffer": {"size": "64MiB", "plp": "on" if d.plp else "off"},
+        "host": {"firmware": "5us", "firmware_write": "2us",
+                 "read_ahead": "512KiB", **_limits(d)},
+    }
+
+
+def changes(d: Drive, base: Drive) -> list[str]:
+    """What of a brother's options differs from the profile's, as KEY=VALUE; an
+    option that it lacks has its default, 0."""
+    mine, other = options(d), options(base)
+    return [f"{section}.{key}={mine[section].get(key, '0')}"
+            for section in mine
+            for key in sorted(mine[section] | other[section])
+            if mine[section].get(key) != other[section].get(key)]
+
+
+def text(d: Drive) -> str:
+    """The profile, as an INI file."""
+    head = textwrap.wrap(
+        f"Made by ./vssd profile \"{d.name}\" from profiles/facts.toml, by the"
+        " rules of docs/profiles.md: change the facts, not this file."
+        f" NAND: {d.nand['what']}; {d.nand['source']}."
+        + (f" Guessed: {d.nand['guess']}." if "guess" in d.nand else ""), 76)
+    lines = [f"# Class:  data-centre NVMe drive: {d.name}",
+             *textwrap.wrap(d.source, 76, initial_indent="# Source: ",
+                            subsequent_indent="#         "),
+             f"# Date:   {d.date}", "#", *(f"# {line}" for line in head)]
+    for section, keys in options(d).items():
+        lines += [f"[{section}]", *(f"{k} = {v}" for k, v in keys.items()), ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd profile: rules from facts to options (docs/profiles.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vssd.cli import main as cli
+from vssd.cli import profile
+from vssd.errors import UserError
+from vssd.paths import PROJECT
+from vssd.sim import facts
+
+DRIVES = {d.name: d for d in facts.read()}
+PM9A3 = "Samsung PM9A3 960 GB"
+
+MINE = """\
+[nand.slow]
+what = "a slow die"
+die_gbit = 256
+planes = 2
+page_kib = 16
+cell = "tlc"
+tr_us = 62.5
+die_mb_s = 40
+bus_mt_s = 800
+tbers_us = 6000
+block_pages = 768
+source = "none"
+
+[[drive]]
+name = "mine"
+profile = "mine"
+date = 2018
+capacity = 240000000000
+dies = 8
+nand = "slow"
+plp = false
+rated = { read_mb_s = 2000, write_mb_s = 300, read_iops = 200000, write_iops = 5000 }
+source = "none"
+"""
+
+
+def test_shipped_profiles() -> None:
+    """Profiles from facts are what the rules make of the facts."""
+    first = {d.profile: d for d in reversed(DRIVES.values())}
+    assert first
+    for name, drive in first.items():
+        shipped = PROJECT / "profiles" / f"{name}.ini"
+        assert shipped.read_text(encoding="utf-8") == facts.text(drive), name
+
+
+def mine(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    """The file, with texts replaced."""
+    text = MINE
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_rules(tmp_path: Path) -> None:
+    """Each rule, by hand, for a drive that is not shipped."""
+    drive, = facts.read(mine(tmp_path))
+    found = facts.options(drive)
+    nand = found["nand"]
+    assert (nand["channels"], nand["dies"], nand["pages"]) == ("8", "1", "12")
+    assert nand["blocks"] == "1365"  # 16 GiB a plane of 12 MiB blocks
+    assert nand["read"] == "62500ns"
+    assert nand["erase"] == "93750ns"  # 6 ms x 12 / 768
+    assert nand["program"] == "2621us"  # 96 KiB at 300 / 8 MB/s
+    assert found["ftl"]["op_percent"] == "14.5%"
+    assert found["superblock"]["row_wait"] == "10ms"
+    host = found["host"]
+    assert (host["link_mb_s"], host["max_iops"]) == ("2000", "200000")
+    assert host["max_write_iops"] == "5000"  # the array does 15,700
+    assert "max_write_mb_s" not in host
+
+
+def test_rate_of_a_die(tmp_path: Path) -> None:
+    """A rated rate far from the die's is that of something else."""
+    drive, = facts.read(mine(tmp_path, ("write_mb_s = 300", "write_mb_s = 150")))
+    found = facts.options(drive)
+    assert found["nand"]["program"] == "2458us"  # 96 KiB at 40 MB/s
+    assert found["host"]["max_write_mb_s"] == "150"
+
+
+def test_brother() -> None:
+    """Capacity and rated figures alone; the cells are the same."""
+    large = DRIVES["Samsung PM9A3 7.68 TB"]
+    assert facts.changes(large, DRIVES[PM9A3]) == [
+        "nand.blocks=199", "nand.dies=16", "host.max_iops=900000",
+        "host.max_write_iops=200000", "host.max_write_mb_s=3500"]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ('nand = "slow"', 'nand = "fast"', "mine: nand=fast: allowed samsung-128"),
+    ("dies = 8", "dies = 12", "mine: dies=12: must be a multiple of 8"),
+    ("dies = 8", "dies = 2", "mine: dies=2: hold 69 GB, less than the"),
+    ("tr_us = 62.5", "tr_us = 0", "nand.slow: tr_us=0: must be above 0"),
+    ("planes = 2\n", "", "nand.slow: planes is missing"),
+    ("read_mb_s = 2000, ", "", "mine: rated: read_mb_s is missing"),
+    ("plp = false", 'plp = "no"', "mine: plp=no: must be bool"),
+    ('cell = "tlc"', 'cell = "plc"', "cell=plc: allowed slc, mlc"),
+    ("planes = 2", "planes = true", "planes=True: must be int"),
+    ("dies = 8", 'brother = "x"', "mine: brother=x: no such drive"),
+])
+def test_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+    """One line with file, drive and fact."""
+    path = mine(tmp_path, (old, new))
+    with pytest.raises(UserError) as e:
+        facts.read(path)
+    assert str(e.value).startswith("mine.toml: ")
+    assert says in str(e.value)
+    assert "\n" not in str(e.value)
+
+
+def run(*args: str) -> int:
+    """The command in this process."""
+    found = cli.parser().parse_args(["profile", *args])
+    profile.check(found)
+    return profile.main(found)
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """List, print, write; a wrong name."""
+    assert run() == 0
+    assert PM9A3 in capsys.readouterr().out
+    assert run(PM9A3) == 0
+    printed = capsys.readouterr().out
+    out = tmp_path / "p.ini"
+    assert run(PM9A3, "-o", str(out)) == 0
+    assert out.read_text(encoding="utf-8") == printed
+    with pytest.raises(UserError, match="no drive 'Samsung PM9A3'"):
+        run("Samsung PM9A3")
+    with pytest.raises(UserError, match="-o: name the drive, too"):
+        run("-o", str(out))
