@@ -584,6 +584,10 @@ void block_clear_valid(Ssd *ssd, uint64_t ppu)
     change_meta_valid(ssd, plane, ppu, -1);
     plain_change(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
+    if (m->lost_dies.n > 0 && m->block[block].valid == 0 &&
+        plane_is_lost(ssd, plane)) {
+        ssd_wake(ssd, WORK_GC, plane); /* the rest of the superblock waits */
+    }
     if (m->plane[plane].tell_gains) {
         m->client->plane_changed(ssd, plane);
     }
