@@ -19,6 +19,8 @@
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
+#include <string.h>
+
 void rows_init(Ssd *ssd)
 {
     if (ssd->l.whole_rows) {
@@ -29,6 +31,14 @@ void rows_init(Ssd *ssd)
 void rows_destroy(Ssd *ssd)
 {
     g_free(ssd->placement->row_blocked);
+}
+
+void rows_power_lost(Ssd *ssd)
+{
+    if (ssd->placement->row_blocked) {
+        memset(ssd->placement->row_blocked, 0,
+               ssd->l.n_streams * sizeof(RowBlocked));
+    }
 }
 
 uint32_t rows_first(const Ssd *ssd, uint32_t stream)

@@ -48,6 +48,9 @@ static inline uint32_t alloc_first_plane(const Ssd *ssd, uint64_t lpn)
 void rows_init(Ssd *ssd);
 void rows_destroy(Ssd *ssd);
 
+/* The power has gone: whatever stopped a stream may have, too. */
+void rows_power_lost(Ssd *ssd);
+
 /* Where a stream begins. */
 uint32_t rows_first(const Ssd *ssd, uint32_t stream);
 

@@ -7,6 +7,7 @@
 #include "media/media.h"
 #include "media/row.h"
 #include "placement/alloc-policy.h"
+#include "placement/alloc.h"
 #include "placement/life.h"
 #include "placement/placement.h"
 #include "placement/streams.h"
@@ -39,6 +40,7 @@ static void power_dropped(Ssd *ssd)
         }
     }
     stream_uncount_erases(ssd);
+    rows_power_lost(ssd);
 }
 
 static void power_settled(Ssd *ssd)
