@@ -67,10 +67,7 @@ static void all_are(Host *h, uint32_t nsid, uint64_t want)
     uint64_t n = nvme_le64(identify(h, nsid).nsze);
     uint64_t word;
 
-    for (uint64_t lba = 0; lba < n; lba++) {
-        g_assert_cmphex(read_word(h, nsid, lba, bytes, &word), ==, 0);
-        g_assert_cmphex(word, ==, want);
-    }
+    all_have(h, nsid, n, bytes, want);
     g_assert_cmphex(read_word(h, nsid, n, bytes, &word), ==, NVME_SC_LBA_RANGE);
 }
 

@@ -193,11 +193,13 @@ static uint16_t put(Host *h, uint32_t nsid, uint64_t lba, uint32_t nblocks,
 static void check(Host *h, uint32_t nsid, uint64_t lba, uint32_t nblocks,
                   uint8_t byte)
 {
-    memset(host_ram(h, HOST_DATA, nblocks * BLOCK), 0xee, nblocks * BLOCK);
+    uint32_t bytes = nblocks * BLOCK;
+    uint8_t *p = host_ram(h, HOST_DATA, bytes);
+
+    memset(p, 0xee, bytes);
     g_assert_cmphex(rw(h, NVME_IO_READ, nsid, lba, nblocks, BLOCK), ==, 0);
-    for (uint32_t i = 0; i < nblocks * BLOCK; i++) {
-        g_assert_cmphex(h->ram[HOST_DATA + i], ==, byte);
-    }
+    g_assert_cmphex(*p, ==, byte);
+    g_assert_true(memcmp(p, p + 1, bytes - 1) == 0);
 }
 
 /* ---- configuration ------------------------------------------------------- */

@@ -135,13 +135,7 @@ static NvmeSqe creation(Host *h)
 /* No word of it is a mark. */
 static void is_clean(Host *h, uint32_t nsid)
 {
-    uint64_t n = blocks_of(h, nsid);
-    uint64_t word;
-
-    for (uint64_t lba = 0; lba < n; lba++) {
-        g_assert_cmphex(read_word(h, nsid, lba, 512, &word), ==, 0);
-        g_assert_cmphex(word, ==, 0);
-    }
+    all_have(h, nsid, blocks_of(h, nsid), 512, 0);
 }
 
 /* A drive with data in two namespaces; Delete of the first was sent to it. */

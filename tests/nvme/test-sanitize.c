@@ -65,12 +65,7 @@ static Host *filled(const HostOptions *o)
 /* All blocks have the word. */
 static void all_are(Host *h, uint64_t want)
 {
-    for (uint64_t lba = 0; lba < h->nblocks; lba++) {
-        uint64_t word;
-
-        g_assert_cmphex(read_word(h, 1, lba, BLOCK, &word), ==, 0);
-        g_assert_cmphex(word, ==, want);
-    }
+    all_have(h, 1, h->nblocks, BLOCK, want);
 }
 
 /* Blocks that hold something, of the array. */
