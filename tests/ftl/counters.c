@@ -75,6 +75,39 @@ static void test_lost_time(void)
     ref_free(r);
 }
 
+/* What one cut has taken the next one does not take again, nor what was saved
+ * before; and no time without power. */
+static void test_two_cuts(void)
+{
+    Ref *r = ref_new(ref_config(EACH), false);
+    SsdCounters all, known;
+    uint64_t lost_ns;
+
+    write_units(r, 2);
+    ref_one(r, SSD_OP_READ, 0, 1, false);
+    ref_pass(r, 20 * MS);
+    write_units(r, 3);
+    ref_one(r, SSD_OP_READ, 0, 1, false);
+    ref_power_cycle(r);
+    lost_ns = ssd_uncounted_ns(r->ssd);
+    ssd_power_cut(r->ssd, r->now_ns - r->base_ns);
+    r->now_ns += 7 * MS;
+    ssd_power_on(r->ssd, r->now_ns - r->base_ns);
+    ref_power_cycle(r);
+    ssd_get_counters(r->ssd, &all);
+    ssd_known_counters(r->ssd, &known);
+    g_assert_cmpuint(all.commands[SSD_OP_READ], ==,
+                     known.commands[SSD_OP_READ] + 1);
+    g_assert_cmpuint(all.commands[SSD_OP_WRITE], ==,
+                     known.commands[SSD_OP_WRITE] + 1);
+    g_assert_cmpuint(all.host_bytes_read, >, known.host_bytes_read);
+    g_assert_cmpuint(all.host_bytes_written, ==,
+                     known.host_bytes_written + 3 * UNIT);
+    g_assert_cmpuint(ssd_uncounted_ns(r->ssd) - lost_ns, <, 7 * MS);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* A shutdown saves the counters. */
 static void test_shutdown(void)
 {
@@ -137,6 +170,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/counters/cut", test_cut);
     g_test_add_func("/counters/lost-time", test_lost_time);
+    g_test_add_func("/counters/two-cuts", test_two_cuts);
     g_test_add_func("/counters/shutdown", test_shutdown);
     g_test_add_func("/counters/off", test_off);
     g_test_add_func("/counters/refused", test_refused);

@@ -13,6 +13,7 @@
 #include "gc/gc-internal.h"
 #include "media/media-internal.h"
 #include "power/power-internal.h"
+#include "power/power.h"
 #include "ref.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -366,8 +367,10 @@ static void test_ready(void)
 static void test_checkpoint_time(void)
 {
     Ref *r = ref_new(ref_config(TINY CHECKPOINT), false);
+    const RecoveryTimes *times = &r->ssd->power->recovery.times;
     const uint64_t spare_ns = 50400;
     const uint64_t page_ns = 50200 + 40960;
+    uint64_t steps_ps = 0;
 
     ref_power_cycle(r);
     g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==, (3 + 21 * 2) * spare_ns);
@@ -380,6 +383,10 @@ static void test_checkpoint_time(void)
     ref_power_cycle(r);
     g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==,
                      (2 + 3 + 20 * 2 + 4) * spare_ns + 2 * page_ns);
+    for (uint32_t i = 0; i < recovery_n_steps(r->ssd); i++) {
+        steps_ps += times->step_ps[i];
+    }
+    g_assert_cmpuint(steps_ps, ==, times->ready_ps);
     g_assert_true(ssd_mapped(r->ssd, 7 * UNIT, NULL));
     ref_free(r);
 }

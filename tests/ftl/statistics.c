@@ -4,6 +4,7 @@
  * requires; and counts add up: those of two parts of a run are those of the
  * run.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "inspect/inspect-internal.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "media/media.h"
 #include "ref.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -279,10 +281,149 @@ static void test_sums(void)
     g_assert_cmpuint(g_hash_table_size(seen), >=, 80);
 }
 
+/* ---- blocks, counted again ----------------------------------------------- */
+
+static unsigned valid_tenth(const Ssd *ssd, uint32_t block)
+{
+    uint64_t units =
+        (uint64_t)nand_block_pages(ssd->geo, block) * ssd->l.units_per_page;
+    uint64_t first =
+        (uint64_t)block * ssd->geo->pages_per_block * ssd->l.units_per_page;
+    uint64_t valid = 0;
+
+    for (uint64_t i = 0; i < units; i++) {
+        valid += unit_is_valid(ssd, first + i);
+    }
+    return (unsigned)(valid * 10 / units);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* In two passes, where the rows use one. */
+static double deviation(const uint32_t *wear, uint32_t n)
+{
+    double mean = 0;
+    double sum = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        mean += (double)wear[i] / n;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        sum += (wear[i] - mean) * (wear[i] - mean) / n;
+    }
+    return sqrt(sum);
+}
+
+static void test_blocks(void)
+{
+    Ref *r = used("ftl.op_percent=200%;nand.blocks=85");
+    const Ssd *ssd = r->ssd;
+    uint32_t n = ssd->geo->n_blocks;
+    g_autofree uint32_t *wear = g_new(uint32_t, n);
+    uint64_t tenths[NUMBERS_TENTHS] = {0};
+    DriveStats v;
+
+    for (uint32_t b = 0; b < n; b++) {
+        wear[b] = nand_erase_count(ssd->nand, b);
+        if (ssd->media->block[b].state == BLOCK_FULL) {
+            tenths[valid_tenth(ssd, b)]++;
+        }
+    }
+    qsort(wear, n, sizeof(*wear), by_number);
+    drive_stats_init(&v, ssd);
+    g_assert_cmpmem(v.full_by_valid, sizeof(v.full_by_valid), tenths,
+                    sizeof(tenths));
+    g_assert_cmpuint(v.n_wear, ==, n);
+    g_assert_cmpmem(v.wear, n * sizeof(*wear), wear, n * sizeof(*wear));
+    g_assert_cmpuint(wear[0], ==, 0);
+    g_assert_cmpuint(wear[n - 1], >, 0);
+    g_assert_cmpfloat_with_epsilon(numbers_deviation(v.wear, n),
+                                   deviation(wear, n), 1e-9);
+    drive_stats_clear(&v);
+    ref_free(r);
+}
+
+/* Energy follows from the array's counts, a copyback as a read and a program;
+ * the shares of the causes of work add up to 1. */
+static void test_energy(void)
+{
+    Ref *r = ref_new(ref_config("ftl.op_percent=50%;nand.copyback=on;"
+                                "nand.energy_read=3;nand.energy_program=50;"
+                                "nand.energy_erase=700;nand.energy_bus=9000"),
+                     true);
+    const NandStats *n = nand_stats(r->ssd->nand);
+    uint32_t page = r->ssd->geo->page_bytes / r->info->block_bytes;
+    uint64_t ops[NAND_N_KINDS] = {0};
+    uint64_t bytes = 0;
+    double work = 0;
+    DriveStats v;
+    Prng rng;
+
+    prng_seed(&rng, 1, 1);
+    for (unsigned i = 0; i < 3000; i++) {
+        ref_do(r, SSD_OP_WRITE,
+               prng_below(&rng, r->info->nblocks / page) * page, page, false);
+    }
+    ref_drain(r);
+    for (unsigned c = 0; c < NAND_N_CAUSES; c++) {
+        for (unsigned k = 0; k < NAND_N_KINDS; k++) {
+            ops[k] += n->ops[k][c];
+        }
+        bytes += n->bus_bytes[c];
+    }
+    g_assert_cmpuint(ops[NAND_COPYBACK], >, 0);
+    drive_stats_init(&v, r->ssd);
+    g_assert_cmpfloat(v.energy_sum.read, ==,
+                      3.0 * (double)(ops[NAND_READ] + ops[NAND_COPYBACK]));
+    g_assert_cmpfloat(v.energy_sum.program, ==,
+                      50.0 * (double)(ops[NAND_PROGRAM] + ops[NAND_COPYBACK]));
+    g_assert_cmpfloat(v.energy_sum.erase, ==, 700.0 * (double)ops[NAND_ERASE]);
+    g_assert_cmpfloat_with_epsilon(v.energy_sum.bus, 9.0 * (double)bytes, 1);
+    for (unsigned c = 0; c < NAND_N_CAUSES; c++) {
+        work += v.explain.work[c];
+    }
+    g_assert_cmpfloat_with_epsilon(work, 1, 1e-9);
+    drive_stats_clear(&v);
+    ref_free(r);
+}
+
+/* When the table of points is full, every other one goes, and from then on they
+ * come half as often. */
+static void test_series(void)
+{
+    Ref *r = ref_new(ref_config(""), true);
+    const Series *s = &r->ssd->inspect.series;
+    uint64_t interval_ps;
+
+    ssd_reset_stats(r->ssd);
+    interval_ps = s->interval_ps;
+    for (unsigned i = 0; i <= SERIES_POINTS; i++) {
+        numbers_sample(r->ssd);
+        ref_pass(r, 1000000);
+    }
+    g_assert_cmpuint(s->n, ==, SERIES_POINTS / 2 + 1);
+    g_assert_cmpuint(s->interval_ps, ==, 2 * interval_ps);
+    for (unsigned i = 1; i < s->n; i++) {
+        g_assert_cmpuint(s->point[i].at_ns - s->point[i - 1].at_ns, ==,
+                         2 * 1000000);
+    }
+    ref_finish(r);
+    ref_free(r);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/statistics/kinds", test_kinds);
     g_test_add_func("/statistics/sums", test_sums);
+    g_test_add_func("/statistics/blocks", test_blocks);
+    g_test_add_func("/statistics/energy", test_energy);
+    g_test_add_func("/statistics/series", test_series);
     return g_test_run();
 }

@@ -236,6 +236,18 @@ def test_half_a_message(server: v.Server) -> None:
     look(server)
 
 
+@pytest.mark.parametrize("size", [0, 15, 16401])
+def test_size_of_a_message(server: v.Server, size: int) -> None:
+    """A message that says that it is shorter than its header, or longer than
+    any, ends the connection at once."""
+    with v.Vmm(server.socket) as vmm:
+        host_of(vmm).write(KEPT, pattern(1))
+        vmm.sock.settimeout(0.9)
+        vmm.sock.sendall(v.HEADER.pack(9, v.REGION_READ, size, 0, 0))
+        assert vmm.sock.recv(1) == b""
+    look(server)
+
+
 def test_silent_client(server: v.Server) -> None:
     """One that connects and says nothing does not keep the others out."""
     sock = v.connect(server.socket)
@@ -284,6 +296,19 @@ def test_same_memory_twice(server: v.Server) -> None:
                 with pytest.raises(v.Refused):
                     vmm.call(v.DMA_MAP, v.dma_map(start, size), [vmm.memfd])
         assert server.open_files() == before
+
+
+def test_refused_message_is_answered(server: v.Server) -> None:
+    """One that the server refuses is taken off the socket as a whole, and its
+    answer has its number; the next message is heard."""
+    with v.Vmm(server.socket) as vmm:
+        host_of(vmm)
+        for n in (8, 1024, 5000):
+            with pytest.raises(v.Refused):
+                vmm.call(v.DIRTY_PAGES, bytes(n))
+        before = server.counts()["messages_refused"]
+        assert before == 3
+        host_of(vmm).write(KEPT, pattern(1))
 
 
 def test_many_ranges(server: v.Server) -> None:

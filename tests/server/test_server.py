@@ -23,6 +23,7 @@ from vmm import (
     BAR0,
     BAR0_REGION,
     CONFIG_REGION,
+    DMA_MAP,
     GET_INFO,
     GET_IRQ_INFO,
     GET_REGION_INFO,
@@ -42,6 +43,7 @@ from vmm import (
     Server,
     Vmm,
     connect,
+    dma_map,
     irq_set,
 )
 
@@ -297,6 +299,21 @@ def test_read_only_memory(server: Server) -> None:
         host = host_of(vmm)
         assert host.io.run(OP_WRITE, prp1=half, cdw=(0, 0, 7)).status == 0
         assert host.io.run(OP_READ, prp1=half, cdw=(0, 0, 7)).status & 0x7FF == 4
+
+
+def test_transfer_crosses_ranges(server: Server) -> None:
+    """A transfer may begin in one range of memory and end in the next, which is
+    another part of the file."""
+    with Vmm(server.socket, share=False) as vmm:
+        half = MEMORY_BYTES // 2
+        vmm.share(0, half)
+        vmm.call(DMA_MAP, dma_map(half, BLOCK, half + BLOCK), [vmm.memfd])
+        host = host_of(vmm)
+        vmm.memory[half - 512:half] = pattern(1, 512)
+        vmm.memory[half + BLOCK:half + BLOCK + 512] = pattern(2, 512)
+        assert host.io.run(OP_WRITE, prp1=half - 512, prp2=half,
+                           cdw=(0, 0, 1)).status == 0
+        assert host.read(0, 1024) == pattern(1, 512) + pattern(2, 512)
 
 
 # -- clients that go ---------------------------------------------------------
