@@ -5,19 +5,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .. import ending, ranges
 from ..errors import UserError, one_line
 from ..sim import cluster, fleet
-from ..sim.run import Point, Result, Runner, flat
-from ..sim.store import Store
-from ..ui import Stage, say
+from ..sim.run import Point, Result, flat
+from ..ui import say
 from . import points
 
-TRIES = 3  # of a run whose process was killed
 ERROR = "error"
 
 
@@ -36,7 +33,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.set_defaults(call=main, check_arguments=check)
 
 
-def _outcome(answer: cluster.Answer) -> Result:
+def _outcome(_point: Point, answer: cluster.Answer) -> Result:
     """The result of a run, with its error as a member: a drive that wore out has
     both.  Without a result it has the error alone."""
     status, out, err = answer
@@ -46,42 +43,10 @@ def _outcome(answer: cluster.Answer) -> Result:
         result = {}
     text = one_line(err).removeprefix("vssd-sim: ")
     if status < 0 and not text:
-        text = f"vssd-sim was killed by signal {-status}, {TRIES} times"
+        text = f"vssd-sim was killed by signal {-status}, {points.TRIES} times"
     if status != 0:
         result[ERROR] = text or f"vssd-sim ended with status {status}"
     return result
-
-
-def _once(args: argparse.Namespace, sim: Path, runs: list[Point],
-          done: Callable[[Point, cluster.Answer], None]) -> None:
-    if args.scheduler:
-        cluster.answers(args.scheduler, sim, runs, done)
-        return
-    runner = Runner(sim, args.jobs)
-    runner.each(lambda p: runner.output(p.command(str(sim))), runs, done)
-
-
-def _run(args: argparse.Namespace, sim: Path, missing: list[Point],
-         store: Store) -> None:
-    """Each point; those whose process was killed again, up to TRIES times."""
-    total = len(missing)
-    with Stage("fleet") as stage:
-        for attempt in range(TRIES):
-            killed: list[Point] = []
-
-            def done(point: Point, answer: cluster.Answer,
-                     killed: list[Point] = killed,
-                     last: bool = attempt == TRIES - 1) -> None:
-                if answer[0] < 0 and not last:
-                    killed.append(point)
-                    return
-                store.put(point, _outcome(answer))
-                stage.add(total)
-
-            _once(args, sim, missing, done)
-            missing = killed
-            if not missing:
-                return
 
 
 def _has_result(result: Result | None) -> bool:
@@ -126,17 +91,8 @@ def main(args: argparse.Namespace) -> int:
     if args.list:
         _list(plan)
         return 0
-    sim = points.simulator(args, out)
-    store = Store(out.with_name(out.name + ".results"), sim.read_bytes())
-    runs = [m.point for m in plan.members]
-    have = set() if args.again else {
-        p for p in runs if _has_result(store.get(p))}
-    missing = list(dict.fromkeys(p for p in runs if p not in have))
-    if have:
-        say(f"{len(have)} of {len(runs)} drives are there already")
-    if missing:
-        _run(args, sim, missing, store)
-    results = [store.get(p) or {} for p in runs]
+    results = points.results(args, [m.point for m in plan.members], out,
+                             _has_result, _outcome)
     head, rows = _table(plan, results)
     points.write(head, rows, out)
     return _report(results)

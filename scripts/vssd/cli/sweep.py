@@ -8,10 +8,7 @@ from pathlib import Path
 
 from ..errors import UserError, one_line
 from ..sim import cluster, sweep
-from ..sim import run as simrun
-from ..sim.run import Point, Result
-from ..sim.store import Store
-from ..ui import Stage, say
+from ..sim.run import Point, Result, result_of
 from . import points
 
 
@@ -43,23 +40,12 @@ def _label(point: Point) -> str:
 # ---- the command --------------------------------------------------------------
 
 
-def _run(args: argparse.Namespace, sim: Path, missing: list[Point],
-         store: Store) -> None:
-    with Stage("sweep") as stage:
-        def done(point: Point, result: Result) -> None:
-            store.put(point, result)
-            stage.add(len(missing))
-
-        def answered(point: Point, answer: cluster.Answer) -> None:
-            try:
-                done(point, simrun.result_of(*answer))
-            except UserError as e:
-                raise UserError(f"{_label(point)}: {e}") from e
-
-        if args.scheduler:
-            cluster.answers(args.scheduler, sim, missing, answered)
-        else:
-            simrun.Runner(sim, args.jobs).points(missing, done)
+def _outcome(point: Point, answer: cluster.Answer) -> Result:
+    """The first run that fails ends the sweep."""
+    try:
+        return result_of(*answer)
+    except UserError as e:
+        raise UserError(f"{_label(point)}: {e}") from e
 
 
 def main(args: argparse.Namespace) -> int:
@@ -71,17 +57,8 @@ def main(args: argparse.Namespace) -> int:
         for job in plan.jobs:
             print(_label(job.point))
         return 0
-    sim = points.simulator(args, out)
-    store = Store(out.with_name(out.name + ".results"), sim.read_bytes())
-    have = {} if args.again else {
-        job.point: r for job in plan.jobs if (r := store.get(job.point))}
-    missing = list(dict.fromkeys(j.point for j in plan.jobs
-                              if j.point not in have))
-    if have:
-        say(f"{len(have)} of {len(plan.jobs)} points are there already")
-    if missing:
-        _run(args, sim, missing, store)
-    results = [store.get(job.point) or {} for job in plan.jobs]
+    results = points.results(args, [job.point for job in plan.jobs], out,
+                             lambda r: r is not None, _outcome)
     head, rows = sweep.table(plan, results)
     points.write(head, rows, out)
     return 0
