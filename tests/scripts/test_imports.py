@@ -124,8 +124,10 @@ def test_the_product_runs_without_the_laboratory(tmp_path: Path) -> None:
     own, = (group for title, group in lab.GROUPS.items()
             if title not in product.GROUPS)
     assert [m.__name__.split(".")[-1] for m in own] == [*product.LABORATORY]
-    for name in product.LABORATORY:
-        done = vssd("--quiet", name, "--help")
+    for words in [*([name, "--help"] for name in product.LABORATORY),
+                  ["help", "figures"]]:
+        done = vssd("--quiet", *words)
+        name = words[words[0] == "help"]
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith(f"vssd: {name} is a command of the laboratory")
         assert done.stderr.count("\n") == 1

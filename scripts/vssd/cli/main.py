@@ -140,8 +140,10 @@ def _parsed(argv: list[str], groups: Groups) -> argparse.Namespace:
         return argparse.Namespace(call=sim.main, rest=argv[at + 1:],
                                   quiet=at > 0, check_arguments=sim.check,
                                   without_libraries=False)
-    if groups is GROUPS and words[:1] and words[0] in LABORATORY:
-        raise UserError(f"{words[0]} is a command of the laboratory, which is"
+    of_help = words[:1] == ["help"]
+    named = next(iter(words[of_help:]), "")
+    if groups is GROUPS and named in LABORATORY:
+        raise UserError(f"{named} is a command of the laboratory, which is"
                         " not beside this vssd: run ./vssd of a checkout")
     p = parser(groups)
     args = p.parse_args(argv)
