@@ -303,7 +303,7 @@ def test_read_only_memory(server: Server) -> None:
 
 def test_transfer_crosses_ranges(server: Server) -> None:
     """A transfer may begin in one range of memory and end in the next, which is
-    another part of the file."""
+    another part of the file; one range goes and the others stay."""
     with Vmm(server.socket, share=False) as vmm:
         half = MEMORY_BYTES // 2
         vmm.share(0, half)
@@ -314,6 +314,14 @@ def test_transfer_crosses_ranges(server: Server) -> None:
         assert host.io.run(OP_WRITE, prp1=half - 512, prp2=half,
                            cdw=(0, 0, 1)).status == 0
         assert host.read(0, 1024) == pattern(1, 512) + pattern(2, 512)
+        vmm.call(DMA_MAP, dma_map(half + BLOCK, BLOCK, half), [vmm.memfd])
+        vmm.unshare(half, BLOCK)
+        vmm.memory[half:half + BLOCK] = pattern(3)
+        assert host.io.run(OP_WRITE, prp1=half + BLOCK,
+                           cdw=(0, 0, 7)).status == 0
+        assert host.read(0, BLOCK) == pattern(3)
+        assert host.io.run(OP_WRITE, prp1=half,
+                           cdw=(0, 0, 7)).status & 0x7FF == 4
 
 
 # -- clients that go ---------------------------------------------------------
