@@ -307,8 +307,8 @@ static bool lock_all(FileLock *l, const char *final, const char *path,
            (in_place || l->fd < 0 || lock_present(l, final, path, error));
 }
 
-static bool take(const char *path, bool in_place, FileLock **lock,
-                 GError **error)
+static bool take_lock(const char *path, bool in_place, FileLock **lock,
+                      GError **error)
 {
     g_autofree char *final = behind_links(path);
     struct stat st;
@@ -338,7 +338,7 @@ bool filelock_take(const char *path, FileLock **lock, GError **error)
 {
     struct stat st;
 
-    if (!take(path, false, lock, error)) {
+    if (!take_lock(path, false, lock, error)) {
         return false;
     }
     if (!*lock && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) {
@@ -376,7 +376,7 @@ FILE *filelock_open(const char *path, FileLock **lock, GError **error)
     FILE *file = NULL;
     int fd;
 
-    if (!take(path, true, lock, error)) {
+    if (!take_lock(path, true, lock, error)) {
         return NULL;
     }
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, NEW_MODE);

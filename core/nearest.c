@@ -59,7 +59,7 @@ Nearest nearest_to(const char *given)
     return (Nearest){.given = given, .distance = allowed(strlen(given)) + 1};
 }
 
-static void take(Nearest *n, const char *name, size_t distance)
+static void take_name(Nearest *n, const char *name, size_t distance)
 {
     if (distance < n->distance) {
         n->name = name;
@@ -73,7 +73,7 @@ void nearest_try(Nearest *n, const char *name)
     size_t len = strlen(name);
 
     if (given_len <= LONGEST && len <= LONGEST) {
-        take(n, name, mistakes(n->given, given_len, name, len));
+        take_name(n, name, mistakes(n->given, given_len, name, len));
     }
 }
 
@@ -91,7 +91,7 @@ void nearest_try_key(Nearest *n, const char *key)
 
     nearest_try(n, key);
     if (*part && g_ascii_strcasecmp(part, last_part(key)) == 0) {
-        take(n, key, 1);
+        take_name(n, key, 1);
     }
 }
 

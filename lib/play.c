@@ -268,7 +268,7 @@ static uint64_t wake_ns(const Play *p)
     return MAX(ssd_wait(p->d->ssd, VSSD_TIME_MAX), p->now_ns);
 }
 
-static void run(Play *p)
+static void run_all(Play *p)
 {
     for (;;) {
         offer(p);
@@ -324,7 +324,7 @@ LIB_EXPORT int64_t vssd_play(VssdDrive *d, const void *requests,
     }
     d->used = d->used || n > 0;
     g_clear_pointer(&d->message, g_free);
-    run(&p);
+    run_all(&p);
     if (p.error) {
         g_autofree char *why = g_steal_pointer(&d->message);
 

@@ -61,7 +61,7 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
 
 /* Take a waiting operation, and those that may run with it, out of the queue.
  */
-static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
+static uint32_t take_waiting(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     nand_queue_take(n, i);
     n->op[i].leader = i;
@@ -213,7 +213,7 @@ static void finish_group(Nand *n, Unit *u, uint32_t leader, uint64_t now_ps)
     unit_step(n, u, now_ps);
 }
 
-static void begin(Nand *n, uint32_t leader, uint64_t now_ps)
+static void group_begin(Nand *n, uint32_t leader, uint64_t now_ps)
 {
     nand_bus_ask(n, leader, STEP_IN, now_ps);
 }
@@ -287,8 +287,8 @@ static bool fill_array(Nand *n, Unit *u, uint64_t now_ps)
         }
         n->stats.cached++;
     }
-    u->array = take(n, u, i, now_ps);
-    begin(n, i, now_ps);
+    u->array = take_waiting(n, u, i, now_ps);
+    group_begin(n, i, now_ps);
     return true;
 }
 
@@ -300,8 +300,8 @@ static bool fill_loading(Nand *n, Unit *u, uint64_t now_ps)
         return false;
     }
     n->stats.cached++;
-    u->loading = take(n, u, i, now_ps);
-    begin(n, i, now_ps);
+    u->loading = take_waiting(n, u, i, now_ps);
+    group_begin(n, i, now_ps);
     return true;
 }
 
@@ -328,8 +328,8 @@ static bool read_planes(Nand *n, Unit *u, uint64_t now_ps)
         Unit *own = nand_plane_unit(n, n->op[i].plane);
 
         n->stats.cached += own->out != NONE;
-        own->array = take(n, u, i, now_ps);
-        begin(n, i, now_ps);
+        own->array = take_waiting(n, u, i, now_ps);
+        group_begin(n, i, now_ps);
     }
     return nand_async_busy(n, u);
 }

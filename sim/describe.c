@@ -41,7 +41,7 @@ static gpointer start_key(const Request *r)
     return (gpointer)(uintptr_t)(page ^ (uint64_t)r->space << 44);
 }
 
-static void count(Counting *c, Description *d, const Request *r)
+static void count_request(Counting *c, Description *d, const Request *r)
 {
     gpointer key = start_key(r);
     uintptr_t n = (uintptr_t)g_hash_table_lookup(c->starts, key);
@@ -105,7 +105,7 @@ bool describe(const RequestSource *source, uint64_t max, Description *d,
     *d = (Description){0};
     while (d->n_requests < max &&
            (r = source->next(source->opaque, &req, error)) == REQUEST_OK) {
-        count(&c, d, &req);
+        count_request(&c, d, &req);
     }
     n_data = d->n[SSD_OP_READ] + d->n[SSD_OP_WRITE];
     remap_close(c.touched);

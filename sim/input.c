@@ -388,7 +388,7 @@ static bool no_other(Input *in, GError **error)
     return true;
 }
 
-static Input *begin(Input *in, GError **error)
+static Input *input_begin(Input *in, GError **error)
 {
     if (!find_packing(in, error) || !no_other(in, error)) {
         g_clear_pointer(&in, input_close);
@@ -406,7 +406,7 @@ Input *input_open(const char *path, GError **error)
                     g_strerror(errno));
         return NULL;
     }
-    return begin(input_new(f, path), error);
+    return input_begin(input_new(f, path), error);
 }
 
 Input *input_from_memory(const void *data, size_t n, GError **error)
@@ -414,7 +414,7 @@ Input *input_from_memory(const void *data, size_t n, GError **error)
     FILE *f = n ? fmemopen((void *)data, n, "r") : fopen("/dev/null", "r");
 
     g_assert(f);
-    return begin(input_new(f, "memory"), error);
+    return input_begin(input_new(f, "memory"), error);
 }
 
 bool input_is_pipe(const char *path)

@@ -151,7 +151,7 @@ static int tell(const Command *c, const GError *error, int status)
     return status;
 }
 
-static int run(const Command *c, char **words)
+static int start_command(const Command *c, char **words)
 {
     g_autoptr(GError) error = NULL;
     int status = c->run(words, &error) ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -187,7 +187,7 @@ static int run_command(const Command *c, int argc, char **argv)
         command_usage(&error, "what is \"%s\"?", argv[1 + c->max_words]);
         return tell(c, error, EXIT_USAGE);
     }
-    return run(c, argv + 1);
+    return start_command(c, argv + 1);
 }
 
 static void warn(const char *line)

@@ -239,7 +239,7 @@ static const PlayerResult *result_of(const Run *r)
     return r->replayed ? r->replayed : player_result(r->player);
 }
 
-static void begin(Run *r, const char *stage)
+static void stage_begin(Run *r, const char *stage)
 {
     r->begun_us = wall_us();
     r->begun_cpu_ns = cpu_ns();
@@ -293,7 +293,7 @@ static bool run_check(Run *r, GError **error)
         return false;
     }
     r->replayed = g_new0(PlayerResult, 1);
-    begin(r, "checking");
+    stage_begin(r, "checking");
     ok = replay_check(r->play->check, r->ssd, &r->cfg, r->replayed, error);
     progress_end(&r->progress);
     return ok;
@@ -340,13 +340,13 @@ static bool run_player(Run *r, GError **error)
     bool ok;
 
     r->player = player_new_array(d->array, &r->cfg);
-    begin(r, "filling the drive");
+    stage_begin(r, "filling the drive");
     ok = player_fill(r->player, d->fill, d->seed, error);
     progress_end(&r->progress);
     if (!ok || !begin_timeline(r, error)) {
         return false;
     }
-    begin(r, "playing");
+    stage_begin(r, "playing");
     stop_defer();
     ok = player_run(r->player, source_requests(r->play->source), error);
     r->stopped = stop_taken();
@@ -440,7 +440,7 @@ static bool ended_well(const Run *r, GError **error)
     return true;
 }
 
-static bool run(Run *r, GError **error)
+static bool run_stages(Run *r, GError **error)
 {
     Drive *d = r->play->drive;
 
@@ -479,7 +479,7 @@ bool play(const Play *p, GError **error)
         return play_describe(p->source, error);
     }
     r.cfg.progress = &r.progress;
-    ok = run(&r, error);
+    ok = run_stages(&r, error);
     record_free(r.record);
     player_free(r.player);
     g_free(r.replayed);

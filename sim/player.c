@@ -668,7 +668,7 @@ static uint64_t wake_ns(Player *p)
     return MAX(MIN(next_ns, rule_ns), p->now_ns);
 }
 
-static void begin(Player *p, const RequestSource *source)
+static void run_begin(Player *p, const RequestSource *source)
 {
     memset(&p->result, 0, sizeof(p->result));
     clear_result(p, p->now_ns);
@@ -780,7 +780,7 @@ static bool waits_for_rebuild(const Player *p)
 
 static bool play(Player *p, const RequestSource *source, GError **error)
 {
-    begin(p, source);
+    run_begin(p, source);
     for (;;) {
         if (!offer(p, error)) {
             return false;

@@ -36,7 +36,7 @@ static uint64_t all_roles(const RaidLayout *l)
     return first_roles(l->width);
 }
 
-static uint32_t count(uint64_t roles)
+static uint32_t count_roles(uint64_t roles)
 {
     return (uint32_t)__builtin_popcountll(roles);
 }
@@ -53,7 +53,7 @@ void raid_plan_clear(RaidPlan *p)
     g_array_unref(p->writes);
 }
 
-static void begin(RaidPlan *p)
+static void plan_begin(RaidPlan *p)
 {
     g_array_set_size(p->reads, 0);
     g_array_set_size(p->writes, 0);
@@ -63,7 +63,7 @@ static void begin(RaidPlan *p)
 
 static void lose(RaidPlan *p)
 {
-    begin(p);
+    plan_begin(p);
     p->lost = true;
 }
 
@@ -95,10 +95,10 @@ static void add_all(GArray *parts, uint64_t roles, uint32_t first, uint32_t n)
 static bool sources(const RaidLayout *l, uint64_t readable, uint64_t *roles)
 {
     *roles = 0;
-    for (uint32_t i = 0; i < l->width && count(*roles) < l->n_data; i++) {
+    for (uint32_t i = 0; i < l->width && count_roles(*roles) < l->n_data; i++) {
         *roles |= readable & ROLE(i);
     }
-    return count(*roles) == l->n_data;
+    return count_roles(*roles) == l->n_data;
 }
 
 /* ---- segments ------------------------------------------------------------ */
@@ -180,7 +180,7 @@ void raid_plan_read(const RaidLayout *l, const RaidChunks *c, uint64_t first,
     Segment seg[3];
     unsigned n_seg = segments(l, first, n, seg);
 
-    begin(p);
+    plan_begin(p);
     for (unsigned i = 0; i < n_seg; i++) {
         if (!read_segment(l, c, &seg[i], p)) {
             lose(p);
@@ -213,7 +213,8 @@ static bool choose(const RaidLayout *l, const RaidChunks *c, const Segment *s,
     }
     if (!stays) {
         *update = RAID_UPDATE_FULL;
-    } else if (can_reconstruct && (!can_modify || count(stays) <= count(old))) {
+    } else if (can_reconstruct &&
+               (!can_modify || count_roles(stays) <= count_roles(old))) {
         *update = RAID_UPDATE_RECONSTRUCT;
         *reads = stays;
     } else if (can_modify) {
@@ -254,9 +255,9 @@ void raid_plan_write(const RaidLayout *l, const RaidChunks *c, uint64_t first,
     Segment seg[3];
     unsigned n_seg = segments(l, first, n, seg);
 
-    begin(p);
+    plan_begin(p);
     if (!l->copies && raid_layout_parities(l) > 0 &&
-        count(all_roles(l) & ~c->writable) > raid_layout_parities(l)) {
+        count_roles(all_roles(l) & ~c->writable) > raid_layout_parities(l)) {
         lose(p); /* it could not be read again */
         return;
     }
@@ -273,7 +274,7 @@ void raid_plan_trim(const RaidLayout *l, const RaidChunks *c, uint64_t first,
 {
     uint64_t all = (uint64_t)l->n_data * l->chunk_blocks;
 
-    begin(p);
+    plan_begin(p);
     if (l->copies) {
         add_all(p->writes, all_roles(l) & c->writable, (uint32_t)first,
                 (uint32_t)n);
@@ -287,7 +288,7 @@ void raid_plan_rebuild(const RaidLayout *l, const RaidChunks *c, uint32_t role,
 {
     uint64_t from;
 
-    begin(p);
+    plan_begin(p);
     if (l->copies) {
         from = copy_to_read(c, l);
     } else if (!sources(l, c->readable & ~ROLE(role), &from)) {

@@ -290,7 +290,7 @@ static uint64_t next_own_ns(const Raid *r)
 }
 
 /* What happens up to now_ns, instant by instant. */
-static void run(Raid *r, uint64_t now_ns)
+static void run_drives(Raid *r, uint64_t now_ns)
 {
     uint64_t next_ns;
 
@@ -316,7 +316,7 @@ size_t raid_advance(Raid *r, uint64_t now_ns, SsdCompletion *done, size_t max)
 {
     size_t n;
 
-    run(r, now_ns);
+    run_drives(r, now_ns);
     n = MIN(r->n_ready, max);
     memcpy(done, r->ready + r->first_ready, n * sizeof(*done));
     r->n_ready -= n;
@@ -328,7 +328,7 @@ size_t raid_advance(Raid *r, uint64_t now_ns, SsdCompletion *done, size_t max)
 
 void raid_catch_up(Raid *r, uint64_t now_ns)
 {
-    run(r, now_ns);
+    run_drives(r, now_ns);
     for (uint32_t i = 0; i < r->layout->n_drives; i++) {
         if (!r->member[i].failed) {
             ssd_advance(r->member[i].ssd, r->now_ns, NULL, 0);
@@ -382,7 +382,7 @@ void raid_submit(Raid *r, uint64_t now_ns, const SsdCmd *cmd)
     uint32_t tag = (uint32_t)cmd->tag;
     Whole *w = &r->whole[tag];
 
-    run(r, now_ns);
+    run_drives(r, now_ns);
     *w = (Whole){.submit_ns = now_ns, .cmd = *cmd};
     if (raid_op_kind(cmd->op) == OP_FLUSH) {
         Op *op = raid_new_op(r, OP_FLUSH, tag);

@@ -160,7 +160,7 @@ static void end_interval(Record *r)
     r->end_ns += r->interval_ns;
 }
 
-static void count(Record *r, const PlayerDone *d)
+static void count_request(Record *r, const PlayerDone *d)
 {
     uint64_t at_ns = d->completion->complete_ns - d->start_ns;
     uint64_t latency_ns = at_ns - d->arrival_ns;
@@ -200,7 +200,7 @@ void record_done(void *opaque, const PlayerDone *d)
         write_line(r, d);
     }
     if (r->interval_ns) {
-        count(r, d);
+        count_request(r, d);
     }
 }
 

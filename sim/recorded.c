@@ -59,7 +59,7 @@ static uint8_t take_byte(Reading *rd)
     return byte;
 }
 
-static uint64_t take(Reading *rd)
+static uint64_t take_number(Reading *rd)
 {
     uint64_t v = 0;
 
@@ -81,7 +81,7 @@ static uint64_t take(Reading *rd)
 /* A distance from `from`, which is below 2^62. */
 static uint64_t take_step(Reading *rd, uint64_t from)
 {
-    uint64_t v = take(rd);
+    uint64_t v = take_number(rd);
     uint64_t distance = v >> 1;
 
     if (v & 1 ? distance > from : distance > MAX_BLOCKS) {
@@ -95,7 +95,7 @@ static uint64_t take_step(Reading *rd, uint64_t from)
 
 static void take_instant(Reading *rd, RecordedState *s)
 {
-    uint64_t step_ns = take(rd);
+    uint64_t step_ns = take_number(rd);
 
     if (step_ns > MAX_NS || s->last_ns + step_ns > MAX_NS) {
         bad(rd, "an instant after 200 days");
@@ -108,7 +108,7 @@ static void take_range(Reading *rd, const RecordedState *s, uint64_t *next,
                        RecordedItem *item)
 {
     item->lba = take_step(rd, *next);
-    item->nblocks = take(rd);
+    item->nblocks = take_number(rd);
     if (item->nblocks == 0) {
         bad(rd, "a range of no blocks");
     }
@@ -120,7 +120,7 @@ static void take_range(Reading *rd, const RecordedState *s, uint64_t *next,
 
 static void take_stream(Reading *rd, RecordedItem *item)
 {
-    uint64_t stream = take(rd);
+    uint64_t stream = take_number(rd);
 
     if (stream > UINT16_MAX) {
         bad(rd, "a stream above 65535");
@@ -130,7 +130,7 @@ static void take_stream(Reading *rd, RecordedItem *item)
 
 static void take_serial(Reading *rd, const RecordedState *s, RecordedItem *item)
 {
-    uint64_t after = take(rd);
+    uint64_t after = take_number(rd);
 
     if (after >= s->n_cmds) {
         bad(rd, "it tells of a command that never came");
@@ -181,22 +181,22 @@ static void take_done(Reading *rd, const RecordedState *s, unsigned flags,
     }
     item->status = (SsdStatus)flags;
     take_serial(rd, s, item);
-    item->latency_ns = take(rd);
+    item->latency_ns = take_number(rd);
     if (item->latency_ns > MAX_NS) {
         bad(rd, "a latency of more than 200 days");
     }
     if (flags == SSD_STATUS_UNRECOVERED_READ) {
-        item->bad_block = take(rd);
+        item->bad_block = take_number(rd);
     }
 }
 
 static void take_end(Reading *rd, RecordedState *s, RecordedItem *item)
 {
     take_instant(rd, s);
-    if (take(rd) != s->n_cmds) {
+    if (take_number(rd) != s->n_cmds) {
         bad(rd, "commands are missing: the end counts more or fewer");
     }
-    item->n_running = take(rd);
+    item->n_running = take_number(rd);
     s->ended = true;
 }
 
@@ -209,7 +209,7 @@ static void take_setting(Reading *rd, RecordedState *s, unsigned flags,
 
     take_instant(rd, s);
     for (unsigned i = 0; i < 3; i++) {
-        item->number[i] = take(rd);
+        item->number[i] = take_number(rd);
     }
     if (flags >= RECORDING_N_SETTINGS || item->number[0] > most ||
         item->number[1] > most || item->number[2] > MAX_NS) {

@@ -121,7 +121,7 @@ static bool next_done(Replay *rp, uint64_t serial, SsdCompletion *c)
     return true;
 }
 
-static void count(Replay *rp, const SsdCompletion *c)
+static void count_completion(Replay *rp, const SsdCompletion *c)
 {
     PlayerResult *r = rp->result;
     const Request *req = &rp->in_flight[c->tag].req;
@@ -165,7 +165,7 @@ static bool check_done(Replay *rp, const RecordedItem *item, GError **error)
     }
     f = &rp->in_flight[c.tag];
     if (same(item, &c, f)) {
-        count(rp, &c);
+        count_completion(rp, &c);
         f->serial = 0;
         rp->free_tag[rp->n_free++] = (uint32_t)c.tag;
         return true;

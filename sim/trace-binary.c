@@ -82,7 +82,8 @@ static const char *last_record(BinaryState *s, const BinaryRecord *r, Input *in,
 }
 
 /* NULL, trace_skip, or the fault. */
-static const char *take(BinaryState *s, const BinaryRecord *r, TraceRecord *out)
+static const char *take_record(BinaryState *s, const BinaryRecord *r,
+                               TraceRecord *out)
 {
     unsigned kind = r->kind & BINARY_KIND_MASK;
     uint32_t device = r->kind >> BINARY_DEVICE_SHIFT;
@@ -139,7 +140,7 @@ static InputRead binary_read(void *opaque, Input *in, TraceRecord *out,
         return *reason ? INPUT_BAD : got;
     }
     s->sum = binary_sum(s->sum, &r);
-    *reason = take(s, &r, out);
+    *reason = take_record(s, &r, out);
     return INPUT_OK;
 }
 

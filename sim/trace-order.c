@@ -66,7 +66,7 @@ static void put(TraceOrder *o)
 }
 
 /* The oldest one becomes the spare one. */
-static Held *take(TraceOrder *o)
+static Held *take_held(TraceOrder *o)
 {
     Held *h = o->ring.newer;
 
@@ -105,7 +105,7 @@ InputRead trace_order_next(TraceOrder *o, TraceRecord *out, uint64_t *line,
     if (o->n == 0) {
         return INPUT_END;
     }
-    oldest = take(o);
+    oldest = take_held(o);
     *out = oldest->rec;
     *line = oldest->line;
     return INPUT_OK;

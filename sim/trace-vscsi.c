@@ -101,8 +101,8 @@ static const Layout *find_layout(const char *head, size_t n)
     return NULL;
 }
 
-static const char *take(const Layout *l, const uint8_t *record,
-                        TraceRecord *out)
+static const char *take_record(const Layout *l, const uint8_t *record,
+                               TraceRecord *out)
 {
     BlkRequest is = {.kind = BLK_LEFT_COMMANDS};
     uint64_t time_us = get64(record + l->time_us);
@@ -136,7 +136,7 @@ static InputRead vscsi_read(void *opaque, Input *in, TraceRecord *out,
     }
     got = input_bytes(in, record, state->layout->record_bytes, error);
     if (got == INPUT_OK) {
-        *reason = take(state->layout, record, out);
+        *reason = take_record(state->layout, record, out);
     } else if (got == INPUT_BAD) {
         *reason = "the file ends within a record";
     }

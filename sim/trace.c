@@ -309,7 +309,7 @@ static bool has_times(const Trace *t, const char *head, GError **error)
 static InputRead read_line(void *opaque, TraceRecord *out, const char **reason,
                            GError **error);
 
-static bool begin(Trace *t, GError **error)
+static bool begin_lines(Trace *t, GError **error)
 {
     size_t n;
     const char *head = input_head(t->in, &n, error);
@@ -351,8 +351,9 @@ static Trace *new_trace(Input *in, const char *path, const TraceOptions *o,
     t->in = in;
     t->path = g_strdup(input_path(in));
     t->options = *o;
-    if (!begin(t, error) || (t->format == &trace_vssd &&
-                             !input_again(path, "a recorded trace", error))) {
+    if (!begin_lines(t, error) ||
+        (t->format == &trace_vssd &&
+         !input_again(path, "a recorded trace", error))) {
         g_clear_pointer(&t, trace_close);
     }
     return t;
@@ -403,7 +404,7 @@ bool trace_change(Trace *t, const TraceOptions *options, GError **error)
 {
     g_assert(t->line_number == 0);
     t->options = *options;
-    return begin(t, error);
+    return begin_lines(t, error);
 }
 
 uint64_t trace_first_ns(const Trace *t)

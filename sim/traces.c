@@ -503,7 +503,7 @@ static bool read_first(Traces *t, GError **error)
     return true;
 }
 
-static bool begin(Traces *t, GError **error)
+static bool begin_streams(Traces *t, GError **error)
 {
     const Join how = t->cfg.join;
 
@@ -538,7 +538,7 @@ Traces *traces_open(const TracesConfig *cfg, GError **error)
         t->remap = remap_new(0);
     }
     if (!pipes_fit(t, error) || !add_streams(t, error) || !join(t, error) ||
-        !begin(t, error)) {
+        !begin_streams(t, error)) {
         traces_close(t);
         return NULL;
     }
@@ -617,7 +617,7 @@ static void no_request(const Traces *t, GError **error)
                 t->n_traces > 1 ? ", nor does any trace after it" : "", remedy);
 }
 
-static void count(const Traces *t, Counts *c)
+static void count_lines(const Traces *t, Counts *c)
 {
     *c = t->before;
     for (unsigned i = 0; i < t->n_streams; i++) {
@@ -644,7 +644,7 @@ static RequestNext next_pass(Traces *t, GError **error)
     if (t->pass + 1 >= MAX(t->cfg.reading.repeat, 1)) {
         return REQUEST_END;
     }
-    count(t, &t->before);
+    count_lines(t, &t->before);
     t->pass++;
     t->begin_ns = t->last_ns;
     for (unsigned i = 0; i < t->n_streams; i++) {
@@ -812,7 +812,7 @@ uint64_t traces_n_disordered(const Traces *t)
 {
     Counts c;
 
-    count(t, &c);
+    count_lines(t, &c);
     return c.n_disordered;
 }
 
@@ -820,7 +820,7 @@ uint64_t traces_n_skipped(const Traces *t)
 {
     Counts c;
 
-    count(t, &c);
+    count_lines(t, &c);
     return c.n_skipped;
 }
 
@@ -828,6 +828,6 @@ uint64_t traces_n_left(const Traces *t, TraceLeft left)
 {
     Counts c;
 
-    count(t, &c);
+    count_lines(t, &c);
     return c.n_left[left];
 }

@@ -407,7 +407,7 @@ static void step_of_unit(Ssd *ssd, uint32_t plane)
 
 /* Go on with the plane, and with those that it has called or that have waited
  * for it. */
-static void go_on(Ssd *ssd, uint32_t plane)
+static void plane_goes_on(Ssd *ssd, uint32_t plane)
 {
     const uint32_t *planes = superblock_planes(ssd, superblock_set(ssd, plane));
 
@@ -440,7 +440,7 @@ void gc_resume(Ssd *ssd, uint64_t page)
     for (uint32_t i = plane; i < plane + n; i++) {
         if (ssd->gc->plane[i].yielded) {
             ssd->gc->plane[i].yielded = false;
-            go_on(ssd, i);
+            plane_goes_on(ssd, i);
         }
     }
 }
@@ -455,7 +455,7 @@ void gc_pump(Ssd *ssd, uint32_t plane)
         reset_look(ssd, plane);
     }
     if (reasons_want(ssd, plane) || copy_rows_wait(ssd, plane)) {
-        go_on(ssd, plane);
+        plane_goes_on(ssd, plane);
     }
 }
 
@@ -473,7 +473,7 @@ void gc_force(Ssd *ssd, uint32_t plane)
     if (p->erases == 0 && g->victim == NONE && load->reads == 0 &&
         load->programs == 0 && load->away == 0) {
         g->forced = true;
-        go_on(ssd, plane);
+        plane_goes_on(ssd, plane);
     }
 }
 
@@ -490,7 +490,7 @@ bool gc_row_waits(const Ssd *ssd)
 void gc_row_wait_event(Ssd *ssd, uint32_t plane)
 {
     if (copy_rows_event(ssd, plane)) {
-        go_on(ssd, plane);
+        plane_goes_on(ssd, plane);
     }
 }
 
@@ -521,7 +521,7 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
         }
     }
     copies_ended(ssd, block); /* the read itself */
-    go_on(ssd, plane);
+    plane_goes_on(ssd, plane);
     let_host(ssd, plane);
 }
 
@@ -566,10 +566,10 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
     gc_load(ssd, plane)->programs--;
     copies_count_foreign(ssd, from, plane, (uint32_t)-1);
     job_give(ssd, j);
-    go_on(ssd, plane);
+    plane_goes_on(ssd, plane);
     let_host(ssd, plane);
     if (from != plane) {
-        go_on(ssd, from);
+        plane_goes_on(ssd, from);
         let_host(ssd, from);
     }
     if (copies_leave(ssd)) {

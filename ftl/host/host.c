@@ -299,7 +299,7 @@ static uint64_t last_lpn(const Ssd *ssd, uint32_t cmd)
 }
 
 /* Go on with the first command that waits; false: it still has to. */
-static bool go_on(Ssd *ssd)
+static bool first_goes_on(Ssd *ssd)
 {
     uint32_t cmd = ssd->buffer->waiting.head;
     bool reads = ssd->commands.cmd[cmd].req.op == SSD_OP_READ;
@@ -326,7 +326,7 @@ void host_room(Ssd *ssd)
     while (ssd->buffer->waiting.head != NONE) {
         bool known =
             ssd->commands.cmd[ssd->buffer->waiting.head].map_pending == 0;
-        bool all = known && go_on(ssd);
+        bool all = known && first_goes_on(ssd);
 
         ssd_wake(ssd, WORK_BUFFER, 0);
         if (!all && !(known &&

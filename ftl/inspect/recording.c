@@ -38,7 +38,7 @@ typedef struct Line {
     unsigned n;
 } Line;
 
-static void begin(Line *l, RecordingType type, unsigned flags)
+static void line_begin(Line *l, RecordingType type, unsigned flags)
 {
     l->byte[0] = (uint8_t)(type | flags << RECORDING_FLAG_SHIFT);
     l->n = 1;
@@ -96,11 +96,11 @@ void recording_cmd(Recording *r, const SsdCmd *cmd, uint64_t now_ns)
     bool closes = cmd->op == SSD_OP_FLUSH && cmd->close;
     Line l;
 
-    begin(&l, RECORDING_CMD,
-          op_of(cmd) |
-              (cmd->op == SSD_OP_WRITE && cmd->fua ? RECORDING_FUA : 0) |
-              (closes ? RECORDING_ENDS : 0) |
-              (cmd->internal ? RECORDING_INTERNAL : 0));
+    line_begin(&l, RECORDING_CMD,
+               op_of(cmd) |
+                   (cmd->op == SSD_OP_WRITE && cmd->fua ? RECORDING_FUA : 0) |
+                   (closes ? RECORDING_ENDS : 0) |
+                   (cmd->internal ? RECORDING_INTERNAL : 0));
     put_instant(&l, r, now_ns);
     if (has_range(cmd->op)) {
         put_step(&l, r->next_lba, cmd->lba);
@@ -128,7 +128,7 @@ void recording_done(Recording *r, uint64_t serial, const SsdCompletion *c,
     Line l;
 
     invariant(c->complete_ns >= c->submit_ns);
-    begin(&l, RECORDING_DONE, c->status);
+    line_begin(&l, RECORDING_DONE, c->status);
     put_serial(&l, r, serial);
     put(&l, c->complete_ns - c->submit_ns);
     if (c->status == SSD_STATUS_UNRECOVERED_READ) {
@@ -141,7 +141,7 @@ void recording_abort(Recording *r, uint64_t serial, uint64_t now_ns)
 {
     Line l;
 
-    begin(&l, RECORDING_ABORT, 0);
+    line_begin(&l, RECORDING_ABORT, 0);
     put_instant(&l, r, now_ns);
     put_serial(&l, r, serial);
     write_line(r, &l);
@@ -152,7 +152,7 @@ void recording_close(Recording *r, uint32_t stream, uint64_t now_ns)
     Line l;
 
     invariant(r->file);
-    begin(&l, RECORDING_CLOSE, 0);
+    line_begin(&l, RECORDING_CLOSE, 0);
     put_instant(&l, r, now_ns);
     put(&l, stream);
     write_line(r, &l);
@@ -162,7 +162,7 @@ void recording_power(Recording *r, bool on, uint64_t now_ns)
 {
     Line l;
 
-    begin(&l, on ? RECORDING_POWER_ON : RECORDING_POWER_CUT, 0);
+    line_begin(&l, on ? RECORDING_POWER_ON : RECORDING_POWER_CUT, 0);
     put_instant(&l, r, now_ns);
     write_line(r, &l);
 }
@@ -172,7 +172,7 @@ void recording_setting(Recording *r, RecordingSetting what,
 {
     Line l;
 
-    begin(&l, RECORDING_SETTING, what);
+    line_begin(&l, RECORDING_SETTING, what);
     put_instant(&l, r, now_ns);
     for (unsigned i = 0; i < 3; i++) {
         put(&l, number[i]);
@@ -184,7 +184,7 @@ void recording_preload(Recording *r, uint64_t lba, uint64_t nblocks)
 {
     Line l;
 
-    begin(&l, RECORDING_PRELOAD, 0);
+    line_begin(&l, RECORDING_PRELOAD, 0);
     put_step(&l, r->next_preload, lba);
     put(&l, nblocks);
     write_line(r, &l);
@@ -273,7 +273,7 @@ bool ssd_trace_close(Ssd *ssd, GError **error)
     if (!r) {
         return true;
     }
-    begin(&l, RECORDING_END, 0);
+    line_begin(&l, RECORDING_END, 0);
     put_instant(&l, r, ssd->now_ps / PS_PER_NS);
     put(&l, r->n_cmds);
     put(&l, ssd->commands.running);

@@ -62,7 +62,7 @@ static bool in_window(const Timeline *t, const TimelineRecord *r)
            (!o->for_ps || r->from_ns < from_ns + o->for_ps / PS_PER_NS);
 }
 
-static void take(Timeline *t, const TimelineRecord *r)
+static void take_record(Timeline *t, const TimelineRecord *r)
 {
     if (!in_window(t, r)) {
         return;
@@ -87,7 +87,7 @@ static void take_value(Timeline *t, TimelineKind kind, uint64_t value)
 
     if (t->last[kind] != value) {
         t->last[kind] = value;
-        take(t, &r);
+        take_record(t, &r);
     }
 }
 
@@ -114,7 +114,7 @@ void timeline_cmd(Timeline *t, const Cmd *c)
     for (unsigned i = 0; i < N_COSTS; i++) {
         r.cost_ns[i] = (uint32_t)MIN(c->cost_ps[i] / PS_PER_NS, UINT32_MAX);
     }
-    take(t, &r);
+    take_record(t, &r);
     take_value(t, TIMELINE_BUFFER, t->ssd->buffer->n_unsafe);
 }
 
@@ -182,7 +182,7 @@ static void op_span(void *opaque, const NandOp *op, NandSpan span,
         .category = (uint8_t)op->cause,
     };
 
-    take(t, &r);
+    take_record(t, &r);
 }
 
 static void end_victim(Timeline *t, uint32_t block)
@@ -193,7 +193,7 @@ static void end_victim(Timeline *t, uint32_t block)
     if (r) {
         r->to_ns = now_ns(t);
         if (r->from_ns <= r->to_ns) { /* else an earlier state was loaded */
-            take(t, r);
+            take_record(t, r);
         }
         g_hash_table_remove(t->victims, key);
     }
@@ -238,7 +238,7 @@ void timeline_power(Timeline *t, bool on)
     };
 
     g_hash_table_remove_all(t->victims); /* they are chosen again */
-    take(t, &r);
+    take_record(t, &r);
 }
 
 void timeline_rebase(Timeline *t, uint64_t by_ps)

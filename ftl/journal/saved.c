@@ -600,7 +600,7 @@ void saved_preload(Ssd *ssd)
     q->data_pages = 0;
 }
 
-static void go_on(Ssd *ssd)
+static void saving_goes_on(Ssd *ssd)
 {
     clean(ssd);
     end_closing(ssd);
@@ -630,7 +630,7 @@ void saved_program_done(Ssd *ssd, const NandOp *op)
         land(ssd, op->cookie);
     }
     saved_erase_dead(ssd, block);
-    go_on(ssd);
+    saving_goes_on(ssd);
 }
 
 void saved_erase_done(Ssd *ssd, const NandOp *op)
@@ -646,7 +646,7 @@ void saved_erase_done(Ssd *ssd, const NandOp *op)
     } else {
         ssd->journal->saved_queue.n_free++;
     }
-    go_on(ssd);
+    saving_goes_on(ssd);
 }
 
 /* ---- calls of other components ------------------------------------------ */
@@ -815,5 +815,5 @@ void saved_ready(Ssd *ssd, uint64_t low)
             saved_erase_dead(ssd, saved_first_block(ssd, i) + k);
         }
     }
-    go_on(ssd);
+    saving_goes_on(ssd);
 }

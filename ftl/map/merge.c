@@ -346,7 +346,7 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 }
 
 /* Go on; if the merge ends, so does the host's wait. */
-static void go_on(Ssd *ssd, uint32_t plane)
+static void merge_goes_on(Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
     step(ssd, plane);
@@ -373,7 +373,7 @@ void merge_read_done(Ssd *ssd, const NandOp *op)
     m->reads--;
     invariant(m->left[op->cookie % MERGE_WINDOW] > 0);
     m->left[op->cookie % MERGE_WINDOW]--;
-    go_on(ssd, plane);
+    merge_goes_on(ssd, plane);
 }
 
 void merge_page_done(Ssd *ssd, uint32_t j)
@@ -396,14 +396,14 @@ void merge_page_done(Ssd *ssd, uint32_t j)
     invariant(m->programs > 0);
     m->programs--;
     job_give(ssd, j);
-    go_on(ssd, job.plane);
+    merge_goes_on(ssd, job.plane);
 }
 
 void merge_erase_done(Ssd *ssd, uint32_t block)
 {
     invariant(block < ssd->geo->n_blocks);
     block_erased(ssd, block);
-    go_on(ssd, block_plane(ssd, block));
+    merge_goes_on(ssd, block_plane(ssd, block));
 }
 
 /* ---- statistics ---------------------------------------------------------- */

@@ -256,7 +256,7 @@ static void trim_ends(Ssd *ssd, uint32_t cmd, bool head)
 }
 
 /* Unmap groups of the command, up to that many; how many. */
-static uint32_t go_on(Ssd *ssd, uint32_t cmd, uint32_t most)
+static uint32_t trim_goes_on(Ssd *ssd, uint32_t cmd, uint32_t most)
 {
     uint32_t group;
     uint32_t end;
@@ -340,7 +340,7 @@ void trim_start(Ssd *ssd, uint32_t cmd)
         trim_ends(ssd, cmd, false);
     } else {
         fifo_push_front(ssd, &ssd->map->trims, cmd); /* for whose() */
-        go_on(ssd, cmd, left);
+        trim_goes_on(ssd, cmd, left);
         fifo_pop(ssd, &ssd->map->trims);
         trim_ends(ssd, cmd, false);
         finish(ssd, cmd);
@@ -356,7 +356,7 @@ void trim_event(Ssd *ssd)
     while (ssd->map->trims.head != NONE) {
         uint32_t cmd = ssd->map->trims.head;
 
-        most -= go_on(ssd, cmd, most);
+        most -= trim_goes_on(ssd, cmd, most);
         if (!is_done(ssd, cmd)) {
             wait_for_step(ssd, cmd);
             break;

@@ -29,7 +29,7 @@ void plain_forget(Ssd *ssd, uint32_t plane)
     }
 }
 
-static void count(const Ssd *ssd, uint64_t *n)
+static void count_plain(const Ssd *ssd, uint64_t *n)
 {
     uint64_t end = ssd->l.raw_units;
 
@@ -45,7 +45,7 @@ void plain_loaded(Ssd *ssd)
     if (ssd->media->plain_valid) {
         memset(ssd->media->plain_valid, 0,
                ssd->l.n_planes * sizeof(*ssd->media->plain_valid));
-        count(ssd, ssd->media->plain_valid);
+        count_plain(ssd, ssd->media->plain_valid);
     }
 }
 
@@ -57,7 +57,7 @@ bool plain_check(const Ssd *ssd, GError **error)
         return true;
     }
     n = g_new0(uint64_t, ssd->l.n_planes);
-    count(ssd, n);
+    count_plain(ssd, n);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         CHECK(n[i] == ssd->media->plain_valid[i],
               "plane %u: %" G_GUINT64_FORMAT " valid units behind the zones, "

@@ -137,7 +137,7 @@ static bool is_blank(const Ssd *ssd, uint64_t page)
 
 /* On to the next page, or if this one is blank to the next block; true: it is
  * not. */
-static bool go_on(Ssd *ssd, uint32_t plane, bool blank)
+static bool plane_goes_on(Ssd *ssd, uint32_t plane, bool blank)
 {
     RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
@@ -171,7 +171,7 @@ static bool next_found(Ssd *ssd, uint32_t plane, NandOp *op)
 
 static void seen_found(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
-    if (go_on(ssd, plane, blank)) {
+    if (plane_goes_on(ssd, plane, blank)) {
         saved_found(ssd, page);
     }
 }
@@ -198,7 +198,7 @@ static bool next_loaded(Ssd *ssd, uint32_t plane, NandOp *op)
 
 static void seen_loaded(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
-    if (go_on(ssd, plane, blank)) {
+    if (plane_goes_on(ssd, plane, blank)) {
         uint64_t low = saved_loaded(ssd, page);
 
         if (low > 0) {
@@ -268,7 +268,7 @@ static void found_page(Ssd *ssd, uint64_t page)
 
 static void seen_scanned(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
-    if (go_on(ssd, plane, blank)) {
+    if (plane_goes_on(ssd, plane, blank)) {
         found_page(ssd, page);
     }
 }

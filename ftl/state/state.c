@@ -147,7 +147,7 @@ static bool walk_head(State *s, const SsdConfig *cfg)
     return walk_config(s, cfg);
 }
 
-static bool walk(State *s, Ssd *ssd)
+static bool state_walk(State *s, Ssd *ssd)
 {
     return walk_head(s, ssd->cfg) && components_state(ssd, s);
 }
@@ -193,7 +193,7 @@ bool ssd_save(const Ssd *ssd, FILE *out, GError **error)
         return false;
     }
     state_begin(&s, out, false);
-    walk(&s, (Ssd *)ssd); /* saving changes nothing */
+    state_walk(&s, (Ssd *)ssd); /* saving changes nothing */
     return state_end(&s, error);
 }
 
@@ -208,7 +208,7 @@ static Ssd *load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     }
     state_begin(&s, in, true);
     s.more = more;
-    walk(&s, ssd);
+    state_walk(&s, ssd);
     if (!state_end(&s, error)) {
         ssd_destroy(ssd);
         return NULL;
@@ -273,7 +273,7 @@ Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
 
     invariant(file);
     state_begin(&s, file, false);
-    walk(&s, (Ssd *)ssd);
+    state_walk(&s, (Ssd *)ssd);
     ok = state_end(&s, error);
     fclose(file);
     if (ok) {

@@ -322,7 +322,7 @@ void thermal_aged(Ssd *ssd)
     }
 }
 
-static void begin(Ssd *ssd)
+static void heat_begin(Ssd *ssd)
 {
     Heat *h = &ssd->thermal->heat;
 
@@ -343,7 +343,7 @@ void thermal_loaded(Ssd *ssd)
         return;
     }
     if (h->next_ps == SIM_NEVER || h->next_ps > ssd->now_ps + t->step_ps) {
-        begin(ssd);
+        heat_begin(ssd);
     }
     if (h->state >= MAX(t->n_states, 1) || h->from >= MAX(t->n_states, 1) ||
         h->operational >= MAX(t->n_states, 1) ||

@@ -46,7 +46,8 @@ static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
     return NULL;
 }
 
-static inline NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
+static inline NvmeRequest *take_command(NvmeCtrl *ctrl, NvmeSq *sq,
+                                        const NvmeSqe *sqe)
 {
     NvmeRequest *req = nvme_request_new(ctrl);
 
@@ -146,7 +147,7 @@ static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
 static inline NvmeRequest *take_traced(NvmeCtrl *ctrl, NvmeSq *sq,
                                        const NvmeSqe *sqe)
 {
-    NvmeRequest *req = take(ctrl, sq, sqe);
+    NvmeRequest *req = take_command(ctrl, sq, sqe);
 
     if (ctrl->machine->trace || ctrl->sub->durable_log) {
         trace_start(ctrl, sqe, req);
@@ -154,7 +155,8 @@ static inline NvmeRequest *take_traced(NvmeCtrl *ctrl, NvmeSq *sq,
     return req;
 }
 
-static inline void begin(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+static inline void begin_command(NvmeCtrl *ctrl, NvmeRequest *req,
+                                 const NvmeSqe *sqe)
 {
     uint16_t status;
 
@@ -176,7 +178,7 @@ static inline void begin(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
 {
-    begin(ctrl, take_traced(ctrl, sq, sqe), sqe);
+    begin_command(ctrl, take_traced(ctrl, sq, sqe), sqe);
 }
 
 /* ---- in parts ------------------------------------------------------------ */
@@ -193,7 +195,7 @@ uint16_t nvme_dispatch(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 void nvme_begin(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    begin(ctrl, req, sqe);
+    begin_command(ctrl, req, sqe);
 }
 
 void nvme_refuse(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)

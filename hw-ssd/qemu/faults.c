@@ -96,7 +96,7 @@ static void fault_bh(void *opaque)
 /* ---- properties ---------------------------------------------------------- */
 
 /* Is there a drive, and is it ours? */
-static bool begin(VssdDev *s, Error **errp)
+static bool faults_begin(VssdDev *s, Error **errp)
 {
     if (!DEVICE(s)->realized) {
         error_setg(errp, "vssd: no faults before the device is realized");
@@ -110,7 +110,7 @@ static bool begin(VssdDev *s, Error **errp)
 }
 
 /* A rule may act at once. */
-static void end(VssdDev *s, GError *error, Error **errp)
+static void faults_end(VssdDev *s, GError *error, Error **errp)
 {
     vssd_run_later(s);
     vssd_unlock(s);
@@ -125,9 +125,9 @@ static void fault_add(Object *obj, const char *rule, Error **errp)
     VssdDev *s = VSSD(obj);
     GError *error = NULL;
 
-    if (begin(s, errp)) {
+    if (faults_begin(s, errp)) {
         nvme_fault_add(s->ctrl, vssd_now(s), rule, &error);
-        end(s, error, errp);
+        faults_end(s, error, errp);
     }
 }
 
@@ -138,9 +138,9 @@ static void fault_remove(Object *obj, Visitor *v, const char *name,
     GError *error = NULL;
     uint32_t id;
 
-    if (visit_type_uint32(v, name, &id, errp) && begin(s, errp)) {
+    if (visit_type_uint32(v, name, &id, errp) && faults_begin(s, errp)) {
         nvme_fault_remove(s->ctrl, id, &error);
-        end(s, error, errp);
+        faults_end(s, error, errp);
     }
 }
 
@@ -152,7 +152,7 @@ static void faults_get(Object *obj, Visitor *v, const char *name, void *opaque,
     JsonWriter w = {.out = text};
     QObject *list;
 
-    if (!begin(s, errp)) {
+    if (!faults_begin(s, errp)) {
         return;
     }
     nvme_faults_json(s->ctrl, &w, NULL);

@@ -34,8 +34,8 @@ static char *pmr_file(const VssdDev *s)
                : NULL;
 }
 
-static bool take(const char *path, const char *property, FileLock **lock,
-                 GError **error)
+static bool take_lock(const char *path, const char *property, FileLock **lock,
+                      GError **error)
 {
     if (!path || *lock || filelock_take(path, lock, error)) {
         return true;
@@ -49,8 +49,8 @@ bool vssd_files_lock(VssdDev *s, GError **error)
     g_autofree char *pmr = pmr_file(s);
 
     g_assert(bql_locked());
-    return take(s->prop.state, "state", &s->file.state_lock, error) &&
-           take(pmr, "pmr: mem-path", &s->file.pmr_lock, error);
+    return take_lock(s->prop.state, "state", &s->file.state_lock, error) &&
+           take_lock(pmr, "pmr: mem-path", &s->file.pmr_lock, error);
 }
 
 void vssd_files_unlock(VssdDev *s)

@@ -163,7 +163,7 @@ static gboolean on_signal(gpointer opaque)
     return G_SOURCE_CONTINUE;
 }
 
-static bool begin(Server *s, GError **error)
+static bool server_begin(Server *s, GError **error)
 {
     vfio_memory_init();
     return vfio_image_open(s, error) && vfio_drive_create(s, error) &&
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     s->loop = g_main_loop_new(NULL, FALSE);
     g_unix_signal_add(SIGTERM, on_signal, s);
     g_unix_signal_add(SIGINT, on_signal, s);
-    ok = begin(s, &error);
+    ok = server_begin(s, &error);
     if (ok) {
         say_ready(s);
         g_main_loop_run(s->loop);

@@ -73,6 +73,32 @@ def test_sources_keep_the_rules() -> None:
     assert found == []
 
 
+STATIC = re.compile(r"^static [^;={}()]*?\b(\w+)\(", re.M)
+STANDS_MOST = 9  # times, in files of the model and its doors
+
+
+def crowded(texts: dict[str, str]) -> set[str]:
+    """Names of static functions that stand in too many files to say what they are
+    of: those that fill a member of that name in a table are left out."""
+    stands: dict[str, set[str]] = {}
+    for file, text in texts.items():
+        for name in STATIC.findall(text):
+            if f".{name} = {name}" not in text:
+                stands.setdefault(name, set()).add(file)
+    return {n for n, where in stands.items() if len(where) > STANDS_MOST}
+
+
+def test_static_names_say_what_they_are_of() -> None:
+    """begin(), take() or run() alone says nothing in a backtrace or a search."""
+    texts = {str(i): "static void begin(int a)\n{\n}\n" for i in range(10)}
+    assert crowded(texts) == {"begin"}
+    assert crowded({i: f"{t}x = {{.begin = begin}};" for i, t in texts.items()}) \
+        == set()
+    folders = ("core", "nand", "ftl", "hw-ssd", "lib", "sim", "tools")
+    assert crowded({str(p): text_of(p) for p in files() if p.suffix == ".c"
+                    and p.relative_to(PROJECT).parts[0] in folders}) == set()
+
+
 def test_sources_name_their_licence() -> None:
     """An SPDX line within the first lines of each source."""
     sources = [p for p in files()

@@ -168,7 +168,7 @@ static void start_scan(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     req->pending++; /* until scan_over() */
 }
 
-static bool go_on(NvmeCtrl *ctrl)
+static bool scan_goes_on(NvmeCtrl *ctrl)
 {
     NvmeLbaScan *s = &ctrl->lba_scan;
 
@@ -239,7 +239,7 @@ static bool may_tell(const NvmeCtrl *ctrl)
 
 bool nvme_lba_status_look(NvmeCtrl *ctrl)
 {
-    bool any = go_on(ctrl);
+    bool any = scan_goes_on(ctrl);
 
     if (may_tell(ctrl) && ctrl->sub->now_ns >= event_ns(ctrl)) {
         nvme_lba_told(ctrl);

@@ -13,7 +13,8 @@
 #include "placement/directives.h"
 #include "queue/request.h"
 
-static uint16_t take(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+static uint16_t take_metadata(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe)
 {
     uint16_t status = nvme_take_range(ctrl, req, sqe, true);
 
@@ -42,7 +43,7 @@ static uint16_t add_write(NvmeCtrl *ctrl, NvmeRequest *req, NvmeDataFrom from)
 uint16_t nvme_protected_write(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
 {
-    uint16_t status = take(ctrl, req, sqe);
+    uint16_t status = take_metadata(ctrl, req, sqe);
 
     if (!status) {
         status =
@@ -71,7 +72,7 @@ bool nvme_protected_has_zeroes(const NvmeRequest *req, const NvmeSqe *sqe)
 uint16_t nvme_protected_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
                                      const NvmeSqe *sqe)
 {
-    uint16_t status = take(ctrl, req, sqe);
+    uint16_t status = take_metadata(ctrl, req, sqe);
 
     if (!status) {
         status = nvme_take_directive(ctrl, req, sqe);
@@ -112,7 +113,7 @@ static void get_buf(NvmeCtrl *ctrl, NvmeRequest *req)
 uint16_t nvme_protected_read(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe)
 {
-    uint16_t status = take(ctrl, req, sqe);
+    uint16_t status = take_metadata(ctrl, req, sqe);
 
     if (!status) {
         status = nvme_map(ctrl, &req->sg, sqe, req->metadata->link_bytes, true);
@@ -127,7 +128,7 @@ uint16_t nvme_protected_read(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_protected_compare(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
-    uint16_t status = take(ctrl, req, sqe);
+    uint16_t status = take_metadata(ctrl, req, sqe);
 
     if (!status) {
         status =
@@ -147,7 +148,7 @@ uint16_t nvme_protected_compare(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_protected_verify(NvmeCtrl *ctrl, NvmeRequest *req,
                                const NvmeSqe *sqe)
 {
-    uint16_t status = take(ctrl, req, sqe);
+    uint16_t status = take_metadata(ctrl, req, sqe);
 
     if (!status) {
         get_buf(ctrl, req);

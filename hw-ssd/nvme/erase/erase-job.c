@@ -372,7 +372,7 @@ static void forget_all(NvmeCtrl *ctrl)
     }
 }
 
-static bool go_on(NvmeCtrl *ctrl)
+static bool job_goes_on(NvmeCtrl *ctrl)
 {
     switch (ctrl->sub->erase.phase) {
     case NVME_ERASE_DRAIN:
@@ -415,7 +415,7 @@ bool nvme_erase_look(NvmeCtrl *ctrl)
     }
     ctrl->sub->erase.progress =
         MAX(ctrl->sub->erase.progress, nvme_erase_progress(ctrl));
-    return go_on(ctrl);
+    return job_goes_on(ctrl);
 }
 
 uint64_t nvme_erase_ns(const NvmeCtrl *ctrl)

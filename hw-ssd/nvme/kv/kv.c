@@ -61,8 +61,8 @@ static size_t whole_blocks(const NvmeCtrl *ctrl, uint32_t bytes)
            << ctrl->block_shift;
 }
 
-static NvmeKvOp *begin(NvmeCtrl *ctrl, NvmeRequest *req,
-                       const NvmeKvStage *stage)
+static NvmeKvOp *op_begin(NvmeCtrl *ctrl, NvmeRequest *req,
+                          const NvmeKvStage *stage)
 {
     return nvme_kv_op_new(nvme_kv_of(ctrl, req->ns), req, stage);
 }
@@ -249,7 +249,7 @@ static uint16_t receive_value(NvmeCtrl *ctrl, NvmeRequest *req,
 
 static uint16_t store(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    NvmeKvOp *op = begin(ctrl, req, store_stages);
+    NvmeKvOp *op = op_begin(ctrl, req, store_stages);
     uint16_t status = take_key(op, sqe, 1);
 
     op->changes = true;
@@ -324,7 +324,7 @@ static uint16_t check_buffer(NvmeCtrl *ctrl, NvmeRequest *req,
 
 static uint16_t retrieve(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    NvmeKvOp *op = begin(ctrl, req, retrieve_stages);
+    NvmeKvOp *op = op_begin(ctrl, req, retrieve_stages);
     uint16_t status = take_key(op, sqe, 1);
 
     if (!status && op->options & ~NVME_KV_RETRIEVE_PLAIN) {
@@ -345,7 +345,7 @@ static const NvmeKvStage exist_stages[] = {
 
 static uint16_t exist(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    return take_key(begin(ctrl, req, exist_stages), sqe, 1);
+    return take_key(op_begin(ctrl, req, exist_stages), sqe, 1);
 }
 
 static NvmeKvGo stage_delete(NvmeCtrl *ctrl, NvmeKvOp *op)
@@ -368,7 +368,7 @@ static const NvmeKvStage delete_stages[] = {
 
 static uint16_t delete (NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    NvmeKvOp *op = begin(ctrl, req, delete_stages);
+    NvmeKvOp *op = op_begin(ctrl, req, delete_stages);
 
     op->changes = true;
     return take_key(op, sqe, 1);
@@ -433,7 +433,7 @@ static const NvmeKvStage list_stages[] = {
 /* Key length 0: from the first key on. */
 static uint16_t list(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    NvmeKvOp *op = begin(ctrl, req, list_stages);
+    NvmeKvOp *op = op_begin(ctrl, req, list_stages);
     uint16_t status = take_key(op, sqe, 0);
 
     if (!status && op->host_bytes < LIST_HEAD) {
@@ -480,7 +480,7 @@ static const NvmeKvStage flush_stages[] = {
 
 static uint16_t flush(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    begin(ctrl, req, flush_stages);
+    op_begin(ctrl, req, flush_stages);
     return 0;
 }
 

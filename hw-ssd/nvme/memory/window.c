@@ -97,7 +97,7 @@ int nvme_window_write(NvmeCtrl *ctrl, uint64_t addr, const void *buf,
     return 0;
 }
 
-static void count(NvmeCtrl *ctrl)
+static void count_windows(NvmeCtrl *ctrl)
 {
     ctrl->windows_on =
         ctrl->window[NVME_AT_CMB].on || ctrl->window[NVME_AT_PMR].on;
@@ -109,13 +109,13 @@ void nvme_window_open(NvmeCtrl *ctrl, NvmeAt which, uint64_t base)
 
     w->on = w->follows || base <= UINT64_MAX - w->bytes;
     w->base = base;
-    count(ctrl);
+    count_windows(ctrl);
 }
 
 void nvme_window_close(NvmeCtrl *ctrl, NvmeAt which)
 {
     ctrl->window[which].on = false;
-    count(ctrl);
+    count_windows(ctrl);
 }
 
 void nvme_window_show(NvmeCtrl *ctrl, NvmeAt which, bool on)

@@ -201,7 +201,7 @@ bool nvme_feed_starved(NvmeCtrl *ctrl)
     return any;
 }
 
-static void go_on(NvmeCtrl *ctrl, NvmeRequest *req)
+static void steps_go_on(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     uint16_t (*then)(NvmeCtrl *ctrl, NvmeRequest *req) = req->then;
     uint16_t status;
@@ -222,7 +222,7 @@ void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req)
         return;
     }
     if (req->then && !req->status && req->sq) {
-        go_on(ctrl, req);
+        steps_go_on(ctrl, req);
         return;
     }
     if (req->barrier && !req->status &&
