@@ -98,6 +98,11 @@ def test_stays_off(image: Path) -> None:
         put(machine, "powered", True)
         check_two(host_of(machine), kept)
         assert machine.quit() == 0
+    with Machine(*drive_args("tiny", image, power_return_ms="5")) as machine:
+        put(machine, "powered", False)
+        machine.qtest.clock_step(60_000_000_000)
+        assert not powered(machine)
+        assert machine.quit() == 0
 
 
 @pytest.mark.parametrize("how", ["property", "system_reset"])

@@ -373,6 +373,7 @@ def test_power_cut(tmp_path: Path, image: Path) -> None:
         while host.pci.read(0) == ALL_ONES:
             assert time.monotonic() < end
             time.sleep(0.01)
+        assert host.pci.read(4) & 7 == 0  # nothing is enabled
         host.enable()
         assert host.read(0, BLOCK) == pattern(1)
         assert host.read(8, BLOCK) in (pattern(2), bytes(BLOCK))
@@ -390,6 +391,14 @@ def test_power_by_hand(server: Server) -> None:
             switch_on()
             assert host.reg_read(CSTS) == 0
             host.enable()
+
+
+def test_power_stays_off(tmp_path: Path, image: Path) -> None:
+    """What is switched off by hand does not come back by itself."""
+    with Server(tmp_path, image, "--power-return-ms", "50") as server:
+        server.put("powered", False)
+        time.sleep(0.2)
+        assert server.get("powered") is False
 
 
 def test_faults(server: Server) -> None:
