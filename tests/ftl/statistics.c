@@ -393,6 +393,23 @@ static void test_energy(void)
     ref_free(r);
 }
 
+/* That of the plane that has least: 100 of a new drive, 0 of one that cannot
+ * lose a block. */
+static void test_spare(void)
+{
+    Ref *r = ref_new(ref_config("ftl.op_percent=200%"), true);
+    uint32_t *spare = &r->ssd->media->plane[0].spare_blocks;
+    uint32_t least = r->ssd->l.min_spare_blocks;
+    uint32_t most = *spare - least;
+
+    g_assert_cmpuint(most, >, 1);
+    for (uint32_t left = most + 1; left-- > 0; *spare -= 1) {
+        g_assert_cmpuint(ssd_spare_percent(r->ssd), ==, left * 100 / most);
+    }
+    *spare = most + least;
+    ref_free(r);
+}
+
 /* When the table of points is full, every other one goes, and from then on they
  * come half as often. */
 static void test_series(void)
@@ -424,6 +441,7 @@ int main(int argc, char **argv)
     g_test_add_func("/statistics/sums", test_sums);
     g_test_add_func("/statistics/blocks", test_blocks);
     g_test_add_func("/statistics/energy", test_energy);
+    g_test_add_func("/statistics/spare", test_spare);
     g_test_add_func("/statistics/series", test_series);
     return g_test_run();
 }
