@@ -36,7 +36,7 @@ LIMITS = re.compile(r"^(?:#+ )?(?:Limits\b|Simplifications).*", re.M)
 HEADING = re.compile(r"^#+ ", re.M)
 SMALL = re.compile(r"\b(?:no|not|none|nor|only|cannot|never|without|refused|needs)\b", re.I)
 # Pages of measured results: they tell of runs and of other programs.
-RESULTS = re.compile(r"docs/(?:results|lab/(?:figures?[-.]|suites)|validation\.md|course/)")
+RESULTS = re.compile(r"docs/(?:results|lab/(?:figures?[-.]|suites|validation)|course/)")
 
 
 @dataclass(frozen=True)

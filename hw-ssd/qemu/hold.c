@@ -16,7 +16,7 @@
  *
  * An interrupt of a command that took modelled time is never held, and it takes
  * along those that are.  Never with -icount or behind an IOMMU, nor while
- * several vCPUs ring, which are faster without (docs/performance.md).
+ * several vCPUs ring, which are faster without (docs/lab/performance.md).
  */
 #include "qemu/osdep.h"
 #include "hw/core/cpu.h"

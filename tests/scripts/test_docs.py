@@ -37,7 +37,7 @@ RESULTS = ("gc.", "buffer.", "map.", "media.", "nand.", "streams.",
 # Options of other tools (docs/coming-from.md) that look like ours.
 FOREIGN = {"fdp.nruh", "fdp.nrg", "fdp.runs", "fdp.nru"}
 # Pages of measured results, and of published ones with their sources.
-RESULTS_PAGES = re.compile(r"docs/(?:results/|lab/figure-|validation\.md)")
+RESULTS_PAGES = re.compile(r"docs/(?:results/|lab/(?:figure-|validation\.md))")
 SOURCES_PAGES = ("docs/profiles.md", "docs/coming-from.md")
 DATED = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October"

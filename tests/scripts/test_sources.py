@@ -74,7 +74,7 @@ def test_sources_keep_the_rules() -> None:
 
 
 STATIC = re.compile(r"^static [^;={}()]*?\b(\w+)\(", re.M)
-STANDS_MOST = 9  # times, in files of the model and its doors
+STANDS_MOST = 9  # times, in the sources in C
 
 
 def crowded(texts: dict[str, str]) -> set[str]:

@@ -19,7 +19,7 @@ from vssd.paths import PROJECT
 from .rows import Row
 
 FILE = PROJECT / "profiles/drives.toml"
-DOC = "docs/measured-drives.md"
+DOC = "docs/lab/measured-drives.md"
 KEYS = ("name", "profile", "set", "capacity", "by_rule", "fitted")
 USES = ("fitted", "by rule", "predicted")
 

@@ -21,7 +21,7 @@ HEAD = """\
 class of experiments, drive by drive.
 
 `./vssd validate --data FOLDER --write-doc` makes this page from a folder of measurements of real
-drives. [../measured-drives.md](../measured-drives.md) describes the experiments and the rules.
+drives. [measured-drives.md](../lab/measured-drives.md) describes the experiments and the rules.
 Each cell is the mean error of its rows in per cent, and the median in brackets. The error of a
 number is |ln(ours / theirs)|, at most 300 %; a number that is not modelled counts 300 %. The last
 line of a table is the mean of its drives."""

@@ -26,13 +26,13 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         description="Runs the workloads behind the published figures in"
         " profiles/published.toml, or the experiments of a folder of"
         " measurements, and prints each figure beside ours"
-        " (docs/validation.md).")
+        " (docs/lab/validation.md).")
     p.add_argument("drives", nargs="*", metavar="DRIVE",
                    help="only drives with this in their name or profile")
     p.add_argument("--jobs", type=int, default=0, metavar="N",
                    help="runs at a time (default: the cores)")
     p.add_argument("--write-doc", action="store_true",
-                   help="write docs/validation.md, with --data"
+                   help="write docs/lab/validation.md, with --data"
                    " docs/results/validation.md; needs all drives")
     p.add_argument("--json", action="store_true",
                    help="origin and rows as JSON on standard output")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Published figures of real drives beside those of their profiles.
 
-Knows the file profiles/published.toml (docs/validation.md describes its
+Knows the file profiles/published.toml (docs/lab/validation.md describes its
 drives), which run of vssd-sim gives a figure, and the page that shows all;
 does not choose parameters (calibrate.py does).
 """
@@ -19,8 +19,8 @@ from ..paths import PROJECT
 from .run import Point, Result
 
 PUBLISHED = PROJECT / "profiles/published.toml"
-PAGE = PROJECT / "docs/validation.md"
-DOC = "docs/validation.md"
+PAGE = PROJECT / "docs/lab/validation.md"
+DOC = "docs/lab/validation.md"
 
 # What a figure may be: how it is read from a result, its unit, its digits.
 MEASURES = {
@@ -283,7 +283,7 @@ def _means(drives: list[Drive], table: list[dict[str, Any]]) \
 
 
 def page(published: Published, table: list[dict[str, Any]]) -> str:
-    """docs/validation.md."""
+    """docs/lab/validation.md."""
     out = HEAD.splitlines() + ["", "## Summary", ""]
     out += _summary(published.drives, table)
     for d in published.drives:
@@ -360,4 +360,4 @@ each drive once, however many figures there are about it. A drive of another cap
 family differs from its brother only in the options named under its heading. Published numbers are
 mostly "up to" figures of vendors. Where a source gives no queue depth, the run's is an assumption:
 128 for random reads, 256 for random writes, 128 KiB x 128 for sequential requests.
-[fitting.md](fitting.md) describes the fit, [profiles.md](profiles.md) the profiles."""
+[fitting.md](../fitting.md) describes the fit, [profiles.md](../profiles.md) the profiles."""
