@@ -43,6 +43,7 @@ def parsed(*args: str) -> argparse.Namespace:
 @pytest.mark.parametrize("text, nbytes", [
     ("1048576", 2**20), ("8192K", 2**23), ("512M", 2**29), ("512m", 2**29),
     ("1.5G", 3 * 2**29), ("2T", 2**41), ("4MiB", 2**22), ("8GB", 8 * 10**9),
+    ("2048KiB", 2**21),
 ])
 def test_sizes(text: str, nbytes: int) -> None:
     """K, M, G and T are powers of 1024, as in an option of the model, and the
@@ -65,6 +66,7 @@ def test_sizes(text: str, nbytes: int) -> None:
     ("tiny,size=", "size takes a number of bytes"),
     ("tiny,size=1", "--drive size=1: allowed 1M..1024T, it is below 1M"),
     ("tiny,size=1048577", "in steps of 4 KiB"),
+    ("tiny,size=1.0000001M", "in whole bytes"),
     ("tiny,size=1Q", "no unit is 'Q': B, K, M, G, T, KiB"),
     ("tiny,size=-1M", "--drive size=-1M: allowed 1M..1024T"),
     ("tiny,size=1025T", "--drive size=1025T: allowed 1M..1024T, it is above 1024T"),
