@@ -4,6 +4,7 @@ survive."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 
 from vssd import paths
 from vssd.errors import UserError
-from vssd_lab.cli import mutants
+from vssd_lab.cli import mutantgroups, mutants
 from vssd_lab.cli import test as cmd_test
+from vssd_lab.cli.mutantgroups import group_of
 from vssd_lab.cli.test import Tally
 
 ENTRY = """[[mutant]]
@@ -36,15 +38,21 @@ def written(root: Path, **more: str) -> Path:
 
 
 def test_list() -> None:
-    """Each mutant's text is in its file once, Meson has its tests, and a test
-    has its part."""
+    """Each mutant's text is in its file once, its tests exist, and a test has
+    its part."""
     found = mutants.load()
     assert len(found) >= 100
     assert len({m.name for m in found}) == len(found)
     known = "\n".join(p.read_text(encoding="utf-8")
                       for p in (paths.PROJECT / "tests").rglob("meson.build"))
     for name in mutants.own_tests(found):
-        assert re.search(rf"'{name.removeprefix('nvme-')}'", known), name
+        if group := group_of(name):
+            assert group in mutantgroups.GROUPS, name
+            file, function = name.split("::")
+            assert f"\ndef {function}(" in (
+                paths.PROJECT / "tests" / file).read_text("utf-8"), name
+        else:
+            assert re.search(rf"'{name.removeprefix('nvme-')}'", known), name
     cases = "\n".join(p.read_text(encoding="utf-8")
                       for p in (paths.PROJECT / "tests").rglob("*.c"))
     for m in found:
@@ -141,6 +149,54 @@ def test_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         assert (tree.source / name).read_text(encoding="utf-8") == "2"
     assert [a == b for a, b in zip(keys, keys[1:])] == [True, False, True,
                                                        True]
+
+
+TESTS = """\
+import os, subprocess, sys, time, pytest
+def test_good(): assert os.environ["VSSD_SERVER"]
+def test_bad(): assert not "good"
+def test_skipped(): pytest.skip("no server")
+def test_hangs(): subprocess.Popen(["sleep", "60"]).wait()
+"""
+
+
+def test_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A test of pytest passes or fails in the copy; one that hangs has failed,
+    and nothing of it is left; one that is skipped says nothing."""
+    file = tmp_path / "source/tests/lab/test_x.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(TESTS, encoding="utf-8")
+    env = dict(os.environ, VSSD_SERVER="there")
+    groups = mutantgroups.Groups(tmp_path / "source", tmp_path / "build", env)
+    assert groups.run("lab/test_x.py::test_good", None, 10)[0]
+    assert not groups.run("lab/test_x.py::test_bad", None, 10)[0]
+    with pytest.raises(UserError, match="skipped"):
+        groups.run("lab/test_x.py::test_skipped", None, 10)
+    with pytest.raises(UserError, match="test_none"):
+        groups.run("lab/test_x.py::test_none", None, 10)
+    monkeypatch.setattr(mutantgroups, "LEAST_S", 3.0)
+    passed, took_s = groups.run("lab/test_x.py::test_hangs", 0.1, 10)
+    assert not passed and took_s < 20
+
+
+def test_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests in C come first; those in Python follow only while none has failed."""
+    tree = object.__new__(mutants.Tree)
+    tree.results, tree.keys = mutants.Results(Path()), {"lab/a::b": "k"}
+    tree.groups = mutantgroups.Groups(Path(), Path(), {})
+    asked: list[str] = []
+
+    def run(_self: mutantgroups.Groups, test: str, took_s: float | None,
+            longer: int) -> tuple[bool, float]:
+        asked.append(test)
+        return False, 0.5
+
+    monkeypatch.setattr(mutants.Tree, "_make", lambda *_: None)
+    monkeypatch.setattr(mutantgroups.Groups, "run", run)
+    for failed, by in (("c", "c"), (None, "lab/a::b")):
+        monkeypatch.setattr(mutants.Tree, "_test_meson", lambda *_, f=failed: f)
+        assert tree.test(("c", "lab/a::b")) == by
+    assert asked == ["lab/a::b"]
 
 
 @pytest.mark.parametrize(("alive", "failed"), [(1, 0), (2, 1)])

@@ -4,7 +4,8 @@ the sources, and a test has to fail (R. A. DeMillo et al., "Hints on Test Data
 Selection", Computer 11(4), 1978).
 
 A mutant replaces one piece of text, which its file has exactly once.  It names
-the tests that have to find it: those of the part that it is in.
+the tests that have to find it: those of the part that it is in, of Meson or in
+Python (mutantgroups.py).
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from vssd.build import packages, venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT, cache_dir, file_bytes, key_of
 from vssd.proc import run_logged, telling_line
+
+from . import mutantgroups
+from .mutantgroups import group_of
 
 LIST = Path("tests/mutants.toml")
 PAGE = "docs/testing.md"
@@ -44,7 +48,7 @@ class Mutant:
     old: str
     new: str
     wrong: str               # the error, in a few words
-    tests: tuple[str, ...]   # of Meson; at least one
+    tests: tuple[str, ...]   # at least one
     part: str = ""           # of the test: its path in the program
 
     @property
@@ -60,9 +64,9 @@ def load(root: Path = PROJECT) -> list[Mutant]:
         if set(row) - {"part"} != KEYS or not row["tests"]:
             raise UserError(f"{LIST}: {row.get('wrong', row)}: needs"
                             f" {', '.join(sorted(KEYS))} ({PAGE})")
-        if "part" in row and len(row["tests"]) > 1:
-            raise UserError(f"{LIST}: {row['wrong']}: a part is of one test"
-                            f" ({PAGE})")
+        if "part" in row and (len(row["tests"]) > 1 or group_of(row["tests"][0])):
+            raise UserError(f"{LIST}: {row['wrong']}: a part is of one test in"
+                            f" C ({PAGE})")
         one = Mutant(row["file"], row["old"], row["new"], row["wrong"],
                      tuple(row["tests"]), row.get("part", ""))
         mutated(one, root)
@@ -132,7 +136,8 @@ class Tree:
                        env=self.env)
         self.limits_s: dict[str, float] = {}  # of the tests
         self.keys: dict[str, str] = {}  # of those that sound() has built
-        self.targets = self._targets()
+        self.groups = mutantgroups.Groups(self.source, self.build, self.env)
+        self.targets: dict[str, list[str]] = {}  # of each test of Meson
 
     def _copy(self) -> str:
         """Bring the copy up to date; files that are the same stay as they
@@ -178,6 +183,14 @@ class Tree:
                 self.limits_s[t["name"]] = float(t["timeout"])
         return found
 
+    def _needs(self, name: str) -> list[str]:
+        """The targets of a test."""
+        if group_of(name):
+            return mutantgroups.targets(name)
+        if name not in self.targets:
+            raise UserError(f"{LIST}: there is no test {name}")
+        return self.targets[name]
+
     def _factor(self, names: tuple[str, ...]) -> str:
         """Of the tests' own time limits: no limit without a mutant; then
         enough for a busy machine, and an end for a mutant that hangs."""
@@ -190,11 +203,13 @@ class Tree:
     def _key(self, name: str) -> str:
         """What a test's results depend on: its programs, and files."""
         return key_of("mutants-2", name, self.others, *(
-            (self.build / p).read_bytes() for p in self.targets[name]))
+            (self.build / p).read_bytes() for p in self._needs(name)))
 
     def sound(self, mutants: list[Mutant]) -> str | None:
         """The test of these mutants that fails without any."""
         names = own_tests(mutants)
+        self.groups.configure({group_of(n) for n in names})
+        self.targets = self._targets()
         self._make(names)
         self.keys = {n: self._key(n) for n in names}
         new = tuple(n for n in names
@@ -206,10 +221,9 @@ class Tree:
 
     def _make(self, names: tuple[str, ...]) -> None:
         """Build the programs of these tests."""
-        unknown = [n for n in names if n not in self.targets]
-        if unknown:
-            raise UserError(f"{LIST}: there is no test {unknown[0]}")
-        targets = sorted({p for n in names for p in self.targets[n]})
+        targets = sorted({p for n in names for p in self._needs(n)})
+        if not targets:
+            return
         built = subprocess.run(["ninja", "-C", str(self.build), *targets],
                                capture_output=True, text=True, env=self.env,
                                check=False)
@@ -220,6 +234,22 @@ class Tree:
     def test(self, names: tuple[str, ...], part: str = "") -> str | None:
         """Build and run these tests; the name of one that fails."""
         self._make(names)
+        in_c = tuple(n for n in names if not group_of(n))
+        failed = self._test_meson(in_c, part) if in_c else None
+        return failed or self._test_python(
+            tuple(n for n in names if group_of(n)))
+
+    def _test_python(self, names: tuple[str, ...]) -> str | None:
+        took = self.results.took_s
+        for name in names:
+            passed, seconds = self.groups.run(name, took.get(self.keys[name]),
+                                              LONGER)
+            if not passed:
+                return name
+            took.setdefault(self.keys[name], seconds)
+        return None
+
+    def _test_meson(self, names: tuple[str, ...], part: str) -> str | None:
         results = self.build / "meson-logs/testlog-quick.json"
         results.unlink(missing_ok=True)
         ran = subprocess.run(

@@ -89,11 +89,15 @@ def set_option(kind: str, name: str, value: str) -> None:
     build = build_dir(kind)
     with locked(build.name):
         configure(kind)
-        if _option(build, name) != value:
-            run_logged([venv.tool("meson"), "configure", build,
-                        f"-D{name}={value}"], f"model-{kind}-setup",
-                       f"configuring the model ({kind})",
-                       env=venv.path_env())
+        set_in(build, name, value)
+
+
+def set_in(build: Path, name: str, value: str) -> None:
+    """The same in a build directory that is there."""
+    if _option(build, name) != value:
+        run_logged([venv.tool("meson"), "configure", build, f"-D{name}={value}"],
+                   f"{build.name}-setup", f"configuring {build.name}",
+                   env=venv.path_env())
 
 
 def _option(build: Path, name: str) -> str:

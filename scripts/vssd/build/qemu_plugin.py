@@ -133,9 +133,13 @@ def build_plugin(kind: str, package: qemu_package.Package,
     """vssd-qemu.so for this package, in the build `kind` of the model."""
     packages.ensure(packages.BUILD)
     venv.ensure()
-    tree = qemu_source.parts(mirror, qemu_package.upstream(package.version))
-    model.set_option(kind, OPTION, str(tree))
+    model.set_option(kind, OPTION, str(source_of(package, mirror)))
     return model.ensure(kind, TARGET) / TARGET
+
+
+def source_of(package: qemu_package.Package, mirror: str = "") -> Path:
+    """QEMU's source, as far as the plug-in for this package needs it."""
+    return qemu_source.parts(mirror, qemu_package.upstream(package.version))
 
 
 def _starts(package: qemu_package.Package, plugin: Path, to: Path) -> list[Path]:
@@ -160,14 +164,21 @@ def ensure_qtest(mirror: str = "") -> Qemu:
     debian = package(X86_64, mirror)
     build_plugin("release", debian, mirror)
     accelerator = model.ensure("release", QTEST) / QTEST
+    return Qemu(starts_qtest(debian, qemu.build / NAME, accelerator))
+
+
+def starts_qtest(debian: qemu_package.Package, plugin: Path,
+                 accelerator: Path) -> Path:
+    """The folder of scripts that start the emulator with this plug-in and that
+    accelerator, and the image tools; beside the accelerator."""
     folder = accelerator.parent / "qtest"
     folder.mkdir(exist_ok=True)
     emulator = X86_64.emulator
     qemu_package.write_start(folder / emulator, debian.start(
-        emulator, "-plugin", str(qemu.build / NAME), preload=accelerator))
+        emulator, "-plugin", str(plugin), preload=accelerator))
     for tool in qemu_package.IMAGE_TOOLS:
         qemu_package.write_start(folder / tool, debian.start(tool))
-    return Qemu(folder)
+    return folder
 
 
 def loses_interrupts(emulator: Path) -> bool:
