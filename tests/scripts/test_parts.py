@@ -82,10 +82,16 @@ def test_key_of_tells_its_parts_apart() -> None:
     assert paths.key_of("ab", "c") == paths.key_of("ab", "c")
 
 
-def test_need_space(tmp_path: Path) -> None:
-    """More than any disk has is refused with a way out."""
+def test_need_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than any disk has is refused with a way out; what is free counts, and
+    neither what others use nor what root alone may use."""
     with pytest.raises(UserError, match="VSSD_CACHE"):
         paths.need_space(tmp_path, 1 << 60, "this")
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(
+        (4096, 4096, 100, 60, 50, 0, 0, 0, 0, 255)))
+    paths.need_space(tmp_path, 50 * 4096, "this")
+    with pytest.raises(UserError, match="VSSD_CACHE"):
+        paths.need_space(tmp_path, 51 * 4096, "this")
 
 
 def test_find_profile(tmp_path: Path) -> None:
@@ -194,6 +200,8 @@ def test_telling_line() -> None:
     assert proc.telling_line(["a.c:1: error: x\n", "ninja: build stopped.\n"
                               ]) == "a.c:1: error: x"
     assert "space" in proc.telling_line(["No space left on device\n", "z\n"])
+    assert proc.telling_line(["cannot go on\n", "ninja: build stopped.\n"]) \
+        == "cannot go on"
     assert proc.telling_line([]) == "no output"
 
 

@@ -85,22 +85,27 @@ def test_flush_instants(small: durable.Log) -> None:
 
 
 def test_random_instants(small: durable.Log) -> None:
-    """The same with the same seed, in the window, in all states."""
-    def chosen(seed: int) -> list[int]:
-        return plan.choose(plan.Plan("w", "c", cuts=30, seed=seed), small, 5, 99)
+    """The same with the same seed, in the window, in all states, however short
+    they last."""
+    def chosen(seed: int, last_ns: int = 99) -> list[int]:
+        return plan.choose(plan.Plan("w", "c", cuts=30, seed=seed), small, 5,
+                           last_ns)
 
     assert chosen(1) == chosen(1) != chosen(2)
     assert all(5 <= t <= 99 for t in chosen(1))
     assert any(10 <= t < 30 for t in chosen(1))
     assert any(30 <= t < 50 for t in chosen(1))
+    assert len([t for t in chosen(1, 10**9) if t < 50]) > 3
 
 
 def test_given_instants(small: durable.Log) -> None:
     """Since the start of the write command; not behind its end."""
     given = plan.Plan("w", "c", at=["0.00002ms", "7", "30ns"])
     assert plan.choose(given, small, 5, 99) == [12, 25, 35]
-    with pytest.raises(UserError, match="ended after"):
-        plan.choose(plan.Plan("w", "c", at=["1us"]), small, 5, 99)
+    assert plan.choose(plan.Plan("w", "c", at=["94ns"]), small, 5, 99) == [99]
+    for late in ("95ns", "1us"):
+        with pytest.raises(UserError, match="ended after"):
+            plan.choose(plan.Plan("w", "c", at=[late]), small, 5, 99)
 
 
 def test_notes_over_time(tmp_path: Path) -> None:
