@@ -141,6 +141,25 @@ static void test_empty(void)
 }
 
 /* Indexes rise with the value, without gaps, up to the very last bucket. */
+/* One of a file counts what its buckets count, in its range. */
+static void test_valid(void)
+{
+    g_autofree Hist *h = g_new(Hist, 1);
+
+    hist_init(h);
+    g_assert_true(hist_valid(h));
+    hist_add(h, 5);
+    hist_add(h, 900);
+    g_assert_true(hist_valid(h));
+    h->min = h->max + 1;
+    g_assert_false(hist_valid(h));
+    h->min = 5;
+    h->n++;
+    g_assert_false(hist_valid(h));
+    h->n -= 2;
+    g_assert_false(hist_valid(h));
+}
+
 static void test_index(void)
 {
     unsigned last = 0;
@@ -174,6 +193,7 @@ int main(int argc, char **argv)
     g_test_add_func("/hist/against-sorted", test_against_sorted);
     g_test_add_func("/hist/merge", test_merge);
     g_test_add_func("/hist/empty", test_empty);
+    g_test_add_func("/hist/valid", test_valid);
     g_test_add_func("/hist/index", test_index);
     g_test_add_func("/hist/mean-exact", test_mean_exact);
     return g_test_run();

@@ -230,6 +230,8 @@ def test_worker_dies(file: Path) -> None:
     (("[100, 2000]", "[2000, 100]"), "media.start_cycles: allowed"),
     (('trace = "small.csv"', 'trace = "none.csv"'), "load[1].trace: no file"),
     (('trace = "small.csv"', ""), "load[1]: give one of workload, trace"),
+    (('trace = "small.csv"', 'trace = "small.csv"\nworkload = "rw=read"'),
+     "load[1]: give one of workload, trace"),
     (("[[load]]", "[[loads]]"), "loads: allowed drives, seed"),
     (("share = 2", "shares = 2"), "age[1].shares: allowed share"),
     (("drives = 12", "drives ="), "f.toml: "),
