@@ -2,6 +2,7 @@
 /* formats-units.c - units that a trace leaves open, or that are given. */
 #include "simtime.h"
 #include "trace-checks.h"
+#include "trace-units.h"
 
 /* Whole times, bytes or sectors, and columns that do not name a unit: refused
  * with the readings, unless --units or the name of a format decides. */
@@ -160,10 +161,33 @@ static void test_units(void)
     }
 }
 
+/* The option --units: each unit once. */
+static void test_option(void)
+{
+    static const char *const wrong[] = {
+        "", "time=us,time=us", "size=512,size=1", "time=10ns", "size=0", "us",
+    };
+    g_autoptr(GError) error = NULL;
+    TraceUnits u;
+
+    g_assert_true(trace_units_read("size=512,time=100ns", &u, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(u.time_ns, ==, 100);
+    g_assert_cmpuint(u.size_bytes, ==, 512);
+    g_assert_cmpuint(u.address_bytes, ==, 0);
+    g_assert_cmpstr(trace_units_time(100), ==, "100ns");
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_assert_false(trace_units_read(wrong[i], &u, &error));
+        g_assert_nonnull(error);
+        g_clear_error(&error);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/formats/doubts", test_doubts);
     g_test_add_func("/formats/units", test_units);
+    g_test_add_func("/formats/option", test_option);
     return g_test_run();
 }

@@ -520,6 +520,7 @@ static void test_refused_rates(void)
     refuse("random_distribution=zipf", "allowed random, zipf:THETA");
     refuse("random_distribution=zipf:0", "0 < THETA <= 10");
     refuse("random_distribution=zoned:50/50", "summing to 100");
+    refuse("random_distribution=zoned:50/50:50/40", "summing to 100");
     refuse("random_distribution=zoned:50/0:50/100", "summing to 100");
     refuse("random_distribution=random,zipf", "allowed random, zipf:THETA");
     refuse("random_distribution=random,random,random", "one comma");
