@@ -12,6 +12,7 @@
 #include "inspect/inspect-internal.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "media/victims.h"
 #include "media/media.h"
 #include "ref.h"
 #include "ssd-internal.h"
@@ -394,19 +395,68 @@ static void test_energy(void)
 }
 
 /* That of the plane that has least: 100 of a new drive, 0 of one that cannot
- * lose a block. */
+ * lose a block; each block that is lost is one that has grown bad. */
 static void test_spare(void)
 {
     Ref *r = ref_new(ref_config("ftl.op_percent=200%"), true);
-    uint32_t *spare = &r->ssd->media->plane[0].spare_blocks;
     uint32_t least = r->ssd->l.min_spare_blocks;
-    uint32_t most = *spare - least;
+    uint32_t most = r->ssd->media->plane[0].spare_blocks - least;
+    SsdCounters c;
 
+    r->ssd->media->may_fail = true;
     g_assert_cmpuint(most, >, 1);
-    for (uint32_t left = most + 1; left-- > 0; *spare -= 1) {
-        g_assert_cmpuint(ssd_spare_percent(r->ssd), ==, left * 100 / most);
+    for (uint32_t lost = 0; lost <= most; lost++) {
+        ssd_get_counters(r->ssd, &c);
+        g_assert_cmpuint(c.spare_percent, ==, (most - lost) * 100 / most);
+        g_assert_cmpuint(c.grown_bad_blocks, ==, lost);
+        g_assert_false(c.read_only);
+        r->ssd->media->block[lost].bad = true; /* of the first plane */
+        bad_lose_block(r->ssd, lost);
     }
-    *spare = most + least;
+    ssd_get_counters(r->ssd, &c);
+    g_assert_true(c.read_only);
+    ref_free(r);
+}
+
+/* Commands, units and bytes of the host, and their latencies. */
+static void test_host(void)
+{
+    Ref *r = ref_new(ref_config("host.link_mb_s=3000"), true);
+    uint64_t count[2] = {0}, units[2] = {0}, blocks[2] = {0};
+    unsigned __int128 ns[2] = {0};
+    const Hist *all;
+    DriveStats v;
+
+    for (uint64_t i = 0; i < 60; i++) {
+        bool write = i % 3 != 2;
+        uint64_t lba = i * 5;
+        uint32_t n = (uint32_t)(1 + i % 19);
+        SsdCompletion c =
+            ref_one(r, write ? SSD_OP_WRITE : SSD_OP_READ, lba, n, false);
+
+        count[write]++;
+        blocks[write] += n;
+        units[write] +=
+            (lba + n - 1) / r->unit_blocks - lba / r->unit_blocks + 1;
+        ns[write] += c.complete_ns - c.submit_ns;
+    }
+    drive_stats_init(&v, r->ssd);
+    g_assert_cmpuint(v.c.host_units_read, ==, units[0]);
+    g_assert_cmpuint(v.c.host_units_written, ==, units[1]);
+    g_assert_cmpuint(v.c.host_bytes_read, ==, blocks[0] * r->info->block_bytes);
+    g_assert_cmpuint(v.c.host_bytes_written, ==,
+                     blocks[1] * r->info->block_bytes);
+    for (unsigned i = 0; i < 2; i++) {
+        const Hist *h = ssd_latency(r->ssd, i ? SSD_OP_WRITE : SSD_OP_READ);
+
+        g_assert_cmpuint(h->n, ==, count[i]);
+        g_assert_true(h->sum == ns[i]);
+    }
+    all = ssd_latency(r->ssd, SSD_N_OPS);
+    g_assert_cmpuint(all->n, ==, count[0] + count[1]);
+    g_assert_true(all->sum == ns[0] + ns[1]);
+    drive_stats_clear(&v);
+    ref_finish(r);
     ref_free(r);
 }
 
@@ -442,6 +492,7 @@ int main(int argc, char **argv)
     g_test_add_func("/statistics/blocks", test_blocks);
     g_test_add_func("/statistics/energy", test_energy);
     g_test_add_func("/statistics/spare", test_spare);
+    g_test_add_func("/statistics/host", test_host);
     g_test_add_func("/statistics/series", test_series);
     return g_test_run();
 }
