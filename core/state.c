@@ -329,7 +329,7 @@ static bool is_of(const StateRow *r, bool tables)
 /* Bytes of the member at `place`, or of its elements. */
 static uint64_t own_size(const StateRow *r, const void *place)
 {
-    invariant(r->kind != STATE_KEPT);
+    invariant(r->kind != STATE_UNSAVED);
     return r->kind == STATE_NUMBERS ? numtable_bytes(place)
            : is_table(r)            ? r->elem
                                     : r->bytes;

@@ -34,7 +34,8 @@ typedef enum StateKind {
                       the configuration.  NULL: not saved, and skipped */
     STATE_POOL,    /* the same, from g_new(): made again on loading */
     STATE_NUMBERS, /* the member is a NumTable; the stream's has its width */
-    STATE_KEPT, /* follows from the configuration, or is this process's own */
+    STATE_UNSAVED, /* follows from the configuration, or is this process's own
+                    */
 } StateKind;
 
 /* What a VALUE may be; any other is refused when it is loaded. */
@@ -99,8 +100,8 @@ struct use_STATE_INDEX_LINK_COUNT_or_NUMBER_ROW {
     STATE_TYPED_ROW(                                                           \
         type, m,                                                               \
         _Generic(((type *)0)->m, bool: STATE_BOOL, default: STATE_ANY), 0)
-#define STATE_KEPT_ROW(type, m)                                                \
-    {STATE_MEMBER(type, m), .kind = STATE_KEPT}
+#define STATE_UNSAVED_ROW(type, m)                                             \
+    {STATE_MEMBER(type, m), .kind = STATE_UNSAVED}
 #define STATE_TABLE_ROW(type, m, n)                                            \
     {STATE_MEMBER(type, m), .kind = STATE_TABLE,                               \
      .elem = sizeof(*((type *)0)->m), .count = (n)}

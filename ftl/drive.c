@@ -44,43 +44,43 @@ enum {
 
 static const StateRow drive_rows[] = {
     /* The components, from bottom to top. */
-    STATE_KEPT_ROW(Ssd, controller),
-    STATE_KEPT_ROW(Ssd, media),
-    STATE_KEPT_ROW(Ssd, journal),
-    STATE_KEPT_ROW(Ssd, placement),
-    STATE_KEPT_ROW(Ssd, buffer),
-    STATE_KEPT_ROW(Ssd, map),
-    STATE_KEPT_ROW(Ssd, gc),
-    STATE_KEPT_ROW(Ssd, thermal),
-    STATE_KEPT_ROW(Ssd, host),
-    STATE_KEPT_ROW(Ssd, power),
-    STATE_KEPT_ROW(Ssd, cfg),
-    STATE_KEPT_ROW(Ssd, l),
-    STATE_KEPT_ROW(Ssd, info),
-    STATE_KEPT_ROW(Ssd, client),
-    STATE_KEPT_ROW(Ssd, client_opaque),
-    STATE_KEPT_ROW(Ssd, copies),
-    STATE_KEPT_ROW(Ssd, nand_entry),
-    STATE_KEPT_ROW(Ssd, events), /* these two have rows of their own */
-    STATE_KEPT_ROW(Ssd, nand),
-    STATE_KEPT_ROW(Ssd, geo),
+    STATE_UNSAVED_ROW(Ssd, controller),
+    STATE_UNSAVED_ROW(Ssd, media),
+    STATE_UNSAVED_ROW(Ssd, journal),
+    STATE_UNSAVED_ROW(Ssd, placement),
+    STATE_UNSAVED_ROW(Ssd, buffer),
+    STATE_UNSAVED_ROW(Ssd, map),
+    STATE_UNSAVED_ROW(Ssd, gc),
+    STATE_UNSAVED_ROW(Ssd, thermal),
+    STATE_UNSAVED_ROW(Ssd, host),
+    STATE_UNSAVED_ROW(Ssd, power),
+    STATE_UNSAVED_ROW(Ssd, cfg),
+    STATE_UNSAVED_ROW(Ssd, l),
+    STATE_UNSAVED_ROW(Ssd, info),
+    STATE_UNSAVED_ROW(Ssd, client),
+    STATE_UNSAVED_ROW(Ssd, client_opaque),
+    STATE_UNSAVED_ROW(Ssd, copies),
+    STATE_UNSAVED_ROW(Ssd, nand_entry),
+    STATE_UNSAVED_ROW(Ssd, events), /* these two have rows of their own */
+    STATE_UNSAVED_ROW(Ssd, nand),
+    STATE_UNSAVED_ROW(Ssd, geo),
     STATE_VALUE_ROW(Ssd, now_ps),
     STATE_VALUE_ROW(Ssd, origin_ps),
-    STATE_KEPT_ROW(Ssd, rebased_ns),
+    STATE_UNSAVED_ROW(Ssd, rebased_ns),
     STATE_VALUE_ROW(Ssd, powered),
     STATE_INDEX_ROW(Ssd, window, N_WINDOWS),
     STATE_INDEX_ROW(Ssd, window_end, N_WINDOW_ENDS),
     STATE_VALUE_ROW(Ssd, powered_ns),
     STATE_VALUE_ROW(Ssd, powered_since_ps),
-    STATE_KEPT_ROW(Ssd, unit_shift),
-    STATE_KEPT_ROW(Ssd, block_shift),
-    STATE_KEPT_ROW(Ssd, page_units_shift),
-    STATE_KEPT_ROW(Ssd, first_unit_parts),
-    STATE_KEPT_ROW(Ssd, age),     /* empty, but during ssd_age() */
-    STATE_KEPT_ROW(Ssd, outside), /* outside_state() */
-    STATE_KEPT_ROW(Ssd, on_policy_fault),
-    STATE_KEPT_ROW(Ssd, policy_fault_opaque),
-    STATE_KEPT_ROW(Ssd, commands.ops),
+    STATE_UNSAVED_ROW(Ssd, unit_shift),
+    STATE_UNSAVED_ROW(Ssd, block_shift),
+    STATE_UNSAVED_ROW(Ssd, page_units_shift),
+    STATE_UNSAVED_ROW(Ssd, first_unit_parts),
+    STATE_UNSAVED_ROW(Ssd, age),     /* empty, but during ssd_age() */
+    STATE_UNSAVED_ROW(Ssd, outside), /* outside_state() */
+    STATE_UNSAVED_ROW(Ssd, on_policy_fault),
+    STATE_UNSAVED_ROW(Ssd, policy_fault_opaque),
+    STATE_UNSAVED_ROW(Ssd, commands.ops),
     STATE_POOL_ROW(Ssd, commands.cmd, N_CMDS),
     STATE_NUMBER_ROW(Ssd, commands.n_cmds),
     STATE_LINK_ROW(Ssd, commands.free_cmd, N_CMDS),
@@ -89,20 +89,20 @@ static const StateRow drive_rows[] = {
     STATE_VALUE_ROW(Ssd, commands.submitted),
     STATE_NUMBERS_ROW(Ssd, l2p.entry),
     STATE_VALUE_ROW(Ssd, l2p.mapped_units),
-    STATE_KEPT_ROW(Ssd, l2p.group_shift),
+    STATE_UNSAVED_ROW(Ssd, l2p.group_shift),
     STATE_TABLE_ROW(Ssd, l2p.group_used, N_GROUP_WORDS),
-    STATE_KEPT_ROW(Ssd, work),    /* none, but during an event */
-    STATE_KEPT_ROW(Ssd, inspect), /* has rows of its own */
+    STATE_UNSAVED_ROW(Ssd, work),    /* none, but during an event */
+    STATE_UNSAVED_ROW(Ssd, inspect), /* has rows of its own */
 };
 
 static const StateRow event_rows[] = {
     STATE_POOL_ROW(EventQueue, heap, N_EVENTS),
     STATE_VALUE_ROW(EventQueue, n),
-    STATE_KEPT_ROW(EventQueue, capacity),
+    STATE_UNSAVED_ROW(EventQueue, capacity),
     STATE_NUMBER_ROW(EventQueue, next_seq),
-    STATE_KEPT_ROW(EventQueue, has_first),
-    STATE_KEPT_ROW(EventQueue, first),
-    STATE_KEPT_ROW(EventQueue, next_ps),
+    STATE_UNSAVED_ROW(EventQueue, has_first),
+    STATE_UNSAVED_ROW(EventQueue, first),
+    STATE_UNSAVED_ROW(EventQueue, next_ps),
 };
 
 static const StateStruct drive_struct = STATE_STRUCT(Ssd, drive_rows);

@@ -496,21 +496,21 @@ void media_age_reads(NandMedia *m, uint32_t block, uint32_t n)
 /* ---- saving -------------------------------------------------------------- */
 
 static const StateRow media_rows[] = {
-    STATE_KEPT_ROW(NandMedia, cfg),
-    STATE_KEPT_ROW(NandMedia, geo),
-    STATE_KEPT_ROW(NandMedia, n_blocks),
-    STATE_KEPT_ROW(NandMedia, parts_per_codeword),
-    STATE_KEPT_ROW(NandMedia, codewords_per_part),
+    STATE_UNSAVED_ROW(NandMedia, cfg),
+    STATE_UNSAVED_ROW(NandMedia, geo),
+    STATE_UNSAVED_ROW(NandMedia, n_blocks),
+    STATE_UNSAVED_ROW(NandMedia, parts_per_codeword),
+    STATE_UNSAVED_ROW(NandMedia, codewords_per_part),
     STATE_VALUE_ROW(NandMedia,
                     cells), /* the drive's, whatever the seed is now */
     STATE_VALUE_ROW(NandMedia, fail_rng),
     STATE_VALUE_ROW(NandMedia, off_h),
     STATE_TABLE_ROW(NandMedia, history, 0),
-    STATE_KEPT_ROW(NandMedia, chance),      /* caches a calculation */
-    STATE_KEPT_ROW(NandMedia, factory_bad), /* drawn from the seed */
-    STATE_KEPT_ROW(NandMedia, varies),      /* these follow from the options */
-    STATE_KEPT_ROW(NandMedia, ages),
-    STATE_KEPT_ROW(NandMedia, tables),
+    STATE_UNSAVED_ROW(NandMedia, chance),      /* caches a calculation */
+    STATE_UNSAVED_ROW(NandMedia, factory_bad), /* drawn from the seed */
+    STATE_UNSAVED_ROW(NandMedia, varies), /* these follow from the options */
+    STATE_UNSAVED_ROW(NandMedia, ages),
+    STATE_UNSAVED_ROW(NandMedia, tables),
     STATE_TABLE_ROW(NandMedia, lost, 2),
     STATE_TABLE_ROW(NandMedia, known_level, 1),
 };

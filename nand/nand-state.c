@@ -20,28 +20,28 @@ enum {
 };
 
 static const StateRow nand_rows[] = {
-    STATE_KEPT_ROW(Nand, cfg),
-    STATE_KEPT_ROW(Nand, geo),
-    STATE_KEPT_ROW(Nand, timing),
-    STATE_KEPT_ROW(Nand, sched),
-    STATE_KEPT_ROW(Nand, planes_per_channel),
-    STATE_KEPT_ROW(Nand, planes_per_unit),
-    STATE_KEPT_ROW(Nand, n_units),
-    STATE_KEPT_ROW(Nand, n_places),
-    STATE_KEPT_ROW(Nand, q),
-    STATE_KEPT_ROW(Nand, done),
-    STATE_KEPT_ROW(Nand, data_in),
-    STATE_KEPT_ROW(Nand, opaque),
+    STATE_UNSAVED_ROW(Nand, cfg),
+    STATE_UNSAVED_ROW(Nand, geo),
+    STATE_UNSAVED_ROW(Nand, timing),
+    STATE_UNSAVED_ROW(Nand, sched),
+    STATE_UNSAVED_ROW(Nand, planes_per_channel),
+    STATE_UNSAVED_ROW(Nand, planes_per_unit),
+    STATE_UNSAVED_ROW(Nand, n_units),
+    STATE_UNSAVED_ROW(Nand, n_places),
+    STATE_UNSAVED_ROW(Nand, q),
+    STATE_UNSAVED_ROW(Nand, done),
+    STATE_UNSAVED_ROW(Nand, data_in),
+    STATE_UNSAVED_ROW(Nand, opaque),
     STATE_POOL_ROW(Nand, op, N_OP),
     STATE_NUMBER_ROW(Nand, n_op),
     STATE_LINK_ROW(Nand, free_op, N_OP),
     STATE_VALUE_ROW(Nand, first_order),
-    STATE_KEPT_ROW(Nand, wait), /* worked out again */
-    STATE_KEPT_ROW(Nand, unit_queue),
-    STATE_KEPT_ROW(Nand, wait_block),
-    STATE_KEPT_ROW(Nand, joinable),
-    STATE_KEPT_ROW(Nand, in_order),
-    STATE_KEPT_ROW(Nand, uses_heaps),
+    STATE_UNSAVED_ROW(Nand, wait), /* worked out again */
+    STATE_UNSAVED_ROW(Nand, unit_queue),
+    STATE_UNSAVED_ROW(Nand, wait_block),
+    STATE_UNSAVED_ROW(Nand, joinable),
+    STATE_UNSAVED_ROW(Nand, in_order),
+    STATE_UNSAVED_ROW(Nand, uses_heaps),
     STATE_TABLE_ROW(Nand, unit, N_UNITS),
     STATE_TABLE_ROW(Nand, die, N_DIES),
     STATE_TABLE_ROW(Nand, channel, N_CHANNELS),
@@ -50,16 +50,16 @@ static const StateRow nand_rows[] = {
     STATE_TABLE_ROW(Nand, block, N_BLOCKS),
     STATE_TABLE_ROW(Nand, slc_mode, N_BLOCK_WORDS),
     STATE_TABLE_ROW(Nand, slc_erases, N_BLOCKS),
-    STATE_KEPT_ROW(Nand, media),  /* has rows of its own */
-    STATE_KEPT_ROW(Nand, faults), /* the owner's */
-    STATE_KEPT_ROW(Nand, cut),
-    STATE_KEPT_ROW(Nand, ends_programs), /* the owner's */
+    STATE_UNSAVED_ROW(Nand, media),  /* has rows of its own */
+    STATE_UNSAVED_ROW(Nand, faults), /* the owner's */
+    STATE_UNSAVED_ROW(Nand, cut),
+    STATE_UNSAVED_ROW(Nand, ends_programs), /* the owner's */
     STATE_COUNT_ROW(Nand, load, N_OP),
     STATE_VALUE_ROW(Nand, stats),
     STATE_VALUE_ROW(Nand, last_id),
-    STATE_KEPT_ROW(Nand, watch),
-    STATE_KEPT_ROW(Nand, watch_opaque),
-    STATE_KEPT_ROW(Nand, history), /* only for messages */
+    STATE_UNSAVED_ROW(Nand, watch),
+    STATE_UNSAVED_ROW(Nand, watch_opaque),
+    STATE_UNSAVED_ROW(Nand, history), /* only for messages */
 };
 
 static const StateStruct nand_struct = {

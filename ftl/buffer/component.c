@@ -121,10 +121,10 @@ static const StateRow slot_rows[] = {
 static const StateStruct slot_struct = STATE_STRUCT(Slot, slot_rows);
 
 static const StateRow buffer_rows[] = {
-    STATE_KEPT_ROW(Buffer, client),
-    STATE_KEPT_ROW(Buffer, policy),
+    STATE_UNSAVED_ROW(Buffer, client),
+    STATE_UNSAVED_ROW(Buffer, policy),
     STATE_TABLE_OF_ROW(Buffer, slot, N_SLOTS, slot_struct),
-    STATE_KEPT_ROW(Buffer, n_slot_records),
+    STATE_UNSAVED_ROW(Buffer, n_slot_records),
     STATE_LINK_ROW(Buffer, free_slot, N_SLOTS),
     STATE_COUNT_ROW(Buffer, n_free_slots, N_ROOM),
     STATE_COUNT_ROW(Buffer, n_released, N_SLOTS),
@@ -132,7 +132,7 @@ static const StateRow buffer_rows[] = {
     STATE_COUNT_ROW(Buffer, n_dirty, N_SLOTS),
     STATE_COUNT_ROW(Buffer, n_must, N_SLOTS),
     STATE_TABLE_ROW(Buffer, list, N_LISTS),
-    STATE_KEPT_ROW(Buffer, n_lists),
+    STATE_UNSAVED_ROW(Buffer, n_lists),
     STATE_COUNT_ROW(Buffer, n_listed, N_SLOTS),
     STATE_COUNT_ROW(Buffer, n_evicting, N_SLOTS),
     STATE_COUNT_ROW(Buffer, n_victims, N_SLOTS),
@@ -142,7 +142,7 @@ static const StateRow buffer_rows[] = {
     STATE_VALUE_ROW(Buffer, waiting),
     STATE_VALUE_ROW(Buffer, pump_waits),
     STATE_INDEX_ROW(Buffer, stream_cursor, N_STREAMS),
-    STATE_KEPT_ROW(Buffer, dirty_streams), /* follows from the streams */
+    STATE_UNSAVED_ROW(Buffer, dirty_streams), /* follows from the streams */
     STATE_VALUE_ROW(Buffer, stall_ps),
     STATE_VALUE_ROW(Buffer, stalled_since_ps),
     STATE_VALUE_ROW(Buffer, redo),

@@ -30,11 +30,11 @@ static const StateRow controller_rows[] = {
     STATE_NUMBER_ROW(Controller, n_copies),
     STATE_LINK_ROW(Controller, free_copy, N_COPIES),
     STATE_NUMBER_ROW(Controller, pending),
-    STATE_KEPT_ROW(Controller, link_num),
-    STATE_KEPT_ROW(Controller, link_den),
-    STATE_KEPT_ROW(Controller, dram_unit_ps),
-    STATE_KEPT_ROW(Controller, dram_move_ps),
-    STATE_KEPT_ROW(Controller, dram_map_ps),
+    STATE_UNSAVED_ROW(Controller, link_num),
+    STATE_UNSAVED_ROW(Controller, link_den),
+    STATE_UNSAVED_ROW(Controller, dram_unit_ps),
+    STATE_UNSAVED_ROW(Controller, dram_move_ps),
+    STATE_UNSAVED_ROW(Controller, dram_map_ps),
     STATE_VALUE_ROW(Controller, use),
 };
 

@@ -63,25 +63,26 @@ static const StateStruct background_struct =
     STATE_STRUCT(Background, background_rows);
 
 static const StateRow gc_rows[] = {
-    STATE_KEPT_ROW(Gc, plane),
-    STATE_KEPT_ROW(Gc, off),
-    STATE_KEPT_ROW(Gc, age_trees), /* derived again, and so are the next five */
-    STATE_KEPT_ROW(Gc, superblock_means),
-    STATE_KEPT_ROW(Gc, slot_client),
-    STATE_KEPT_ROW(Gc, wear),
-    STATE_KEPT_ROW(Gc, wear_order),
-    STATE_KEPT_ROW(Gc, wear_size),
+    STATE_UNSAVED_ROW(Gc, plane),
+    STATE_UNSAVED_ROW(Gc, off),
+    STATE_UNSAVED_ROW(Gc,
+                      age_trees), /* derived again, and so are the next five */
+    STATE_UNSAVED_ROW(Gc, superblock_means),
+    STATE_UNSAVED_ROW(Gc, slot_client),
+    STATE_UNSAVED_ROW(Gc, wear),
+    STATE_UNSAVED_ROW(Gc, wear_order),
+    STATE_UNSAVED_ROW(Gc, wear_size),
     STATE_VALUE_ROW(Gc, rng),
-    STATE_KEPT_ROW(Gc, unit_called), /* counted again, and so is the next */
-    STATE_KEPT_ROW(Gc, held_first),
+    STATE_UNSAVED_ROW(Gc, unit_called), /* counted again, and so is the next */
+    STATE_UNSAVED_ROW(Gc, held_first),
     STATE_TABLE_ROW(Gc, row_wait, N_PLANES),
-    STATE_KEPT_ROW(Gc, called), /* these two are false, but during a call */
-    STATE_KEPT_ROW(Gc, alone),
+    STATE_UNSAVED_ROW(Gc, called), /* these two are false, but during a call */
+    STATE_UNSAVED_ROW(Gc, alone),
     STATE_VALUE_OF_ROW(Gc, background, background_struct),
-    STATE_KEPT_ROW(Gc, period_armed), /* derived from the events */
+    STATE_UNSAVED_ROW(Gc, period_armed), /* derived from the events */
     STATE_TABLE_ROW(Gc, history, N_BLOCKS),
     STATE_VALUE_ROW(Gc, background_stats),
-    STATE_KEPT_ROW(Gc, purge), /* begins again (ssd_purge()) */
+    STATE_UNSAVED_ROW(Gc, purge), /* begins again (ssd_purge()) */
 };
 
 enum {

@@ -47,9 +47,9 @@ enum {
 };
 
 static const StateRow host_rows[] = {
-    STATE_KEPT_ROW(HostPath, gate),
+    STATE_UNSAVED_ROW(HostPath, gate),
     STATE_VALUE_ROW(HostPath, done),
-    STATE_KEPT_ROW(HostPath, ahead.n_streams),
+    STATE_UNSAVED_ROW(HostPath, ahead.n_streams),
     STATE_TABLE_ROW(HostPath, ahead.stream, N_AHEAD_STREAMS),
     STATE_TABLE_ROW(HostPath, ahead.unit, N_AHEAD_UNITS),
     STATE_POOL_ROW(HostPath, ahead.waiter, N_AHEAD_WAITERS),

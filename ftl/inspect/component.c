@@ -53,9 +53,9 @@ static const StateRow inspect_rows[] = {
     /* clang-format off */
     SSD_STATS(COUNTER, SUM, NO_COUNTER, NO_COUNTER)
     /* clang-format on */
-    STATE_KEPT_ROW(Inspect, log),
-    STATE_KEPT_ROW(Inspect, recording),
-    STATE_KEPT_ROW(Inspect, timeline),
+    STATE_UNSAVED_ROW(Inspect, log),
+    STATE_UNSAVED_ROW(Inspect, recording),
+    STATE_UNSAVED_ROW(Inspect, timeline),
 };
 
 static const StateStruct inspect_struct = STATE_STRUCT(Inspect, inspect_rows);

@@ -79,8 +79,8 @@ static const StateStruct page_struct = STATE_STRUCT(SavedPage, page_rows);
 static const StateStruct saved_struct = STATE_STRUCT(Saved, saved_rows);
 
 static const StateRow journal_rows[] = {
-    STATE_KEPT_ROW(Journal, plane), /* these have rows of their own */
-    STATE_KEPT_ROW(Journal, client),
+    STATE_UNSAVED_ROW(Journal, plane), /* these have rows of their own */
+    STATE_UNSAVED_ROW(Journal, client),
     STATE_TABLE_ROW(Journal, floor, N_MAP_UNITS),
     STATE_TABLE_ROW(Journal, saved, N_MAP_UNITS),
     STATE_TABLE_OF_ROW(Journal, saved_page, N_SAVED, page_struct),

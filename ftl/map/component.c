@@ -91,19 +91,19 @@ static const StateRow log_rows[] = {
 static const StateStruct log_struct = STATE_STRUCT(LogBlock, log_rows);
 
 static const StateRow map_rows[] = {
-    STATE_KEPT_ROW(Map, policy),
+    STATE_UNSAVED_ROW(Map, policy),
     STATE_TABLE_ROW(Map, trim_left, N_GROUP_WORDS),
     STATE_NUMBER_ROW(Map, n_trim_left),
     STATE_VALUE_ROW(Map, trims),
     STATE_TABLE_ROW(Map, reset_of, N_BLOCKS),
     STATE_TABLE_ROW(Map, resets, N_PLANES),
-    STATE_KEPT_ROW(Map, policy_data), /* MapPolicy.state */
-    STATE_KEPT_ROW(Map, policy_bytes),
+    STATE_UNSAVED_ROW(Map, policy_data), /* MapPolicy.state */
+    STATE_UNSAVED_ROW(Map, policy_bytes),
     STATE_TABLE_ROW(Map, data_block, N_LOGICAL_BLOCKS),
     STATE_TABLE_ROW(Map, log_of, N_LOGICAL_BLOCKS),
     STATE_TABLE_OF_ROW(Map, log_block, N_LOG_BLOCKS, log_struct),
-    STATE_KEPT_ROW(Map, plane),
-    STATE_KEPT_ROW(Map, origins), /* MapPlane.origin */
+    STATE_UNSAVED_ROW(Map, plane),
+    STATE_UNSAVED_ROW(Map, origins), /* MapPlane.origin */
     STATE_VALUE_ROW(Map, merge_stats),
 };
 

@@ -40,7 +40,7 @@ static const StateRow page_rows[] = {
 const StateStruct dftl_page_struct = STATE_STRUCT(DftlPage, page_rows);
 
 static const StateRow dftl_rows[] = {
-    STATE_KEPT_ROW(Dftl, cmt), /* has rows of its own */
+    STATE_UNSAVED_ROW(Dftl, cmt), /* has rows of its own */
     STATE_TABLE_OF_ROW(Dftl, page, N_PAGES, dftl_page_struct),
     STATE_POOL_ROW(Dftl, waiter, N_WAITERS),
     STATE_NUMBER_ROW(Dftl, n_waiters),
@@ -52,15 +52,15 @@ static const StateRow dftl_rows[] = {
     STATE_TABLE_ROW(Dftl, ready, N_PLANES),
     STATE_TABLE_ROW(Dftl, n_writes, N_PLANES),
     STATE_VALUE_ROW(Dftl, stats),
-    STATE_KEPT_ROW(Dftl, hmb), /* as cmt */
+    STATE_UNSAVED_ROW(Dftl, hmb), /* as cmt */
     STATE_COUNT_ROW(Dftl, hmb_room, N_HMB),
 };
 
 static const StateRow cmt_rows[] = {
     STATE_TABLE_ROW(Cmt, entry, N_ENTRIES),
     STATE_TABLE_ROW(Cmt, bucket, N_BUCKETS),
-    STATE_KEPT_ROW(Cmt, most),
-    STATE_KEPT_ROW(Cmt, n_buckets),
+    STATE_UNSAVED_ROW(Cmt, most),
+    STATE_UNSAVED_ROW(Cmt, n_buckets),
     STATE_COUNT_ROW(Cmt, n_made, N_ENTRIES),
     STATE_COUNT_ROW(Cmt, free, N_ENTRIES),
     STATE_VALUE_ROW(Cmt, list),

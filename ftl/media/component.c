@@ -162,15 +162,15 @@ static const StateRow job_rows[] = {
 static const StateStruct job_struct = STATE_STRUCT(PageJob, job_rows);
 
 static const StateRow media_rows[] = {
-    STATE_KEPT_ROW(Media, client),
-    STATE_KEPT_ROW(Media, index),
-    STATE_KEPT_ROW(Media, saved),
-    STATE_KEPT_ROW(Media, faults), /* has rows of its own */
-    STATE_KEPT_ROW(Media, may_fail),
+    STATE_UNSAVED_ROW(Media, client),
+    STATE_UNSAVED_ROW(Media, index),
+    STATE_UNSAVED_ROW(Media, saved),
+    STATE_UNSAVED_ROW(Media, faults), /* has rows of its own */
+    STATE_UNSAVED_ROW(Media, may_fail),
     STATE_VALUE_ROW(Media, cut_due),
     STATE_VALUE_ROW(Media, read_only),
     STATE_VALUE_ROW(Media, cannot_program),
-    STATE_KEPT_ROW(Media, free_for_gc),
+    STATE_UNSAVED_ROW(Media, free_for_gc),
     STATE_COUNT_ROW(Media, n_factory_bad, N_BLOCKS),
     STATE_COUNT_ROW(Media, n_grown_bad, N_BLOCKS),
     STATE_VALUE_ROW(Media, preload_next),
@@ -182,23 +182,23 @@ static const StateRow media_rows[] = {
     STATE_VALUE_ROW(Media, prog_seq),
     STATE_TABLE_ROW(Media, valid, N_VALID_WORDS),
     STATE_TABLE_OF_ROW(Media, block, N_BLOCKS, block_struct),
-    STATE_KEPT_ROW(Media, plane), /* has rows of its own */
-    STATE_KEPT_ROW(Media, plain_valid),
-    STATE_KEPT_ROW(Media, stripe_plane),
-    STATE_KEPT_ROW(Media, stripe_pos),
+    STATE_UNSAVED_ROW(Media, plane), /* has rows of its own */
+    STATE_UNSAVED_ROW(Media, plain_valid),
+    STATE_UNSAVED_ROW(Media, stripe_plane),
+    STATE_UNSAVED_ROW(Media, stripe_pos),
     STATE_POOL_OF_ROW(Media, job, N_JOBS, job_struct),
     STATE_POOL_ROW(Media, job_unit, N_JOB_UNITS),
     STATE_NUMBER_ROW(Media, n_jobs),
     STATE_LINK_ROW(Media, free_job, N_JOBS),
-    STATE_KEPT_ROW(Media, superblocks.plane),
-    STATE_KEPT_ROW(Media, superblocks.place),
+    STATE_UNSAVED_ROW(Media, superblocks.plane),
+    STATE_UNSAVED_ROW(Media, superblocks.place),
     STATE_TABLE_ROW(Media, superblocks.serial, N_OPENS),
     STATE_TABLE_ROW(Media, superblocks.newest, N_OPENS),
     STATE_TABLE_ROW(Media, superblocks.next, N_BLOCKS),
     STATE_TABLE_ROW(Media, parity.filled, N_BLOCKS),
     STATE_TABLE_ROW(Media, parity.state, N_BLOCKS),
     STATE_TABLE_ROW(Media, parity.bare, N_PAGE_WORDS),
-    STATE_KEPT_ROW(Media, parity.instant), /* false, but during a call */
+    STATE_UNSAVED_ROW(Media, parity.instant), /* false, but during a call */
     STATE_TABLE_ROW(Media, lost_dies.failures, N_DIES),
     STATE_TABLE_ROW(Media, lost_dies.lost, N_DIES),
     STATE_COUNT_ROW(Media, lost_dies.n, N_DIES),
@@ -296,8 +296,8 @@ static const StateStruct rule_struct = STATE_STRUCT(FaultRule, rule_rows);
 static const StateRow fault_rows[] = {
     STATE_TABLE_OF_ROW(Faults, rule, N_RULES, rule_struct),
     STATE_NUMBER_ROW(Faults, n_rules),
-    STATE_KEPT_ROW(Faults, lba_rule),
-    STATE_KEPT_ROW(Faults, n_lba_rules),
+    STATE_UNSAVED_ROW(Faults, lba_rule),
+    STATE_UNSAVED_ROW(Faults, n_lba_rules),
     STATE_VALUE_ROW(Faults, n_ops),
     STATE_VALUE_ROW(Faults, n_cmds),
 };

@@ -76,19 +76,19 @@ static const StateRow stream_rows[] = {
 static const StateStruct stream_struct = STATE_STRUCT(Stream, stream_rows);
 
 static const StateRow placement_rows[] = {
-    STATE_KEPT_ROW(Placement, plane),
-    STATE_KEPT_ROW(Placement, policy),
-    STATE_KEPT_ROW(Placement, placer),
+    STATE_UNSAVED_ROW(Placement, plane),
+    STATE_UNSAVED_ROW(Placement, policy),
+    STATE_UNSAVED_ROW(Placement, placer),
     STATE_TABLE_ROW(Placement, accepting, N_PLANE_WORDS),
     STATE_INDEX_ROW(Placement, stripe_cursor, N_PLANES),
-    STATE_KEPT_ROW(Placement, row_blocked), /* only saves a search */
-    STATE_KEPT_ROW(Placement, changes),
+    STATE_UNSAVED_ROW(Placement, row_blocked), /* only saves a search */
+    STATE_UNSAVED_ROW(Placement, changes),
     STATE_LINK_ROW(Placement, alloc_chosen, N_PLANES),
     STATE_LINK_ROW(Placement, alloc_waits_for, N_PLANES),
     STATE_VALUE_ROW(Placement, rng),
-    STATE_KEPT_ROW(Placement, rate_shift),
+    STATE_UNSAVED_ROW(Placement, rate_shift),
     STATE_TABLE_ROW(Placement, rate, N_RATE_PIECES),
-    STATE_KEPT_ROW(Placement, chooses_stream),
+    STATE_UNSAVED_ROW(Placement, chooses_stream),
     STATE_COUNT_ROW(Placement, n_starved, N_PLANES),
     STATE_TABLE_OF_ROW(Placement, stream, N_STREAMS, stream_struct),
 };

@@ -24,10 +24,10 @@ static void power_on(Ssd *ssd)
 /* ---- saved state --------------------------------------------------------- */
 
 static const StateRow thermal_rows[] = {
-    STATE_KEPT_ROW(Thermal, on),       STATE_KEPT_ROW(Thermal, heats),
-    STATE_KEPT_ROW(Thermal, n_states), STATE_KEPT_ROW(Thermal, table),
-    STATE_KEPT_ROW(Thermal, step_ps),  STATE_KEPT_ROW(Thermal, decay),
-    STATE_KEPT_ROW(Thermal, mk_per_w), STATE_VALUE_ROW(Thermal, heat),
+    STATE_UNSAVED_ROW(Thermal, on),       STATE_UNSAVED_ROW(Thermal, heats),
+    STATE_UNSAVED_ROW(Thermal, n_states), STATE_UNSAVED_ROW(Thermal, table),
+    STATE_UNSAVED_ROW(Thermal, step_ps),  STATE_UNSAVED_ROW(Thermal, decay),
+    STATE_UNSAVED_ROW(Thermal, mk_per_w), STATE_VALUE_ROW(Thermal, heat),
 };
 
 static const StateStruct thermal_struct = STATE_STRUCT(Thermal, thermal_rows);

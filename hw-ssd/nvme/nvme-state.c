@@ -62,7 +62,7 @@ enum {
     .bytes = sizeof(((NvmeSubsys *)0)->m),                                     \
     .align = __alignof__(((NvmeSubsys *)0)->m)
 #define VALUE(m) {MEMBER(m), .kind = STATE_VALUE}
-#define KEPT(m)  {MEMBER(m), .kind = STATE_KEPT}
+#define KEPT(m)  {MEMBER(m), .kind = STATE_UNSAVED}
 #define TABLE(m, n)                                                            \
     {MEMBER(m), .kind = STATE_TABLE, .elem = sizeof(*((NvmeSubsys *)0)->m),    \
      .count = (n)}

@@ -18,7 +18,7 @@
 #include "state.h"
 
 #define VALUE(m) STATE_NUMBER_ROW(NvmeCq, m)
-#define KEPT(m)  STATE_KEPT_ROW(NvmeCq, m)
+#define KEPT(m)  STATE_UNSAVED_ROW(NvmeCq, m)
 
 static const StateRow cq_rows[] = {
     VALUE(live),     VALUE(ien),       VALUE(asserted),
@@ -34,7 +34,7 @@ static const StateRow cq_rows[] = {
 #undef VALUE
 #undef KEPT
 #define VALUE(m) STATE_NUMBER_ROW(NvmeSq, m)
-#define KEPT(m)  STATE_KEPT_ROW(NvmeSq, m)
+#define KEPT(m)  STATE_UNSAVED_ROW(NvmeSq, m)
 
 static const StateRow sq_rows[] = {
     VALUE(live), KEPT(in_cmb),  VALUE(priority),

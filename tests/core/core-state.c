@@ -35,7 +35,7 @@ static const StateRow rows[] = {
     STATE_VALUE_ROW(Thing, sum),
     STATE_TABLE_ROW(Thing, table, COUNT),
     STATE_POOL_ROW(Thing, item, COUNT),
-    STATE_KEPT_ROW(Thing, own),
+    STATE_UNSAVED_ROW(Thing, own),
 };
 
 static const StateStruct thing = {"Thing", rows, G_N_ELEMENTS(rows),

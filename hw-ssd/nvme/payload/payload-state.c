@@ -13,7 +13,7 @@
 #include <inttypes.h>
 
 #define VALUE(m) STATE_NUMBER_ROW(Payload, m)
-#define KEPT(m)  STATE_KEPT_ROW(Payload, m)
+#define KEPT(m)  STATE_UNSAVED_ROW(Payload, m)
 
 static const StateRow payload_rows[] = {
     KEPT(store),
