@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ from vssd_lab.cli import mutantgroups, mutants
 from vssd_lab.cli import test as cmd_test
 from vssd_lab.cli.mutantgroups import group_of
 from vssd_lab.cli.test import Tally
+
+# Folders of ftl/ and hw-ssd/, and those of the top.
+COMPONENTS = ("ftl-buffer", "ftl-controller", "ftl-gc", "ftl-host", "ftl-inspect",
+              "ftl-journal", "ftl-map", "ftl-media", "ftl-placement", "ftl-power",
+              "ftl-state", "ftl-thermal", "hw-ssd-nvme", "hw-ssd-qemu",
+              "hw-ssd-vfio-user", "core", "lab", "lib", "nand", "scripts", "sim")
+LEAST = 5  # mutants of each
 
 ENTRY = """[[mutant]]
 file = "{file}"
@@ -39,10 +47,14 @@ def written(root: Path, **more: str) -> Path:
 
 def test_list() -> None:
     """Each mutant's text is in its file once, its tests exist, and a test has
-    its part."""
+    its part; each component has mutants."""
     found = mutants.load()
-    assert len(found) >= 100
+    assert len(found) >= 400
     assert len({m.name for m in found}) == len(found)
+    of_part = Counter(re.sub(r"^(ftl|hw-ssd)/", r"\1-", m.file).split("/")[0]
+                      for m in found)
+    for name in COMPONENTS:
+        assert of_part[name] >= LEAST, name
     known = "\n".join(p.read_text(encoding="utf-8")
                       for p in (paths.PROJECT / "tests").rglob("meson.build"))
     for name in mutants.own_tests(found):
