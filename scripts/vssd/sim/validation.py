@@ -289,8 +289,9 @@ def page(published: Published, table: list[dict[str, Any]]) -> str:
     for d in published.drives:
         out += ["", f"## {d.name}", "", *_wrapped(d.about)]
         if d.sets:
-            out += ["", f"Profile `{d.profile.stem}` with "
-                    + ", ".join(f"`{s}`" for s in d.sets) + "."]
+            out += ["", *_wrapped(f"Profile `{d.profile.stem}` with "
+                                  + ", ".join(f"`{s}`" for s in d.sets)
+                                  + ".")]
         else:
             out += ["", f"Profile `{d.profile.stem}`."]
         if d.free:
@@ -353,7 +354,7 @@ drives, their published numbers, the source of each, and the run that gives our 
 |---|---|
 | fitted | parameters of the profile were chosen to reproduce this number |
 | predicted | the number had no influence on the profile |
-| not modelled | the model, or its run, lacks the cause; not in the means |
+| not modelled | the model or its run lacks the cause, or the number is an input; not in means |
 
 The error is ours / published - 1. Means are of absolute errors; the last line of the summary counts
 each drive once, however many figures there are about it. A drive of another capacity in the same
