@@ -129,14 +129,14 @@ static uint64_t gate_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
     return start_ps;
 }
 
-/* Wait for a limit of so many things in so long. */
-static void pace_wait(Ssd *ssd, HostPace pace, uint64_t from_ps,
-                      uint64_t things, uint64_t per_ps, uint64_t *start_ps)
+/* The command takes this long of a limit, from when the limit is free on. */
+static void pace_wait(Ssd *ssd, HostPace pace, uint64_t from_ps, uint64_t ps,
+                      uint64_t *start_ps)
 {
     uint64_t *next = &ssd->host->pace_ps[pace];
     uint64_t own_ps = MAX(*next, from_ps);
 
-    *next = own_ps + things * per_ps;
+    *next = own_ps + ps;
     *start_ps = MAX(*start_ps, own_ps);
 }
 
@@ -153,14 +153,14 @@ static uint64_t pace_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
         return from_ps;
     }
     if (cfg->most_iops) {
-        pace_wait(ssd, PACE_ALL, from_ps, 1, s / cfg->most_iops, &ps);
+        pace_wait(ssd, PACE_ALL, from_ps, s / cfg->most_iops, &ps);
     }
     if (cfg->most_write_iops && writes) {
-        pace_wait(ssd, PACE_WRITES, from_ps, 1, s / cfg->most_write_iops, &ps);
+        pace_wait(ssd, PACE_WRITES, from_ps, s / cfg->most_write_iops, &ps);
     }
     if (cfg->most_write_mb_s && writes) {
-        pace_wait(ssd, PACE_WRITE_DATA, from_ps, n_bytes(ssd, c),
-                  1000000 / cfg->most_write_mb_s, &ps);
+        pace_wait(ssd, PACE_WRITE_DATA, from_ps,
+                  n_bytes(ssd, c) * 1000000 / cfg->most_write_mb_s, &ps);
     }
     return ps;
 }

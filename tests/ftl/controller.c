@@ -120,6 +120,11 @@ static void test_limits(void)
     g_assert_cmpuint(time_of_16(bytes, SSD_OP_READ), ==, F);
     g_assert_cmpuint(time_of_16(bytes, SSD_OP_WRITE), ==,
                      F + 15 * 8192 * 10 + 2 * B);
+    /* 10 / 3 ps a byte, no whole number: 409.59 ns */
+    g_assert_cmpuint(time_of_16("host.link_mb_s=0;buffer.access=0;"
+                                "host.max_write_mb_s=300000",
+                                SSD_OP_WRITE),
+                     ==, F + 410);
 }
 
 /* A read does not wait for the limit of the writes before it; the wait of a
