@@ -11,7 +11,7 @@ from vssd.cli import main as cli
 from vssd.cli import profile
 from vssd.errors import UserError
 from vssd.paths import PROJECT
-from vssd.sim import facts
+from vssd.sim import facts, validation
 
 DRIVES = {d.name: d for d in facts.read()}
 PM9A3 = "Samsung PM9A3 960 GB"
@@ -97,6 +97,25 @@ def test_brother() -> None:
         "host.max_write_iops=200000", "host.max_write_mb_s=3500"]
 
 
+def test_brothers_of_the_published_figures() -> None:
+    """Their options are what the rules say."""
+    base = DRIVES[PM9A3]
+    pairs = {"Samsung PM9A3 U.2 7.68 TB": "Samsung PM9A3 7.68 TB",
+             "Samsung PM9A3 M.2 3.84 TB": "Samsung PM9A3 M.2 3.84 TB"}
+    found = {d.name: list(d.sets) for d in validation.read().drives}
+    for published, name in pairs.items():
+        assert found[published] == facts.changes(DRIVES[name], base)
+
+
+def test_two_of_a_name(tmp_path: Path) -> None:
+    """The later one would hide the first."""
+    path = mine(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + text[text.index("[[drive]]"):], encoding="utf-8")
+    with pytest.raises(UserError, match="two drives have one name"):
+        facts.read(path)
+
+
 @pytest.mark.parametrize(("old", "new", "says"), [
     ('nand = "slow"', 'nand = "fast"', "mine: nand=fast: allowed samsung-128"),
     ("dies = 8", "dies = 12", "mine: dies=12: must be a multiple of 8"),
@@ -108,6 +127,10 @@ def test_brother() -> None:
     ('cell = "tlc"', 'cell = "plc"', "cell=plc: allowed slc, mlc"),
     ("planes = 2", "planes = true", "planes=True: must be int"),
     ("dies = 8", 'brother = "x"', "mine: brother=x: no such drive"),
+    ("plp = false", "plp = false\nplpp = true", "mine: plpp: no such fact"),
+    ("tr_us = 62.5", "tr_us = 62.5\nt_r = 1", "nand.slow: t_r: no such fact"),
+    ("write_iops = 5000", "write_iops = 5000, depth = 1",
+     "rated: depth: no such fact"),
 ])
 def test_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
     """One line with file, drive and fact."""

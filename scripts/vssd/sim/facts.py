@@ -29,6 +29,7 @@ GENERATION = {"die_gbit": float, "planes": int, "page_kib": int, "cell": str,
               "tr_us": float, "die_mb_s": float, "bus_mt_s": int,
               "tbers_us": float, "block_pages": int, "what": str,
               "source": str}
+OPTIONAL = ("guess", "brother")
 RATED = ("read_mb_s", "write_mb_s", "read_iops", "write_iops")
 LIMIT = 1.3  # a rated figure this far below the array's is a controller's limit
 GC_SHARE = 0.85  # of the rate of writes that reads and erases of GC leave
@@ -76,6 +77,10 @@ class Drive:
 
 
 def _check(where: str, table: dict[str, Any], keys: dict[str, type]) -> None:
+    for key in table:
+        if key not in keys and key not in OPTIONAL:
+            raise UserError(f"{where}: {key}: no such fact: "
+                            + ", ".join((*keys, *OPTIONAL)))
     for key, kind in keys.items():
         allowed = (int, float) if kind is float else kind
         if key not in table:
@@ -145,6 +150,8 @@ def read(path: Path = FILE) -> list[Drive]:
     if not tables:
         raise UserError(f"{path}: has no [[drive]]")
     named = {t.get("name", ""): t for t in tables}
+    if len(named) < len(tables):
+        raise UserError(f"{path.name}: two drives have one name")
     return [_drive(path, t, nand, named) for t in tables]
 
 
@@ -220,7 +227,8 @@ def text(d: Drive) -> str:
         " rules of docs/profiles.md: change the facts, not this file."
         f" NAND: {d.nand['what']}; {d.nand['source']}."
         + (f" Guessed: {d.nand['guess']}." if "guess" in d.nand else ""), 76)
-    lines = [f"# Class:  data-centre NVMe drive: {d.name}",
+    kind = "data-centre" if d.plp else "consumer"
+    lines = [f"# Class:  {kind} NVMe drive: {d.name}",
              *textwrap.wrap(d.source, 76, initial_indent="# Source: ",
                             subsequent_indent="#         "),
              f"# Date:   {d.date}", "#", *(f"# {line}" for line in head)]
