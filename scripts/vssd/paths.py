@@ -3,7 +3,7 @@
 
 The cache is VSSD_CACHE, else XDG_CACHE_HOME/vssd, else ~/.cache/vssd.  All in
 it can be made again; nothing else on the machine is written, except by the
-system's package manager.
+system's package manager, and by Python beside its sources (__pycache__).
 
 VSSD_SHARED_CACHE may name the cache of another user: what is in it need not be
 made, and nothing in it is written.

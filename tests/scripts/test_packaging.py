@@ -158,6 +158,21 @@ def test_meson_install(tmp_path: Path, tool_path: str) -> None:
     assert left == []
 
 
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_python_keeps_what_it_compiles(tmp_path: Path, is_installed: bool) -> None:
+    """Beside the sources of a checkout; a package's folder stays as it is."""
+    shutil.copy(PROJECT / "vssd", tmp_path)
+    package = tmp_path / "scripts/vssd"
+    package.mkdir(parents=True)
+    (package / "__main__.py").write_text("import vssd.one\n")
+    (package / "one.py").touch()
+    if is_installed:
+        (tmp_path / "installed.json").touch()
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    subprocess.run([tmp_path / "vssd"], check=True, env=kept)
+    assert bool(list(package.glob("__pycache__/one.*"))) != is_installed
+
+
 @pytest.fixture(name="installed_scripts")
 def _installed_scripts(tmp_path: Path) -> Path:
     """The Python sources of an installed tree, with the device for QEMU 10.0.9."""
