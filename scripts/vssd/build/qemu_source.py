@@ -9,8 +9,6 @@ import hashlib
 import os
 import shutil
 import tarfile
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -188,6 +186,9 @@ def _download(origin: Origin, work: Path) -> Path:
     if not origin.sha256:
         raise UserError("--qemu-source with an address needs --sha256, the"
                         " checksum that you trust")
+    import urllib.error  # with all of TLS: a fifth of the time of a start
+    import urllib.request
+
     to = work / "qemu.tar"
     with Stage(f"downloading {origin.source}") as stage:
         try:
