@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ C_SUFFIXES = (".c", ".h")
 # Text that people wrote; the rest is generated, foreign or binary.
 PROSE = (".c", ".h", ".py", ".md", ".ini", ".sh", ".json", ".txt", ".toml",
          ".build", ".yaml", ".java", ".service", ".events")
+INCLUDE = re.compile(rb'^ *# *include +"([^"\n]+)"', re.M)
 TIDY_BATCH = 6  # files for each run of clang-tidy
 TIDIED = "clang-tidy.json"  # in the build: the files of which it says nothing
 DOCUMENTS = "tests/scripts/test_docs.py"
@@ -122,17 +124,40 @@ def clang_format() -> list[str]:
     return [] if found[:1] and found[0].startswith(said) else found
 
 
+def _commands(build: Path) -> dict[str, str]:
+    """How each file of the project is compiled, by its name."""
+    found = json.loads((build / "compile_commands.json").read_text("utf-8"))
+    return {os.path.relpath(os.path.join(one["directory"], one["file"]), PROJECT):
+            one["command"] for one in found}
+
+
+def _included(name: str, names: dict[str, list[str]],
+              text: dict[str, bytes]) -> list[str]:
+    """A file, and all that it includes, by it or by its headers.  A header that is
+    included may be any one of that name."""
+    found, left = {name}, [name]
+    while left:
+        for said in INCLUDE.findall(text[left.pop()]):
+            new = {*names.get(os.path.basename(said.decode()), ())} - found
+            found |= new
+            left += new
+    return sorted(found)
+
+
 def _tidy_keys(build: Path) -> dict[str, str]:
-    """What clang-tidy says of each file depends on the file, on its settings and
-    commands, and on headers."""
-    every = sources()
+    """What clang-tidy says of each file depends on the file, its headers, its
+    command and the settings."""
+    text = {n: (PROJECT / n).read_bytes() for n in sources()
+            if n.endswith((".c", ".h"))}
+    names: dict[str, list[str]] = {}
+    for n in text:
+        names.setdefault(os.path.basename(n), []).append(n)
     version = subprocess.run(["sh", "-c", "clang-tidy --version"], check=False,
                              capture_output=True).stdout
-    shared = [version,
-              (PROJECT / ".clang-tidy").read_bytes(),
-              (build / "compile_commands.json").read_bytes(),
-              *((PROJECT / n).read_bytes() for n in every if n.endswith(".h"))]
-    return {n: key_of(*shared, (PROJECT / n).read_bytes()) for n in every
+    settings = (PROJECT / ".clang-tidy").read_bytes()
+    commands = _commands(build)
+    return {n: key_of(version, settings, commands.get(n, ""),
+                      *(text[m] for m in _included(n, names, text))) for n in text
             if n.endswith(".c")
             and n.startswith(tuple(f"{folder}/" for folder in PRODUCT))}
 
