@@ -93,6 +93,7 @@ void vssd_function_take_back(VssdFunction *f)
 {
     PCIDevice *pci = PCI_DEVICE(f);
 
+    g_assert(bql_locked());
     vssd_irqfd_part(f);
     if (msix_present(pci)) {
         msix_uninit(pci, &f->bar0, &f->bar0);

@@ -71,12 +71,12 @@ static void send_noted(VssdFunction *f)
     send_pin(f, qatomic_read(&f->pin_level));
 }
 
-/* Functions come and go by threads with the BQL, and none goes while its drive
- * sends. */
+/* No function comes or goes meanwhile. */
 static void send_all(VssdDev *s)
 {
     VssdFunction *f;
 
+    g_assert(bql_locked());
     QTAILQ_FOREACH(f, &s->functions, next)
     {
         send_noted(f);

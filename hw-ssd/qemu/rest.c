@@ -69,6 +69,7 @@ static bool settle_some(VssdDev *s, bool with_time)
 
 void vssd_settle(VssdDev *s, bool with_time)
 {
+    g_assert(bql_locked());
     while (settle_some(s, with_time)) {
         bdrv_drain_all(); /* and past a limit of a node's rate */
     }

@@ -51,6 +51,7 @@ void vssd_slot_notify(PCIDevice *port)
     bool before = port->exp.hpev_notified;
     bool now = ctl & PCI_EXP_SLTCTL_HPIE && sta & ctl & PCI_EXP_HP_EV_SUPPORTED;
 
+    g_assert(bql_locked());
     port->exp.hpev_notified = now;
     if (now == before) {
         return;
@@ -125,6 +126,7 @@ void vssd_slot_show_link(VssdFunction *f, bool up)
     PCIDevice *port = vssd_slot_of(f);
     uint8_t *cap;
 
+    g_assert(bql_locked());
     if (!port) {
         return;
     }

@@ -12,6 +12,7 @@
 
 void vssd_store_drain(VssdDev *s)
 {
+    g_assert(bql_locked());
     qatomic_set(&s->store.ends, true);
     do {
         vssd_store_restart(s);

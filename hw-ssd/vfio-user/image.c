@@ -38,8 +38,8 @@ struct Image {
     int write_err;                  /* errno of the last failure, or 0 */
     int flush_err;                  /* of the first */
     int done_fd;
-    GMutex lock;
-    GSList *done; /* under lock: Job */
+    GMutex done_lock;
+    GSList *done; /* Job */
 };
 
 typedef struct Job {
@@ -198,9 +198,9 @@ static void work(gpointer data, gpointer opaque)
     uint64_t one = 1;
 
     job->ret = do_request(image, job->req);
-    g_mutex_lock(&image->lock);
+    g_mutex_lock(&image->done_lock);
     image->done = g_slist_prepend(image->done, job);
-    g_mutex_unlock(&image->lock);
+    g_mutex_unlock(&image->done_lock);
     if (write(image->done_fd, &one, sizeof(one)) < 0) {
         /* The counter is at its end: the loop wakes up all the same. */
         return;
@@ -263,10 +263,10 @@ bool vfio_image_reap(Server *s)
     Image *image = s->image;
     GSList *done;
 
-    g_mutex_lock(&image->lock);
+    g_mutex_lock(&image->done_lock);
     done = g_slist_reverse(image->done);
     image->done = NULL;
-    g_mutex_unlock(&image->lock);
+    g_mutex_unlock(&image->done_lock);
     for (GSList *l = done; l; l = l->next) {
         Job *job = l->data;
 
@@ -420,7 +420,7 @@ bool vfio_image_open(Server *s, GError **error)
         .can_free = true,
         .done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
     };
-    g_mutex_init(&image->lock);
+    g_mutex_init(&image->done_lock);
     image->pool = g_thread_pool_new(work, image, THREADS, FALSE, NULL);
     s->image = image;
     return true;
@@ -432,7 +432,7 @@ void vfio_image_close(Server *s)
 
     g_thread_pool_free(image->pool, FALSE, TRUE);
     g_slist_free_full(image->done, g_free);
-    g_mutex_clear(&image->lock);
+    g_mutex_clear(&image->done_lock);
     close(image->done_fd);
     close(image->fd);
     g_free(image);
