@@ -46,6 +46,8 @@ class Claim:
     page: str
     words: str
     sim: str = ""
+    nvme: str = ""
+    property: str = ""
     refused: str = ""
     file: str = ""
     has: str = ""

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from page_claims import Claim, denials, flat, table, text_of
+from page_claims import TABLE, Claim, denials, flat, table, text_of
 
 from vssd.build import model
 from vssd.paths import PROJECT
@@ -28,11 +28,17 @@ def simulator() -> Path:
     return model.sim()
 
 
+@cache
+def ran(sim: str) -> subprocess.CompletedProcess[str]:
+    """vssd-sim with these arguments."""
+    return subprocess.run([str(simulator()), *shlex.split(sim)], check=False,
+                          capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=60, cwd=PROJECT)
+
+
 def tried(claim: Claim) -> str:
     """What vssd-sim says to the statement; empty: it is not refused."""
-    done = subprocess.run([str(simulator()), *shlex.split(claim.sim)],
-                          check=False, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=60, cwd=PROJECT)
+    done = ran(claim.sim)
     return done.stderr if done.returncode else ""
 
 
@@ -45,8 +51,13 @@ def sources(name: str) -> str:
 
 def holds(claim: Claim) -> bool:
     """Is the feature still missing?"""
+    if claim.sim and claim.lacks:
+        told = ran(claim.sim).stdout
+        return bool(told) and not re.search(claim.lacks, told, re.M)
     if claim.sim:
         return bool(claim.refused) and claim.refused in tried(claim)
+    if claim.nvme or claim.property:
+        return True  # tests/nvme/test-claims.c, tests/qemu/test_claims.py
     if claim.has:
         return flat(claim.has) in flat(sources(claim.file))
     return not re.search(claim.lacks, sources(claim.file), re.M)
@@ -56,9 +67,16 @@ def holds(claim: Claim) -> bool:
 def test_claim(claim: Claim) -> None:
     """Correct the page, and then the table, when a feature has come."""
     assert flat(claim.words) in text_of(claim.page)
-    ways = [claim.sim, claim.has, claim.lacks]
+    ways = [claim.sim, claim.nvme, claim.property, claim.file]
     assert sum(map(bool, ways)) == 1
     assert holds(claim), "the page denies what is there"
+
+
+def test_rows_for_the_controller() -> None:
+    """A test in C tries them, which reads lines."""
+    rows = re.findall(r'^nvme = "([^"]*)"\nrefused = "[0-9a-f]{3}h"$',
+                      TABLE.read_text(encoding="utf-8"), re.M)
+    assert rows and rows == [c.nvme for c in CLAIMS if c.nvme]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -104,6 +122,7 @@ def test_none_of_a_comparison() -> None:
     Claim("p", "w", sim="info --profile tiny", refused="no"),
     Claim("p", "w", sim="info --profile tiny --set ftl.map=page", refused=""),
     Claim("p", "w", sim="info --profile none", refused="other words"),
+    Claim("p", "w", sim="options", lacks=r"^\| `zones\.enabled"),
     Claim("p", "w", file="docs/zones.md", lacks="ZRWA"),
     Claim("p", "w", file="docs", has="words that no page has: " + "x" * 3),
 ])
