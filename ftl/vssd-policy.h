@@ -264,6 +264,10 @@ typedef struct VssdBufferPolicy {
      * list. */
     uint32_t (*early)(VssdView *v);
     void (*early_sent)(VssdView *v);
+
+    /* Optional (NULL).  Does the state, which check() takes, belong to the
+     * slots of the lists?  A saved drive for which it does not is refused. */
+    bool (*fits)(VssdView *v);
 } VssdBufferPolicy;
 
 /* The cache of a map in NAND (DFTL).  Reading and writing translation pages is

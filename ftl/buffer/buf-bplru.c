@@ -88,4 +88,5 @@ BUFFER_POLICY(bplru, "bplru",
               BUFFER_PART(.slot_bytes = GROUP_OVERHEAD, .writes_only = true,
                           .lists = group_lists, .insert = bplru_insert,
                           .written = bplru_written, .removed = bplru_removed,
-                          .victim = bplru_victim, .follows = group_follower));
+                          .victim = bplru_victim, .follows = group_follower,
+                          .fits = groups_fit));

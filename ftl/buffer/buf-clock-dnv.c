@@ -331,6 +331,42 @@ static bool dnv_ok(const void *state, const VssdShape *s)
            (d->leaving == VSSD_NONE || d->leaving < d->n_blocks);
 }
 
+/* A slot is in the list of its part, and a dirty one in the chain of its block;
+ * *linked counts those of chains. */
+static bool part_fits(VssdView *v, uint32_t list, uint64_t *linked)
+{
+    const Link *link = links_of(v->state);
+    uint32_t slot = v->list->oldest(v, list);
+
+    for (; slot != VSSD_NONE; slot = v->list->newer(v, slot)) {
+        const Link *l = &link[slot];
+        uint64_t block =
+            v->list->unit(v, slot) / v->shape->buffer_block_units + 1;
+
+        if (l->second != (list == SECOND) ||
+            l->block != (v->list->clean(v, slot) ? 0 : block)) {
+            return false;
+        }
+        *linked += l->block > 0;
+    }
+    return true;
+}
+
+/* Each chained slot is listed. */
+static bool dnv_fits(VssdView *v)
+{
+    const Link *link = links_of(v->state);
+    uint64_t linked = 0;
+
+    if (!part_fits(v, FIRST, &linked) || !part_fits(v, SECOND, &linked)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < v->shape->slot_numbers; i++) {
+        linked -= link[i].block > 0;
+    }
+    return linked == 0;
+}
+
 BUFFER_POLICY(clock_dnv, "clock-dnv",
               "a cache whose dirty units, passed over by a clock, wait for "
               "others of their block and leave with them",
@@ -339,4 +375,4 @@ BUFFER_POLICY(clock_dnv, "clock-dnv",
                           .written = dnv_written, .read = dnv_read,
                           .cleaned = dnv_cleaned, .removed = chain_drop,
                           .replaced = dnv_replaced, .victim = dnv_victim,
-                          .follows = dnv_follows));
+                          .follows = dnv_follows, .fits = dnv_fits));

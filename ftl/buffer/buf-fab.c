@@ -76,10 +76,23 @@ static uint32_t fab_victim(VssdView *v)
                          : v->list->oldest(v, gs->list[gs->most].tail);
 }
 
+/* No list after `most` holds a group; `most` has one. */
+static bool fab_fits(VssdView *v)
+{
+    const Groups *gs = v->state;
+    uint32_t most = gs->n_lists - 1;
+
+    while (most > 0 && gs->list[most].head == VSSD_NONE) {
+        most--;
+    }
+    return most == gs->most && gs->list[0].head == VSSD_NONE && groups_fit(v);
+}
+
 BUFFER_POLICY(fab, "fab",
               "a cache that gives up the block of which it holds most, whole",
               .state_bytes = fab_bytes, .init = fab_init, .check = fab_ok,
               BUFFER_PART(.slot_bytes = GROUP_OVERHEAD, .lists = group_lists,
                           .insert = fab_insert, .written = fab_changed,
                           .read = fab_changed, .removed = fab_changed,
-                          .victim = fab_victim, .follows = group_follower));
+                          .victim = fab_victim, .follows = group_follower,
+                          .fits = fab_fits));

@@ -62,3 +62,17 @@ bool groups_ok(const Groups *gs, const VssdShape *s, uint32_t n_lists)
     }
     return seen == listed;
 }
+
+/* A group is in a list if the buffer has units of it. */
+bool groups_fit(VssdView *v)
+{
+    const Groups *gs = v->state;
+    uint32_t n = group_lists(v->shape);
+
+    for (uint32_t g = 0; g < n; g++) {
+        if ((groups_first(gs)[g].list > 0) != (v->list->count(v, g) > 0)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -81,5 +81,6 @@ uint32_t group_follower(VssdView *v, uint64_t unit);
 size_t groups_bytes(const VssdShape *s, uint32_t n_lists);
 void groups_init(Groups *gs, uint32_t n_lists);
 bool groups_ok(const Groups *gs, const VssdShape *s, uint32_t n_lists);
+bool groups_fit(VssdView *v);
 
 #endif

@@ -287,3 +287,11 @@ void cache_early_sent(Ssd *ssd)
         ssd->buffer->policy->early_sent(&o->view);
     }
 }
+
+bool cache_fits(Ssd *ssd)
+{
+    Outside *o = outside(ssd);
+
+    return !ssd->buffer->policy->fits || !outside_works(o) ||
+           (ssd->buffer->policy->fits(&o->view) && outside_works(o));
+}

@@ -38,4 +38,7 @@ uint32_t cache_follower(Ssd *ssd, uint64_t lpn);
 uint32_t cache_early(Ssd *ssd);
 void cache_early_sent(Ssd *ssd);
 
+/* Does the policy's state belong to the slots that are listed? */
+bool cache_fits(Ssd *ssd);
+
 #endif

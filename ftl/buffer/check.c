@@ -2,6 +2,7 @@
 /*
  * check.c - the members of buffer/ (Component.check).
  */
+#include "buffer/buf-order.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/life.h"
 #include "buffer/slots.h"
@@ -151,6 +152,7 @@ static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
     CHECK(listed == n->listed && listed == b->n_listed,
           "the policy lists %u slots of %u, %u counted", listed, n->listed,
           b->n_listed);
+    CHECK(cache_fits((Ssd *)ssd), "the policy of the buffer knows other slots");
     return true;
 }
 

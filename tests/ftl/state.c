@@ -20,6 +20,7 @@
 #include "component.h"
 #include "journal/journal-internal.h"
 #include "media/media-internal.h"
+#include "outside.h"
 #include "placement/placement-internal.h"
 #include "ref.h"
 #include "ssd-internal.h"
@@ -206,6 +207,25 @@ static void test_policies(void)
         g_assert_cmpmem(bytes->data, bytes->len, again->data, again->len);
         ssd_destroy(clone);
         ssd_destroy(ssd);
+        ref_free(r);
+    }
+}
+
+/* What a policy keeps of its own is right for an empty buffer, not for this. */
+static void test_other_slots(void)
+{
+    static const char *const policies[] = {"fab", "bplru", "clock-dnv"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(policies); i++) {
+        g_autofree char *all = g_strdup_printf(
+            "buffer.policy=%s;nand.blocks=60;buffer.block=32KiB", policies[i]);
+        Ref *r = used(all);
+        g_autoptr(GByteArray) bytes = NULL;
+
+        outside_reset(r->ssd->outside[VSSD_POLICY_BUFFER]);
+        bytes = saved(r->ssd);
+        must_refuse(r->ssd->cfg, bytes,
+                    "the policy of the buffer knows other slots");
         ref_free(r);
     }
 }
@@ -754,6 +774,7 @@ int main(int argc, char **argv)
     g_test_add_func("/state/gap", test_gap);
     g_test_add_func("/state/options", test_options);
     g_test_add_func("/state/policies", test_policies);
+    g_test_add_func("/state/other-slots", test_other_slots);
     g_test_add_func("/state/sparse", test_sparse);
     g_test_add_func("/state/busy", test_busy);
     g_test_add_func("/state/damage", test_damage);

@@ -304,14 +304,15 @@ _ITEM = "void(VssdView *, uint32_t)"
 class BufferPolicy(Policy):
     """victim(view); optional: insert(view, slot), written(view, slot), read(view, slot),
     `cleaned(view, slot)`, removed(view, slot), replaced(view, old, new),
-    follows(view, unit), early(view), early_sent(view)."""
+    follows(view, unit), early(view), early_sent(view), fits(view)."""
 
     kind, struct, view = "buffer", "VssdBufferPolicy", ListView
     hooks = {"insert": _ITEM, "written": _ITEM, "read": _ITEM, "cleaned": _ITEM,
              "removed": _ITEM, "replaced": "void(VssdView *, uint32_t, uint32_t)",
              "victim": "uint32_t(VssdView *)",
              "follows": "uint32_t(VssdView *, uint64_t)",
-             "early": "uint32_t(VssdView *)", "early_sent": "void(VssdView *)"}
+             "early": "uint32_t(VssdView *)", "early_sent": "void(VssdView *)",
+             "fits": "bool(VssdView *)"}
     writes_only = False
     slot_bytes = 0
 
