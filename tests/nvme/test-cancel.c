@@ -97,10 +97,94 @@ static void test_effect(void)
     g_assert_cmpuint(deferred, ==, 8);
 }
 
+/* Sends four reads of namespace 1 and three of 2, and waits for so long; then how
+ * many end as aborted, by namespace, and what Cancel says. */
+static void both(uint32_t nsid, uint64_t wait_ns, unsigned n[3],
+                 unsigned *deferred)
+{
+    Host *h = host_new(&(HostOptions){.set = "host.firmware=50us;host.cores=1",
+                                      .namespaces = "2M;rest"});
+    NvmeSqe sqe;
+
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    for (unsigned i = 0; i < 7; i++) {
+        sqe = host_rw(h, NVME_IO_READ, i, 1, HOST_DATA);
+        sqe.dw[1] = i < 4 ? 1 : 2;
+        sqe.dw[0] |= (0x1000U * sqe.dw[1] + i) << 16;
+        host_put(h, 1, &sqe);
+    }
+    host_ring(h, 1);
+    nvme_run(h->ctrl, h->now_ns);
+    h->now_ns += wait_ns;
+    nvme_run(h->ctrl, h->now_ns);
+    sqe = cancel(1, 0xffff, 1);
+    sqe.dw[1] = nsid;
+    host_send(h, 1, &sqe);
+    n[1] = n[2] = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        HostCqe c = host_wait(h, 1);
+
+        if (c.cid == 0x7777) {
+            g_assert_cmphex(c.status, ==, 0);
+            *deferred = c.dw0 >> 16;
+        } else {
+            n[c.cid >> 12] += host_code(c.status) == NVME_SC_ABORT_REQUESTED;
+        }
+    }
+    host_free(h);
+}
+
+/* Commands of other namespaces go on, and so do those that the drive has begun,
+ * which Cancel does not count. */
+static void test_namespaces(void)
+{
+    unsigned n[3];
+    unsigned deferred = 99;
+
+    both(1, 0, n, &deferred);
+    g_assert_true(n[1] == 4 && n[2] == 0 && deferred == 4);
+    both(2, 0, n, &deferred);
+    g_assert_true(n[1] == 0 && n[2] == 3 && deferred == 3);
+    both(NVME_NSID_ALL, 0, n, &deferred);
+    g_assert_true(n[1] == 4 && n[2] == 3 && deferred == 7);
+    both(NVME_NSID_ALL, 125000, n, &deferred);
+    g_assert_cmpuint(n[1] + n[2], <, 7);
+    g_assert_cmpuint(n[1] + n[2], >, 2);
+    g_assert_cmpuint(deferred, ==, n[1] + n[2]);
+}
+
+/* What one Cancel has aborted the next one does not count. */
+static void test_twice(void)
+{
+    Host *h = ready("host.firmware=50us;host.cores=1");
+    NvmeSqe sqe;
+
+    for (unsigned i = 0; i < 4; i++) {
+        sqe = host_rw(h, NVME_IO_READ, i, 1, HOST_DATA);
+        sqe.dw[0] |= (0x1000U + i) << 16;
+        host_put(h, 1, &sqe);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        sqe = cancel(1, 0xffff, 1);
+        sqe.dw[0] -= i << 16;
+        host_put(h, 1, &sqe);
+    }
+    host_ring(h, 1);
+    for (unsigned i = 0; i < 6; i++) {
+        HostCqe c = host_wait(h, 1);
+
+        g_assert_cmphex(c.dw0, ==, c.cid == 0x7777 ? 4U << 16 : 0);
+    }
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/cancel/fields", test_fields);
     g_test_add_func("/nvme/cancel/effect", test_effect);
+    g_test_add_func("/nvme/cancel/namespaces", test_namespaces);
+    g_test_add_func("/nvme/cancel/twice", test_twice);
     return g_test_run();
 }

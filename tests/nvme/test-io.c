@@ -366,6 +366,30 @@ static void test_prp_scattered(void)
     host_free(h);
 }
 
+/* Lists that end with their page, of whole pages and of a part: the last entry is
+ * one like the others.  What it would point to is no list. */
+static void test_prp_full_list(void)
+{
+    Host *h = ready(&(HostOptions){ .mdts = 10 });
+
+    for (unsigned n = 2; n <= 256; n *= 2) { /* entries */
+        for (unsigned less = 0; less < 2; less++) {
+            uint64_t list = HOST_LISTS + 4096 - 8 * n;
+            NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, 0, 8 * (n + 1) - less,
+                                  HOST_DATA);
+
+            memset(h->ram + HOST_DATA, 0x11, (n + 2) * 4096);
+            put_le64(h->ram + HOST_LISTS + 4096, 0x1111);
+            for (unsigned i = 0; i < n; i++) {
+                put_le64(h->ram + list + 8 * i, HOST_DATA + 4096 * (i + 1));
+            }
+            sqe.dw[8] = (uint32_t)list;
+            g_assert_cmphex(do_code(h, &sqe), ==, 0);
+        }
+    }
+    host_free(h);
+}
+
 static void test_prp_bad(void)
 {
     Host *h = ready(&(HostOptions){ .mdts = 10 });
@@ -1038,6 +1062,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/io/compare", test_compare);
     g_test_add_func("/nvme/io/prp/shapes", test_prp_shapes);
     g_test_add_func("/nvme/io/prp/scattered", test_prp_scattered);
+    g_test_add_func("/nvme/io/prp/full-list", test_prp_full_list);
     g_test_add_func("/nvme/io/prp/bad", test_prp_bad);
     g_test_add_func("/nvme/io/prp/large-pages", test_large_pages);
     g_test_add_func("/nvme/io/changing-memory", test_changing_memory);
