@@ -43,8 +43,7 @@ struct Timeline {
 
 static uint64_t instant_ns(const Timeline *t, uint64_t ps)
 {
-    return ps < t->begin_ps ? 0
-                            : t->before_ns + (ps - t->begin_ps) / PS_PER_NS;
+    return ps < t->begin_ps ? 0 : t->before_ns + (ps - t->begin_ps) / PS_PER_NS;
 }
 
 static uint64_t now_ns(const Timeline *t)

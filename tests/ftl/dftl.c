@@ -378,6 +378,41 @@ static void test_parts(void)
     ref_free(r);
 }
 
+/* Where lookups go on, the entries behind them come with the part that was
+ * read: two here, not beyond that part, nor beyond the drive. */
+static void test_prefetch(void)
+{
+    static const struct {
+        uint32_t unit;
+        bool hit;
+    } row[] = {
+        {5, false},
+        {6, false},
+        {7, true},
+        {8, true},
+        {9, false},
+        {11, true},
+        {20, false},
+        {21, false},
+        {22, true}, /* 20 brought none */
+        {PER_PAGE - 2, false},
+        {PER_PAGE - 1, false},
+        {PER_PAGE, false},
+    };
+    Ref *r = ref_new(ref_config(EIGHT "ftl.map_prefetch=2"), true);
+
+    for (size_t i = 0; i < G_N_ELEMENTS(row); i++) {
+        uint64_t hits = map_stat(r, "hits");
+
+        read_unit(r, row[i].unit);
+        g_assert_cmpuint(map_stat(r, "hits") - hits, ==, row[i].hit);
+    }
+    read_unit(r, (uint32_t)r->n_units - 2);
+    read_unit(r, (uint32_t)r->n_units - 1);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* ---- hit ratios ---------------------------------------------------------- */
 
 static double miss_ratio(Ref *r)
@@ -644,6 +679,7 @@ int main(int argc, char **argv)
     g_test_add_func("/dftl/shared-read", test_shared_read);
     g_test_add_func("/dftl/trim", test_trim);
     g_test_add_func("/dftl/parts", test_parts);
+    g_test_add_func("/dftl/prefetch", test_prefetch);
     g_test_add_func("/dftl/sequential", test_sequential);
     g_test_add_func("/dftl/uniform", test_uniform);
     g_test_add_func("/dftl/cleaning", test_cleaning);

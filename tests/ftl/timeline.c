@@ -2,8 +2,8 @@
 /*
  * timeline.c - the events of a timeline, one by one: their tracks, instants and
  * numbers, the window, the ring; and what a test of the file
- * (tests/scripts/test_timeline.py) cannot reach: power cuts, a clock that is set
- * back, an operation log beside it.
+ * (tests/scripts/test_timeline.py) cannot reach: power cuts, a clock that is
+ * set back, an operation log beside it.
  *
  * Times are those of ref-times.h.
  */
@@ -486,12 +486,11 @@ static void test_operations(Fixture *f, gconstpointer data)
             if (e->name == TIMELINE_NAME_NAND_READ) {
                 planes |= 1U << number_of(&s, e);
                 g_assert_cmpstr(group_of(&s, e), ==, "dies");
+                g_assert_cmpuint(number_of(&s, item(&s, TIMELINE_NAME_OUT, 0)),
+                                 ==, number_of(&s, e) / 2);
                 g_assert_cmpuint(
-                    number_of(&s, item(&s, TIMELINE_NAME_OUT, 0)), ==,
-                    number_of(&s, e) / 2);
-                g_assert_cmpuint(e->arg[TIMELINE_ARG_COMMAND], ==,
-                                 item(&s, TIMELINE_NAME_READ, 0)
-                                     ->arg[TIMELINE_ARG_COMMAND]);
+                    e->arg[TIMELINE_ARG_COMMAND], ==,
+                    item(&s, TIMELINE_NAME_READ, 0)->arg[TIMELINE_ARG_COMMAND]);
             } else if (e->name == TIMELINE_NAME_OUT ||
                        e->name == TIMELINE_NAME_IN) {
                 g_assert_cmpstr(group_of(&s, e), ==, "channels");
@@ -594,10 +593,10 @@ static void test_window(Fixture *f, gconstpointer data)
         unsigned n;
     } window[] = {
         {0, 0, 3},
-        {1000, 1, 1},           /* within the first read */
-        {1000, 10000000, 2},    /* to the instant of the second */
+        {1000, 1, 1},        /* within the first read */
+        {1000, 10000000, 2}, /* to the instant of the second */
         {1000, 10000000 - 1000, 1},
-        {F + L + 1, 1000, 0},   /* between them */
+        {F + L + 1, 1000, 0}, /* between them */
         {F + L, 1000, 1},
         {10000000 + 1, 0, 2},
     };
@@ -702,6 +701,28 @@ static void test_victims(Fixture *f, gconstpointer data)
         with_units += e->arg[TIMELINE_ARG_VALID] > 0;
     }
     g_assert_cmpuint(with_units, >, 0);
+    g_assert_nonnull(counted(&s, "free blocks", n)); /* as operations begin */
+    story_free(&s);
+}
+
+/* The clock is set back by less than the timeline's begin. */
+static void test_rebase_before(Fixture *f, gconstpointer data)
+{
+    SsdTimelineOptions o = all_options();
+    uint64_t by_ns;
+    Story s;
+
+    g_assert_true(ssd_timeline_close(f->ssd, NULL));
+    f->now_ns += 5000000000;
+    once(f, SSD_OP_READ, 0);
+    g_assert_true(ssd_timeline_open(f->ssd, f->path, &o, NULL));
+    by_ns = ssd_rebase_most_ns(f->ssd) / 2;
+    g_assert_true(ssd_rebase(f->ssd, by_ns));
+    f->now_ns += 1000;
+    f->now_ns -= by_ns;
+    once(f, SSD_OP_READ, 0);
+    s = told(f);
+    same_slice(item(&s, TIMELINE_NAME_READ, 0), 1000, F + L);
     story_free(&s);
 }
 
@@ -725,5 +746,6 @@ int main(int argc, char **argv)
     ADD("window", test_window);
     ADD("ring", test_ring);
     ADD_ON("victims", TIGHT, test_victims);
+    ADD("rebase/before", test_rebase_before);
     return g_test_run();
 }

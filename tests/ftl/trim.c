@@ -251,6 +251,40 @@ static void test_under_way(void)
     }
 }
 
+/* A TRIM that has passed a range ends though a later one begins again there. */
+static void test_behind(void)
+{
+    Ssd *ssd = kind_of_drive(0);
+    uint64_t n = ssd_info(ssd)->nblocks;
+    SsdCompletion done[2];
+    unsigned got = 0;
+
+    g_assert_cmpint(ssd_preload(ssd, 0, n), ==, 0);
+    submit(ssd, 0, 1, SSD_OP_TRIM, 0, n);
+    while (ssd_mapped(ssd, 0, NULL) || ssd_now_ns(ssd) < 100000) {
+        ssd_advance(ssd, ssd_next_event_ns(ssd), NULL, 0);
+    }
+    submit(ssd, ssd_now_ns(ssd), 2, SSD_OP_WRITE, 0, 8);
+    submit(ssd, ssd_now_ns(ssd), 3, SSD_OP_WRITE, 1024, 8);
+    for (unsigned i = 0; i < 2;) {
+        i += (unsigned)ssd_advance(ssd, ssd_next_event_ns(ssd), done, 1);
+    }
+    g_assert_cmpuint(done[0].tag, ==, 3);
+    submit(ssd, ssd_now_ns(ssd), 4, SSD_OP_TRIM, 0, 2048);
+    for (unsigned i = 0; i < 10000 && got < 2; i++) {
+        uint64_t next_ns = ssd_next_event_ns(ssd);
+
+        if (ssd_advance(ssd, MAX(next_ns, ssd_now_ns(ssd)), &done[got], 1)) {
+            got += done[got].tag == 1 || done[got].tag == 4;
+        }
+    }
+    g_assert_cmpuint(got, ==, 2);
+    g_assert_cmpuint(done[0].tag, ==, 1);
+    g_assert_false(ssd_mapped(ssd, 0, NULL) || ssd_mapped(ssd, 1024, NULL));
+    check(ssd);
+    ssd_destroy(ssd);
+}
+
 /* A copy of the drive goes on in the same way. */
 static void test_clone(void)
 {
@@ -304,6 +338,7 @@ int main(int argc, char **argv)
     g_test_add_func("/trim/full", test_full);
     g_test_add_func("/trim/small", test_small);
     g_test_add_func("/trim/under-way", test_under_way);
+    g_test_add_func("/trim/behind", test_behind);
     g_test_add_func("/trim/clone", test_clone);
     g_test_add_func("/trim/power", test_power);
     return g_test_run();

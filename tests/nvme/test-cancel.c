@@ -97,8 +97,8 @@ static void test_effect(void)
     g_assert_cmpuint(deferred, ==, 8);
 }
 
-/* Sends four reads of namespace 1 and three of 2, and waits for so long; then how
- * many end as aborted, by namespace, and what Cancel says. */
+/* Sends four reads of namespace 1 and three of 2, and waits for so long; then
+ * how many end as aborted, by namespace, and what Cancel says. */
 static void both(uint32_t nsid, uint64_t wait_ns, unsigned n[3],
                  unsigned *deferred)
 {

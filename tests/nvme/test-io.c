@@ -366,17 +366,17 @@ static void test_prp_scattered(void)
     host_free(h);
 }
 
-/* Lists that end with their page, of whole pages and of a part: the last entry is
- * one like the others.  What it would point to is no list. */
+/* Lists that end with their page, of whole pages and of a part: the last entry
+ * is one like the others.  What it would point to is no list. */
 static void test_prp_full_list(void)
 {
-    Host *h = ready(&(HostOptions){ .mdts = 10 });
+    Host *h = ready(&(HostOptions){.mdts = 10});
 
     for (unsigned n = 2; n <= 256; n *= 2) { /* entries */
         for (unsigned less = 0; less < 2; less++) {
             uint64_t list = HOST_LISTS + 4096 - 8 * n;
-            NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, 0, 8 * (n + 1) - less,
-                                  HOST_DATA);
+            NvmeSqe sqe =
+                host_rw(h, NVME_IO_WRITE, 0, 8 * (n + 1) - less, HOST_DATA);
 
             memset(h->ram + HOST_DATA, 0x11, (n + 2) * 4096);
             put_le64(h->ram + HOST_LISTS + 4096, 0x1111);

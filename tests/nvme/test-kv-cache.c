@@ -336,9 +336,9 @@ static void test_next_fit(void)
     took(&s, 50, 101, 50);
     kv_space_give_back(&s, (KvExtent){10, 5});
     took(&s, 40, 151, 40);
-    took(&s, 40, 191, 9);  /* to the end */
-    took(&s, 3, 10, 3);    /* from the start */
-    took(&s, 9, 13, 2);    /* up to what is used */
+    took(&s, 40, 191, 9); /* to the end */
+    took(&s, 3, 10, 3);   /* from the start */
+    took(&s, 9, 13, 2);   /* up to what is used */
     g_assert_cmpuint(s.n_free, ==, 0);
     g_assert_false(kv_space_take(&s, 1, &e));
     kv_space_give_back(&s, (KvExtent){130, 1});

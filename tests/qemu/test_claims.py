@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 
-from machine import Machine
 from page_claims import table
+
+from machine import Machine
 
 
 def test_no_such_property() -> None:
