@@ -92,7 +92,8 @@ typedef struct Wait {
     WaitNode node[N_WAIT_HEAPS];
 } Wait;
 
-/* By block: the lists; and the first read that something is in the way of. */
+/* By block: the lists; and the first read that something is in the way of,
+ * behind which the block's other reads wait. */
 typedef struct WaitBlock {
     uint32_t head[N_BLOCK_LISTS];
     uint32_t held;
@@ -212,6 +213,26 @@ uint32_t nand_rated_cycles(const Nand *n, uint32_t block);
 bool nand_slc_check(const Nand *n);
 
 /* ---- nand-queue.c -------------------------------------------------------- */
+
+/* Are the two pages, of the same block, of one word line? */
+static inline bool nand_same_word_line(const Nand *n, const NandOp *a,
+                                       const NandOp *b)
+{
+    uint32_t pages =
+        nand_block_is_slc(&n->geo, a->block) ? 1 : n->timing.n_page_types;
+
+    return nand_page_in_block(&n->geo, a->ppa.page) / pages ==
+           nand_page_in_block(&n->geo, b->ppa.page) / pages;
+}
+
+/* May reads go before programs of other word lines of their block?  In an array
+ * that can suspend programs a read of any page may follow, but of the word line
+ * that is being programmed. */
+static inline bool nand_reads_pass(const Nand *n)
+{
+    return n->cfg.suspend == NAND_SUSPEND_PROGRAM ||
+           n->cfg.suspend == NAND_SUSPEND_BOTH;
+}
 
 void nand_queue_init(Nand *n);
 void nand_queue_destroy(Nand *n);

@@ -23,6 +23,10 @@ static bool may_overtake(const Nand *n, const NandOp *b, const NandOp *a)
     if (a->kind == NAND_READ && b->kind == NAND_READ) {
         return true;
     }
+    if (b->kind == NAND_READ && a->kind == NAND_PROGRAM && nand_reads_pass(n) &&
+        a->block == b->block) {
+        return !nand_same_word_line(n, a, b);
+    }
     return !touches(n, a, b->block) && !touches(n, b, a->block);
 }
 
@@ -58,7 +62,7 @@ static Waiting waiting(const Nand *n, uint32_t unit)
 }
 
 /* The first of those before k that k must not overtake; k if none. */
-static uint32_t in_the_way(const Nand *n, const Waiting *w, uint32_t k)
+static uint32_t before(const Nand *n, const Waiting *w, uint32_t k)
 {
     for (uint32_t i = 0; i < k; i++) {
         if (!may_overtake(n, &n->op[w->op[k]], &n->op[w->op[i]])) {
@@ -66,6 +70,22 @@ static uint32_t in_the_way(const Nand *n, const Waiting *w, uint32_t k)
         }
     }
     return k;
+}
+
+/* The same; but a read stays behind the block's reads that cannot go. */
+static uint32_t in_the_way(const Nand *n, const Waiting *w, uint32_t k)
+{
+    const NandOp *op = &n->op[w->op[k]];
+
+    for (uint32_t r = 0; op->kind == NAND_READ && r < k; r++) {
+        const NandOp *other = &n->op[w->op[r]];
+
+        if (other->kind == NAND_READ && other->block == op->block &&
+            before(n, w, r) != r) {
+            return before(n, w, r);
+        }
+    }
+    return before(n, w, k);
 }
 
 static bool ready(const Nand *n, const Waiting *w, uint32_t k)

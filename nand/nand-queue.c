@@ -177,18 +177,44 @@ static uint32_t sooner(const Nand *n, uint32_t best, uint32_t head)
 }
 
 /*
+ * Of the operations that change the read's block the first one that it must not
+ * overtake; EMPTY: there is none.  Reads of a block that pass programs keep
+ * behind one that cannot, so that those that wait are the last ones of the
+ * list.
+ */
+static uint32_t change_in_the_way(const Nand *n, const WaitBlock *b, uint32_t i)
+{
+    uint32_t k = b->head[WAIT_OTHERS];
+
+    if (!nand_reads_pass(n)) {
+        return k;
+    }
+    if (b->held != EMPTY && order(n, b->held) < order(n, i)) {
+        i = b->held;
+    }
+    while (k != EMPTY && order(n, k) < order(n, i) &&
+           n->op[k - 1].kind == NAND_PROGRAM &&
+           !nand_same_word_line(n, &n->op[k - 1], &n->op[i - 1])) {
+        k = link_of(n, WAIT_OTHERS, k)->next;
+    }
+    return k;
+}
+
+/*
  * The first waiting operation that must not be overtaken by i; i if none. Reads
- * may change places.  Others keep their order on the block that they change,
+ * may change places, and may pass programs of other word lines
+ * (nand_reads_pass()).  Others keep their order on the block that they change,
  * and so does a copyback with changes of the block that it reads.
  */
 static uint32_t first_in_the_way(const Nand *n, uint32_t i)
 {
     const NandOp *op = &n->op[i - 1];
     const WaitBlock *b = &n->wait_block[op->block];
-    uint32_t best = sooner(n, sooner(n, i, b->head[WAIT_OTHERS]),
-                           b->head[WAIT_SOURCES]);
+    bool reads = op->kind == NAND_READ;
+    uint32_t change = reads ? change_in_the_way(n, b, i) : b->head[WAIT_OTHERS];
+    uint32_t best = sooner(n, sooner(n, i, change), b->head[WAIT_SOURCES]);
 
-    if (op->kind != NAND_READ) {
+    if (!reads) {
         best = sooner(n, best, b->head[WAIT_READS]);
     }
     if (op->kind == NAND_COPYBACK) {

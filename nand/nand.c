@@ -255,6 +255,35 @@ static bool overdue(const Nand *n, const Unit *u, uint64_t now_ps)
     return now_ps - n->op[u->suspended].mark_ps > n->cfg.write_deadline_ps;
 }
 
+/* Does a member of the group change the cells that the read needs? */
+static bool changes_cells_of(const Nand *n, uint32_t leader, const NandOp *read)
+{
+    for (uint32_t i = leader; i != NONE; i = n->op[i].next_joined) {
+        const NandOp *op = &n->op[i];
+
+        if (op->kind != NAND_READ && op->block == read->block &&
+            (op->kind == NAND_ERASE || nand_same_word_line(n, op, read))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A read that may run beside what the array does or has suspended, and what is
+ * loaded behind it.  One of the same cells waits, and with it the reads behind
+ * it: their data is not in the cells yet, so owners seldom ask. */
+static uint32_t read_beside(const Nand *n, const Unit *u)
+{
+    uint32_t i = nand_pick_read(n, u);
+
+    if (i != NONE && (changes_cells_of(n, u->array, &n->op[i]) ||
+                      changes_cells_of(n, u->suspended, &n->op[i]) ||
+                      changes_cells_of(n, u->loading, &n->op[i]))) {
+        return NONE;
+    }
+    return i;
+}
+
 /* The array is free: the loaded program, a waiting operation, or the one that
  * was suspended, which goes before the program that was loaded behind it. true:
  * something was started. */
@@ -272,7 +301,7 @@ static bool fill_array(Nand *n, Unit *u, uint64_t now_ps)
     }
     i = u->suspended == NONE ? nand_pick(n, u, now_ps) : NONE;
     if (u->suspended != NONE && !overdue(n, u, now_ps)) {
-        i = nand_pick_read(n, u);
+        i = read_beside(n, u);
     }
     if (i == NONE) {
         if (u->suspended == NONE || u->out != NONE) {
@@ -311,7 +340,7 @@ static uint32_t next_of_unit(const Nand *n, const Unit *u, uint64_t now_ps)
     if (u->suspended == NONE) {
         return nand_pick(n, u, now_ps);
     }
-    return overdue(n, u, now_ps) ? NONE : nand_pick_read(n, u);
+    return overdue(n, u, now_ps) ? NONE : read_beside(n, u);
 }
 
 /* With nand.async_reads, while the array neither programs nor erases: start the
@@ -374,7 +403,7 @@ static void try_suspend(Nand *n, uint32_t unit, uint64_t now_ps)
 
     invariant(unit < n->n_units);
     if (n->cfg.suspend == NAND_SUSPEND_OFF || u->array == NONE ||
-        u->suspended != NONE || nand_pick_read(n, u) == NONE) {
+        u->suspended != NONE || read_beside(n, u) == NONE) {
         return;
     }
     op = &n->op[u->array];

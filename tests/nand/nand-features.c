@@ -434,6 +434,57 @@ static void test_suspend_for_host(void)
     finish(r);
 }
 
+/* A read of the block that is being programmed suspends the program, and goes
+ * before another one that waits for the block. */
+static void test_suspend_same_block(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.suspend_limit=4");
+    const uint64_t t = 200000;
+    uint64_t read_end = t + 20000 + C + TR + X;
+    uint64_t end = C + X + TPROG + (read_end - t) + 10000;
+
+    r->check = true;
+    rig_preload(r, 0, 0, 1);
+    for (uint32_t i = 1; i < 3; i++) {
+        rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, i), PAGE);
+    }
+    rig_run(r, t);
+    rig_submit(r, t, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), read_end);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 1), end);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 2), end + C + X + TPROG);
+    finish(r);
+}
+
+/* A read of the word line that is being programmed, or that is to be, waits. */
+static void test_suspend_same_word_line(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.suspend_limit=4;nand.cell=mlc;"
+                              "nand.schedule=read-first");
+    const uint64_t t = 200000;
+    uint64_t end = C + X + TPROG;
+
+    r->check = true;
+    rig_preload(r, 0, 0, 1);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 1), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 2), PAGE);
+    rig_run(r, t);
+    rig_submit(r, t, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 1), end);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), end + C + TR + X);
+    rig_submit(r, r->now_ps / PS_PER_NS, NAND_PROGRAM, rig_page(r, 0, 0, 3),
+               PAGE);
+    rig_submit(r, r->now_ps / PS_PER_NS, NAND_READ, rig_page(r, 0, 0, 3), PAGE);
+    rig_run_all(r);
+    g_assert_cmpuint(done_ps(r, NAND_READ, rig_page(r, 0, 0, 3)), ==,
+                     done_ps(r, NAND_PROGRAM, rig_page(r, 0, 0, 3)) +
+                         (C + TR + X) * PS_PER_NS);
+    g_assert_cmpuint(nand_stats(r->nand)->suspends, ==, 0);
+    finish(r);
+}
+
 /* Cache program: the one in the array stops for the read, the one that has been
  * loaded behind it stays in the die and follows. */
 static void test_suspend_cache_program(void)
@@ -603,6 +654,9 @@ int main(int argc, char **argv)
     g_test_add_func("/features/suspend/not-worth", test_suspend_not_worth);
     g_test_add_func("/features/suspend/kind", test_suspend_kind);
     g_test_add_func("/features/suspend/for-host", test_suspend_for_host);
+    g_test_add_func("/features/suspend/same-block", test_suspend_same_block);
+    g_test_add_func("/features/suspend/same-word-line",
+                    test_suspend_same_word_line);
     g_test_add_func("/features/suspend/cache-program",
                     test_suspend_cache_program);
     g_test_add_func("/features/suspend/while-loading",
