@@ -284,6 +284,8 @@ static uint32_t read_beside(const Nand *n, const Unit *u)
     return i;
 }
 
+static void try_suspend(Nand *n, uint32_t unit, uint64_t now_ps);
+
 /* The array is free: the loaded program, a waiting operation, or the one that
  * was suspended, which goes before the program that was loaded behind it. true:
  * something was started. */
@@ -296,6 +298,7 @@ static bool fill_array(Nand *n, Unit *u, uint64_t now_ps)
         u->loading = NONE;
         if (n->op[u->array].phase == PHASE_LOADED) {
             nand_cell_start(n, u->array, NAND_CBSY_PS, now_ps);
+            try_suspend(n, n->op[u->array].unit, now_ps);
         }
         return true;
     }

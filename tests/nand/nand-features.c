@@ -485,6 +485,30 @@ static void test_suspend_same_word_line(void)
     finish(r);
 }
 
+/* A read comes too late to suspend the program in the array; it suspends the
+ * one that was loaded behind it. */
+static void test_suspend_loaded(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.cache_program=on");
+    uint64_t end = C + X + TPROG;
+    uint64_t read_end = end + 50000 + 20000 + C + TR + X;
+
+    r->check = true;
+    rig_preload(r, 1, 0, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, i), PAGE);
+    }
+    rig_run(r, end - 20000);
+    rig_submit(r, end - 20000, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), end);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 0), read_end);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 1),
+                read_end + TCBSY + TPROG - 50000 + 10000);
+    g_assert_cmpuint(nand_stats(r->nand)->suspends, ==, 1);
+    finish(r);
+}
+
 /* Cache program: the one in the array stops for the read, the one that has been
  * loaded behind it stays in the die and follows. */
 static void test_suspend_cache_program(void)
@@ -657,6 +681,7 @@ int main(int argc, char **argv)
     g_test_add_func("/features/suspend/same-block", test_suspend_same_block);
     g_test_add_func("/features/suspend/same-word-line",
                     test_suspend_same_word_line);
+    g_test_add_func("/features/suspend/loaded", test_suspend_loaded);
     g_test_add_func("/features/suspend/cache-program",
                     test_suspend_cache_program);
     g_test_add_func("/features/suspend/while-loading",
