@@ -178,7 +178,8 @@ def _array(d: Drive) -> dict[str, str]:
         "one_shot": "on", "multi_plane": "on", "independent_reads": "on",
         "cache_read": "on", "cache_program": "on",
         "schedule": "read-first-deadline", "suspend": "both",
-        "suspend_time": "80us", "suspend_limit": "16",
+        "suspend_time": "80us", "suspend_min_run": "150us",
+        "suspend_limit": "16",
     }
 
 
