@@ -102,6 +102,10 @@ typedef struct SsdLayout {
     uint32_t set_planes;   /* planes whose blocks make superblocks, one of each;
                               1: each block is one by itself (superblock.c) */
     bool whole_rows;       /* superblock.row: a row is the unit of programs */
+    uint32_t deal_rows;    /* rows that consecutive units of a stream are laid
+                              over, at most; 0: they fill one after the other.
+                              A row is one plane without superblock.row */
+    bool deal_waits;       /* until there are units for all of them */
     uint64_t slc_handles;  /* streams of a group that use the SLC cache, as
                               bits (ftl.slc_streams) */
     bool slc_some;         /* not all of them do */

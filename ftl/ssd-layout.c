@@ -150,6 +150,26 @@ static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
                           ((l->n_map_pages + l->n_planes - 1) / l->n_planes);
 }
 
+/* A one-shot program takes several pages of a plane.  Consecutive pages of a
+ * stream go to as many dies as there are, as long as the rows that are filled
+ * side by side take at most half of the buffer.  Where data in the buffer is
+ * safe, they wait for each other. */
+static void layout_deal(const SsdConfig *cfg, SsdLayout *l)
+{
+    uint32_t planes = l->whole_rows ? l->row_planes : 1;
+    uint64_t row_units =
+        (uint64_t)(l->whole_rows ? l->row_pages : 1) * l->units_per_program;
+    uint64_t most = l->n_slots / 2 / l->n_streams / row_units;
+
+    if (l->pages_per_program == 1 || !ssd_alloc_in_rows(cfg->alloc) ||
+        ssd_map_least_logs(cfg->mapper) > 0) {
+        return;
+    }
+    l->deal_rows = (uint32_t)MIN(l->group_planes / planes, most);
+    l->deal_waits =
+        cfg->plp && cfg->nand.slc_blocks == 0 && cfg->slc_dynamic_ppm == 0;
+}
+
 static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                      GError **error)
 {
@@ -275,6 +295,7 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     share_blocks = (l->share_units + l->meta_share_units + l->data_units - 1) /
                    l->data_units;
     layout_streams(cfg, l);
+    layout_deal(cfg, l);
     layout_saved(cfg, l);
     blocks -= MIN(blocks, l->saved_blocks);
     if (ssd_map_least_logs(cfg->mapper) > 0) {

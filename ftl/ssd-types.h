@@ -61,6 +61,8 @@ typedef struct StreamQueue {
                             wait for a full page, and the others */
     uint32_t n_victims;  /* of those due, victims and due for no other reason */
     uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
+    uint32_t n_dealt;    /* of the fresh ones, the first, that are in the order
+                            of their rows (buffer/deal.c) */
 } StreamQueue;
 
 /* Pages that must be programmed again, because their program failed. */

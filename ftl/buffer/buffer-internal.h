@@ -160,6 +160,8 @@ typedef struct Buffer {
     bool tick_armed;
     OF_BUFFER RowWait *row_wait; /* by stream: write-rows.c; NULL without
                                     superblock.row, and for a cache */
+    OF_BUFFER uint32_t *deal;    /* deal.c: slots that it puts in order; NULL if
+                                    it does not */
     OF_BUFFER Slot *
         kept; /* without power, buffer.plp: the former contents of the buffer */
     uint32_t n_kept;

@@ -202,7 +202,8 @@ static bool check_streams(const Ssd *ssd, const SlotCount *slots,
               "stream %u: %u dirty slots, but the bit says %d", k, dirty,
               (int)(b->dirty_streams >> k & 1));
         CHECK(st->queue.n_unsafe == slots->unsafe_of[k] &&
-                  st->queue.n_victims <= st->queue.due.n,
+                  st->queue.n_victims <= st->queue.due.n &&
+                  st->queue.n_dealt <= st->queue.fresh.n,
               "stream %u: %u dirty units, %u counted, of %u due %u victims", k,
               slots->unsafe_of[k], st->queue.n_unsafe, st->queue.due.n,
               st->queue.n_victims);

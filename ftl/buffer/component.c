@@ -2,6 +2,7 @@
 /* component.c - the life of buffer/. */
 #include "buffer/buf-order.h"
 #include "buffer/buffer-policy.h"
+#include "buffer/deal.h"
 #include "buffer/life.h"
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
@@ -20,6 +21,10 @@ static bool create(Ssd *ssd, GError **error)
     if (ssd->l.whole_rows && !buffer_caches(b)) {
         b->row_wait = g_new0(RowWait, ssd->l.n_streams);
     }
+    if (ssd->l.deal_rows > 0 && !buffer_caches(b)) {
+        b->deal = g_new(uint32_t, ssd->l.deal_rows *deal_row_pages(ssd) *
+                                      ssd->l.units_per_program);
+    }
     b->epoch_mask = 15;
     b->epoch = g_new0(Epoch, b->epoch_mask + 1);
     buffer_create(ssd);
@@ -36,6 +41,7 @@ static void destroy(Ssd *ssd)
     g_free(b->waiter);
     g_free(b->epoch);
     g_free(b->row_wait);
+    g_free(b->deal);
     g_free(b->kept);
 }
 
@@ -155,6 +161,7 @@ static const StateRow buffer_rows[] = {
     STATE_NUMBER_ROW(Buffer, cur_epoch),
     STATE_VALUE_ROW(Buffer, tick_armed),
     STATE_TABLE_ROW(Buffer, row_wait, N_STREAMS),
+    STATE_UNSAVED_ROW(Buffer, deal),
     STATE_POOL_OF_ROW(Buffer, kept, N_KEPT, slot_struct),
     STATE_COUNT_ROW(Buffer, n_kept, N_ROOM),
     STATE_VALUE_ROW(Buffer, stats),

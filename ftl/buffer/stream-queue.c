@@ -9,6 +9,7 @@
  * plane takes a page is placement/'s.
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/deal.h"
 #include "buffer/flush.h"
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
@@ -28,6 +29,7 @@ void queue_forget_slots(Ssd *ssd)
         stream_queue(ssd, i)->fresh = ILISTN_EMPTY;
         stream_queue(ssd, i)->n_victims = 0;
         stream_queue(ssd, i)->n_unsafe = 0;
+        stream_queue(ssd, i)->n_dealt = 0;
     }
     ssd->buffer->dirty_streams = 0;
 }
@@ -84,6 +86,9 @@ void queue_remove(Ssd *ssd, uint32_t slot)
     const Slot *s = &ssd->buffer->slot[slot];
 
     ilistn_remove(links(ssd), list_of(ssd, s), slot);
+    if (!slot_must(ssd, s)) {
+        deal_left(stream_queue(ssd, s->stream));
+    }
     note_dirty(ssd, s->stream);
     count_due(ssd, s, (uint32_t)-1);
 }
@@ -131,6 +136,7 @@ void queue_make_due(Ssd *ssd, uint32_t slot, bool *flag)
 static void all_due(Ssd *ssd, StreamQueue *q)
 {
     q->n_victims = 0;
+    q->n_dealt = 0;
     ilistn_append_all(links(ssd), &q->due, &q->fresh);
     invariant(q->fresh.n == 0);
 }
@@ -168,6 +174,9 @@ static bool is_ready(const Ssd *ssd, const Stream *st)
     uint32_t pages = st->left ? (uint32_t)__builtin_popcount(st->left)
                               : MAX(ssd->l.row_pages, 1);
 
+    if (ssd->l.deal_waits && st->left == 0 && !deal_goes_on(ssd, &st->queue)) {
+        pages = ssd->l.deal_rows * deal_row_pages(ssd);
+    }
     return are_ready(ssd, st, pages);
 }
 

@@ -16,6 +16,7 @@
 #include "buffer/barriers.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
+#include "buffer/deal.h"
 #include "buffer/flush.h"
 #include "buffer/life.h"
 #include "buffer/reads.h"
@@ -443,13 +444,16 @@ static void take_page(Ssd *ssd, uint32_t j, uint32_t plane)
               block_take_page(ssd, plane, OPEN_HOST, job_at(ssd, j)->stream));
 }
 
-/* A page of the plane for the stream, and units for it. */
-static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
+/* A page of the plane for the stream, and units for it.  begins: of a row. */
+static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream, bool begins)
 {
     uint32_t j = job_take(ssd);
 
     job_at(ssd, j)->stream = (uint8_t)stream;
     take_page(ssd, j, plane);
+    if (begins) {
+        deal_out(ssd, stream, job_at(ssd, j)->ppa);
+    }
     gather_page(ssd, j);
     ssd->inspect.count.rows_host_padded += job_at(ssd, j)->n == 0;
     return j;
@@ -459,7 +463,7 @@ void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     invariant(plane < ssd->l.n_planes);
     invariant(stream < ssd->l.n_streams);
-    write_submit(ssd, gather(ssd, plane, stream));
+    write_submit(ssd, gather(ssd, plane, stream, false));
 }
 
 /* Pages of a row, from this plane on, as long as there are units for them, or
@@ -472,7 +476,8 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
 
     do {
         invariant(n < G_N_ELEMENTS(job));
-        job[n++] = gather(ssd, plane, stream);
+        job[n] = gather(ssd, plane, stream, n == 0);
+        n++;
     } while ((ssd->cfg->row_padding || queue_goes_on(ssd, stream)) &&
              (plane = rows_more(ssd, stream)) != NONE);
     for (uint32_t i = 0; i < n; i++) {

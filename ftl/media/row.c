@@ -13,6 +13,8 @@
 #include "media/media.h"
 #include "media/parity.h"
 
+#include <string.h>
+
 /* Where the open block goes on, with data; one in SLC mode in pages of the word
  * lines that it has filled. */
 static uint32_t next_page(const Ssd *ssd, uint32_t plane, uint32_t open)
@@ -55,4 +57,19 @@ uint32_t row_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
         bits |= (uint32_t)(page[i] == lowest) << i;
     }
     return lowest == UINT32_MAX ? 0 : bits;
+}
+
+RowDeal row_deal(const Ssd *ssd, uint32_t rows)
+{
+    const char *order = ssd_stripe_name(ssd->cfg->stripe);
+    uint32_t pages = ssd->l.whole_rows ? ssd->l.row_pages : 1;
+    uint32_t of_die = ssd->geo->planes_per_die;
+    RowDeal d = {
+        .planes = pages % of_die == 0 ? of_die : 1,
+        .pages = ssd->l.pages_per_program,
+        .planes_first = strchr(order, 'p') < strchr(order, 'd'),
+    };
+
+    d.dies = rows * pages / d.planes;
+    return d;
 }

@@ -54,4 +54,28 @@ static inline bool row_is_command(const Ssd *ssd, uint32_t plane, uint32_t next)
  * is at the lowest page: they go on.  0: no die of the row is left. */
 uint32_t row_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open);
 
+/* ---- units --------------------------------------------------------------- */
+
+/* Dies that are filled side by side: of each, planes and the pages of a plane
+ * that one program takes. */
+typedef struct RowDeal {
+    uint32_t dies;
+    uint32_t planes;
+    uint32_t pages;
+    bool planes_first; /* ftl.stripe: the plane varies faster than the die */
+} RowDeal;
+
+/* How consecutive pages are laid over so many rows (over planes without
+ * superblock.row). */
+RowDeal row_deal(const Ssd *ssd, uint32_t rows);
+
+/* Which of the consecutive pages is at this page of a die's plane: round the
+ * dies and the planes before the next page of the word lines. */
+static inline uint32_t row_dealt_page(const RowDeal *d, uint32_t die,
+                                      uint32_t plane, uint32_t page)
+{
+    return d->planes_first ? (page * d->dies + die) * d->planes + plane
+                           : (page * d->planes + plane) * d->dies + die;
+}
+
 #endif

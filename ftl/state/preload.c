@@ -18,6 +18,7 @@
 #include "map/map.h"
 #include "media/media.h"
 #include "media/parity.h"
+#include "media/row.h"
 #include "media/spare.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -74,21 +75,30 @@ static uint64_t preload_page(Ssd *ssd, uint64_t lpn)
     return page << ssd->page_units_shift;
 }
 
-/* The physical unit for the next preloaded unit.  Parity takes no time, also
- * that of a row which some planes leave out. */
+/* The first unit of the next program.  Parity takes no time, also that of a row
+ * which some planes leave out. */
+static uint64_t preload_program(Ssd *ssd, uint64_t lpn)
+{
+    uint64_t ppu;
+
+    parity_instant(ssd, true);
+    ppu = preload_page(ssd, lpn);
+    spare_blank(ssd, ppu, ssd->l.units_per_program);
+    if (parity_is_on(ssd)) {
+        ssd_settle(ssd);
+    }
+    parity_instant(ssd, false);
+    return ppu;
+}
+
+/* The physical unit for the next preloaded unit. */
 static uint64_t preload_take(Ssd *ssd, uint64_t lpn)
 {
     Media *m = ssd->media;
 
     if (m->preload_left == 0) {
-        parity_instant(ssd, true);
-        m->preload_next = preload_page(ssd, lpn);
+        m->preload_next = preload_program(ssd, lpn);
         m->preload_left = ssd->l.units_per_program;
-        spare_blank(ssd, m->preload_next, m->preload_left);
-        if (parity_is_on(ssd)) {
-            ssd_settle(ssd);
-        }
-        parity_instant(ssd, false);
     }
     m->preload_left--;
     return m->preload_next++;
@@ -112,6 +122,46 @@ static uint32_t preload_more(Ssd *ssd, uint64_t lpn, uint64_t last)
     return n;
 }
 
+/* Units of one program, at this die's plane among those that are dealt out
+ * from lpn on. */
+static void put_dealt(Ssd *ssd, const RowDeal *d, uint64_t lpn, uint32_t die,
+                      uint32_t plane)
+{
+    uint32_t n = ssd->l.units_per_page;
+    uint64_t ppu = preload_program(ssd, lpn);
+
+    for (uint32_t page = 0; page < d->pages; page++) {
+        put_run(ssd, lpn + (uint64_t)row_dealt_page(d, die, plane, page) * n,
+                ppu + (uint64_t)page * n, n);
+    }
+}
+
+/* Units from lpn on, none of which is there, are laid over the dies as the
+ * host's are (buffer/deal.c).  How many; 0: too few for a row. */
+static uint64_t preload_rows(Ssd *ssd, uint64_t lpn, uint64_t last)
+{
+    uint64_t row_units = (uint64_t)(ssd->l.whole_rows ? ssd->l.row_pages : 1) *
+                         ssd->l.units_per_program;
+    uint64_t most = ssd->l.deal_rows * row_units;
+    const Media *m = ssd->media;
+    uint64_t rows;
+    RowDeal d;
+
+    if (most == 0 || m->preload_left > 0 || ssd->map->policy->own_blocks ||
+        ssd->map->policy->aged) {
+        return 0;
+    }
+    rows = numtable_zeroes(&ssd->l2p.entry, lpn, MIN(most, last + 1 - lpn)) /
+           row_units;
+    d = row_deal(ssd, (uint32_t)rows);
+    for (uint32_t die = 0; die < d.dies; die++) {
+        for (uint32_t plane = 0; plane < d.planes; plane++) {
+            put_dealt(ssd, &d, lpn, die, plane);
+        }
+    }
+    return rows * row_units;
+}
+
 int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
 {
     const OwnBlocks *own = ssd->map->policy->own_blocks;
@@ -127,9 +177,14 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
     }
     last = (lba + nblocks - 1) >> ssd->block_shift;
     for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
+        uint64_t dealt = preload_rows(ssd, lpn, last);
         uint64_t ppu;
         uint32_t more;
 
+        if (dealt > 0) {
+            lpn += dealt - 1;
+            continue;
+        }
         if (l2p_get(&ssd->l2p, lpn)) {
             continue;
         }
