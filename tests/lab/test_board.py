@@ -5,6 +5,7 @@ and the bounds of --short."""
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 from pathlib import Path
 
@@ -192,6 +193,27 @@ def test_error(tmp_path: Path) -> None:
     assert scored(tmp_path, 1e9).error == 300
     assert scored(tmp_path, None, "not modelled: x").error == 300
     assert scored(tmp_path, None, score.FEW).error is None
+
+
+@pytest.mark.parametrize(("note", "rw", "host"), [
+    ("closed;spdk;clat", "randread", 1),
+    ("closed;io_uring irq;one core", "randread", 5),
+    ("data sheet, not measured", "randread", 5),
+    ("closed;answer", "randread", 0),
+    ("closed;spdk", "randrw rwmixread=50", 0),
+])
+def test_the_host_takes_time(tmp_path: Path, note: str, rw: str,
+                             host: float) -> None:
+    """It is added to latencies of one closed loop, and slows it."""
+    side = {"iops": 100_000.0, "mean_us": 10.0, "percentiles": {"50": 9.0}}
+    for metric, ours in (("iops", 1e6 / (10 + host)), ("mean_us", 10 + host),
+                         ("p50_us", 9 + host)):
+        one = dataclasses.replace(
+            row("depth-4k/read", f"rw={rw} bs=4k iodepth=1", metric),
+            note=note)
+        entry, = points.entries([one], {"D": tiny(tmp_path)})[0]
+        found = score.ours_of(entry, {"read": side}, 1)
+        assert found.ours == pytest.approx(ours)
 
 
 def test_a_class_is_the_mean_of_its_drives(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from .loads import DRIVES, bs_of
 from .play import Played
 from .points import Entry
 from .rows import Row, percentile
+from .software import host_us
 
 CAP = 300.0  # per cent; also of what is not modelled
 Course = list[list[float]]
@@ -146,22 +147,32 @@ def ours_of(entry: Entry, played: Played, played_bytes: int) -> Scored:
         return Scored(entry, None, f"not modelled: {played['without']}")
     if percent is not None:
         found = side["percentiles"].get(f"{percent:g}")
-        return Scored(entry, found, "" if found else FEW)
+        return Scored(entry, found and found + _host_us(entry),
+                      "" if found else FEW)
     return Scored(entry, _plain(entry, side))
+
+
+def _host_us(entry: Entry) -> float:
+    """The host's software, where one closed loop was run: its requests follow
+    each other later by this."""
+    alone = entry.load.kind == "run" and "mix" not in entry.load.workload
+    return host_us(entry.row) if alone else 0.0
 
 
 def _plain(entry: Entry, side: dict[str, Any]) -> float | None:
     row = entry.row
+    host = _host_us(entry)
+    slower = side["mean_us"] / (side["mean_us"] + host) if host else 1.0
     little = row.noted(r"little=([\d.]+)")
     # A host that kept less than its one request in flight paused between.
     busy = float(little.group(1)) if little and entry.load.kind == "zones" \
         else 1.0
     if row.metric == "iops":
-        return float(side["iops"]) * busy * _drives(row)
+        return float(side["iops"]) * slower * busy * _drives(row)
     if row.metric == "mb_s":
-        return float(side["iops"]) * busy * bs_of(entry.row.workload) / 1e6
+        return float(side["iops"]) * slower * busy * bs_of(row.workload) / 1e6
     if row.metric == "mean_us":
-        return float(side["mean_us"])
+        return float(side["mean_us"]) + host
     return None
 
 
