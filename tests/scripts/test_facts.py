@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from vssd import tomlfile
 from vssd.cli import main as cli
 from vssd.cli import profile
 from vssd.errors import UserError
@@ -89,6 +90,28 @@ def test_rate_of_a_die(tmp_path: Path) -> None:
     assert found["host"]["max_write_mb_s"] == "150"
 
 
+def test_unknown_facts(tmp_path: Path) -> None:
+    """A rate that nobody gave is no limit; channels are those of the drive."""
+    drive, = facts.read(mine(
+        tmp_path, ("rated = { read_mb_s = 2000, write_mb_s = 300,"
+                   " read_iops = 200000, write_iops = 5000 }",
+                   "channels = 4\nrated = { read_mb_s = 2000 }")))
+    found = facts.options(drive)
+    assert (found["nand"]["channels"], found["nand"]["dies"]) == ("4", "2")
+    assert found["nand"]["program"] == "2458us"  # 96 KiB at the die's 40 MB/s
+    assert not any(key.startswith("max_") for key in found["host"])
+
+
+def test_brothers_of_the_board() -> None:
+    """So are those of profiles/drives.toml."""
+    base = DRIVES["Intel P4500 2.0 TB"]
+    shipped = tomlfile.load(PROJECT / "profiles/drives.toml", "")["drive"]
+    found = {d["name"]: d.get("set", []) for d in shipped}
+    for tb in ("1.0", "2.0", "4.0"):
+        assert found[f"Intel P4500 {tb}TB"] == facts.changes(
+            DRIVES[f"Intel P4500 {tb} TB"], base)
+
+
 def test_brother() -> None:
     """Capacity and rated figures alone; the cells are the same."""
     large = DRIVES["Samsung PM9A3 7.68 TB"]
@@ -120,6 +143,9 @@ def test_two_of_a_name(tmp_path: Path) -> None:
     ('nand = "slow"', 'nand = "fast"', "mine: nand=fast: allowed samsung-128"),
     ("dies = 8", "dies = 12", "mine: dies=12: must be a multiple of 8"),
     ("dies = 8", "dies = 2", "mine: dies=2: hold 69 GB, less than the"),
+    ("plp = false", "plp = false\nchannels = 0", "mine: channels=0: allowed"),
+    ("plp = false", "plp = false\nchannels = 3", "dies=8: must be a multiple"
+     " of 3"),
     ("tr_us = 62.5", "tr_us = 0", "nand.slow: tr_us=0: must be above 0"),
     ("planes = 2\n", "", "nand.slow: planes is missing"),
     ("read_mb_s = 2000, ", "", "mine: rated: read_mb_s is missing"),

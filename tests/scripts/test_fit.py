@@ -428,7 +428,7 @@ def test_refused_options(args: list[str], says: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("args, says", [
     (["--published", "x"], "no drive 'x'"),
-    (["--published", "P4500 4 TB"], "the drive has no free parameters"),
+    (["--published", "P4500 2 TB"], "the drive has no free parameters"),
     (["--published", "TB"], "several drives"),
     (["--fio", "/nowhere", "--profile", "tiny", "--free", "a=1..2"],
      "No such file"),

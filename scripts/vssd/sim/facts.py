@@ -9,6 +9,7 @@ form; does not know how a profile is played.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ FILE = PROJECT / "profiles/facts.toml"
 PAGE = "docs/profiles.md"
 Options = dict[str, dict[str, str]]
 
-CHANNELS = 8
+CHANNELS = 8  # where a drive does not say it
 WORD_LINES = 4  # of a block of the scaled drive
 MOST_BYTES = 10e9  # of the scaled drive; within it all blocks are there
 TYPES = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
@@ -29,8 +30,9 @@ GENERATION = {"die_gbit": float, "planes": int, "page_kib": int, "cell": str,
               "tr_us": float, "die_mb_s": float, "bus_mt_s": int,
               "tbers_us": float, "block_pages": int, "what": str,
               "source": str}
-OPTIONAL = ("guess", "brother")
-RATED = ("read_mb_s", "write_mb_s", "read_iops", "write_iops")
+OPTIONAL = ("guess", "brother", "channels")
+RATED = {"read_mb_s": float}
+MAYBE_RATED = ("write_mb_s", "read_iops", "write_iops")
 LIMIT = 1.3  # a rated figure this far below the array's is a controller's limit
 GC_SHARE = 0.85  # of the rate of writes that reads and erases of GC leave
 NEAR = 0.3  # a rated rate of writes within this share of the dies' is theirs
@@ -50,6 +52,7 @@ class Drive:
     nand: dict[str, Any]
     source: str
     die_mb_s: float  # rate at which a die is written (rule 3)
+    channels: int
 
     @property
     def raw(self) -> float:
@@ -76,11 +79,12 @@ class Drive:
                    * TYPES[self.nand["cell"]])
 
 
-def _check(where: str, table: dict[str, Any], keys: dict[str, type]) -> None:
+def _check(where: str, table: dict[str, Any], keys: Mapping[str, type],
+           optional: tuple[str, ...] = OPTIONAL) -> None:
     for key in table:
-        if key not in keys and key not in OPTIONAL:
+        if key not in keys and key not in optional:
             raise UserError(f"{where}: {key}: no such fact: "
-                            + ", ".join((*keys, *OPTIONAL)))
+                            + ", ".join((*keys, *optional)))
     for key, kind in keys.items():
         allowed = (int, float) if kind is float else kind
         if key not in table:
@@ -106,8 +110,8 @@ def _generations(path: Path, data: dict[str, Any]) -> dict[str, Any]:
 
 def _die_mb_s(table: dict[str, Any], nand: dict[str, Any]) -> float:
     """The rated rate of writes by die, where it is near that of the NAND."""
-    rated = float(table["rated"]["write_mb_s"]) / table["dies"]
     own = float(nand["die_mb_s"])
+    rated = float(table["rated"].get("write_mb_s", 0)) / table["dies"]
     return rated if abs(rated / own - 1) <= NEAR else own
 
 
@@ -124,17 +128,21 @@ def _drive(path: Path, table: dict[str, Any], nand: dict[str, Any],
     _check(where, table, {"name": str, "profile": str, "date": int,
                           "capacity": int, "dies": int, "plp": bool,
                           "nand": str, "rated": dict, "source": str})
-    _check(f"{where}: rated", table["rated"], dict.fromkeys(RATED, float))
+    maybe = {key: float for key in MAYBE_RATED if key in table["rated"]}
+    _check(f"{where}: rated", table["rated"], RATED | maybe, MAYBE_RATED)
     if table["nand"] not in nand:
         raise UserError(f"{where}: nand={table['nand']}: allowed "
                         + ", ".join(nand))
-    if table["dies"] > CHANNELS and table["dies"] % CHANNELS:
+    channels = table.get("channels", CHANNELS)
+    if isinstance(channels, bool) or channels not in range(1, 257):
+        raise UserError(f"{where}: channels={channels}: allowed 1..256")
+    if table["dies"] > channels and table["dies"] % channels:
         raise UserError(f"{where}: dies={table['dies']}: must be a multiple of"
-                        f" {CHANNELS}")
+                        f" {channels}")
     drive = Drive(table["name"], table["profile"], table["date"],
                   table["capacity"], table["dies"], table["plp"],
                   table["rated"], nand[table["nand"]], table["source"],
-                  _die_mb_s(first, nand[table["nand"]]))
+                  _die_mb_s(first, nand[table["nand"]]), channels)
     if drive.raw <= drive.capacity:
         raise UserError(f"{where}: dies={drive.dies}: hold"
                         f" {drive.raw / 1e9:.0f} GB, less than the capacity")
@@ -164,7 +172,7 @@ def _us(us: float) -> str:
 
 
 def _array(d: Drive) -> dict[str, str]:
-    channels = min(d.dies, CHANNELS)
+    channels = min(d.dies, d.channels)
     n = d.nand
     return {
         "channels": str(channels), "chips": "1",
@@ -184,16 +192,17 @@ def _array(d: Drive) -> dict[str, str]:
 
 
 def _limits(d: Drive) -> dict[str, str]:
-    """Rated figures that are not those of the array."""
+    """Rated figures that are not those of the array.  One that nobody gave is
+    no limit."""
     write_mb_s = d.dies * d.die_mb_s
     spare = d.raw / d.capacity - 1
     write_iops = GC_SHARE * write_mb_s * 1e6 / 4096 * 2 * spare / (1 + spare)
-    found = {"link_mb_s": str(round(d.rated["read_mb_s"])),
-             "max_iops": str(round(d.rated["read_iops"]))}
-    if write_mb_s > LIMIT * d.rated["write_mb_s"]:
-        found["max_write_mb_s"] = str(round(d.rated["write_mb_s"]))
-    if write_iops > LIMIT * d.rated["write_iops"]:
-        found["max_write_iops"] = str(round(d.rated["write_iops"]))
+    found = {"link_mb_s": str(round(d.rated["read_mb_s"]))}
+    if "read_iops" in d.rated:
+        found["max_iops"] = str(round(d.rated["read_iops"]))
+    for name, ours in (("write_mb_s", write_mb_s), ("write_iops", write_iops)):
+        if ours > LIMIT * d.rated.get(name, ours):
+            found[f"max_{name}"] = str(round(d.rated[name]))
     return found
 
 

@@ -347,7 +347,7 @@ drives, their published numbers, the source of each, and the run that gives our 
 ```sh
 ./vssd validate                 # all drives; minutes on two cores
 ./vssd validate p4500 --json    # origin, and a row for each number
-./vssd fit --published "P4500 2 TB" --out mine.ini   # fit the profile again
+./vssd fit --published "870 QVO 4 TB" --out mine.ini   # fit the profile again
 ```
 
 | use | meaning |
