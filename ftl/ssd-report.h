@@ -94,6 +94,18 @@ const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
  * a line for each kind of command, and one for all. */
 void ssd_latency_log(const Ssd *ssd, GString *out);
 
+/* What write amplification is made of, in O(planes). */
+typedef struct SsdWritten {
+    uint64_t host_bytes;  /* accepted since the last reset */
+    uint64_t nand_bytes;  /* programmed since then */
+    uint64_t dirty_bytes; /* in the buffer, and not in NAND yet */
+    uint64_t free_blocks; /* of all planes */
+    double victim_valid;  /* mean share of valid units in a victim of GC since
+                             the last reset; 0: there was none */
+} SsdWritten;
+
+void ssd_get_written(const Ssd *ssd, SsdWritten *w);
+
 /* Forget latencies and counters (not wear): the warm-up is over. */
 void ssd_reset_stats(Ssd *ssd);
 

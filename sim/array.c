@@ -233,6 +233,21 @@ void array_reset_stats(Array *a)
     }
 }
 
+void array_get_written(const Array *a, SsdWritten *w)
+{
+    *w = (SsdWritten){0};
+    for (unsigned i = 0; i < a->n; i++) {
+        SsdWritten one;
+
+        ssd_get_written(a->drive[i], &one);
+        w->host_bytes += one.host_bytes;
+        w->nand_bytes += one.nand_bytes;
+        w->dirty_bytes += one.dirty_bytes;
+        w->free_blocks += one.free_blocks;
+        w->victim_valid += one.victim_valid / a->n;
+    }
+}
+
 bool array_powered(const Array *a)
 {
     for (unsigned i = 0; i < a->n; i++) {

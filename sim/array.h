@@ -16,6 +16,7 @@
 
 #include "raid.h"
 #include "ssd.h"
+#include "ssd-report.h"
 
 #define ARRAY_MAX_DRIVES RAID_MAX_DRIVES
 
@@ -58,6 +59,8 @@ uint64_t array_last_version(const Array *a);
 void array_expect_full(Array *a);
 void array_preload(Array *a); /* all of it */
 void array_reset_stats(Array *a);
+/* Sums over the drives; SsdWritten.victim_valid is their mean. */
+void array_get_written(const Array *a, SsdWritten *w);
 
 /* Drives that had nothing to do are behind: all run up to now_ns, which is no
  * instant before one that the array has seen.  Nothing completes. */

@@ -61,7 +61,7 @@ const Command cmd_fit = {
     .words = "ATTRIBUTE=VALUE...",
     .max_words = UINT_MAX,
     .tables = {&options, &drive_options, &array_options, &start_options,
-               &result_options, &play_options},
+               &wait_options, &result_options, &play_options},
     .shown = play_shown,
     .more = more,
     .run = run,

@@ -64,6 +64,7 @@ static bool check_args(GError **error)
     return options_absent(&options, NULL, NOTHING_PLAYED, error) &&
            options_absent(&result_options, NULL, NOTHING_PLAYED, error) &&
            options_absent(&play_options, NULL, NOTHING_PLAYED, error) &&
+           options_absent(&wait_options, NULL, NOTHING_PLAYED, error) &&
            options_absent(&start_options, "precondition,state,save-state",
                           NOTHING_PLAYED, error);
 }
@@ -102,7 +103,7 @@ const Command cmd_run = {
     .name = "run",
     .help = "play generated requests on a drive",
     .tables = {&options, &drive_options, &array_options, &start_options,
-               &result_options, &play_options},
+               &wait_options, &result_options, &play_options},
     .shown = play_shown,
     .more = more,
     .run = run,

@@ -365,6 +365,7 @@ bool drive_precondition(Drive *d, GError **error)
     progress_end(&progress);
     if (ok) {
         report_precondition(&p, cpu_ns() - cpu);
+        d->preconditioned = true;
     }
     return ok;
 }

@@ -33,6 +33,7 @@ typedef struct Drive {
     SsdConfig *cfg;
     uint64_t seed; /* of drive and workload */
     PlayerFill fill;
+    bool preconditioned;
     Ssd *ssd[ARRAY_MAX_DRIVES]; /* ssd[0] is the only one, mostly */
     Array *array;
 } Drive;
@@ -50,7 +51,8 @@ void drive_share(Drive *d);
 void drive_close(Drive *d);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Drive, drive_close)
 
-/* --precondition, if it is given; with a line for people on stderr. */
+/* --precondition, if it is given; with a line for people on stderr.  The load
+ * of a run goes on with it, in modelled time. */
 bool drive_precondition(Drive *d, GError **error);
 
 /* --save-state, if it is given; nothing is in flight. */

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "describe.h"
 #include "option-number.h"
@@ -21,6 +22,18 @@
 #include "ssd-report.h"
 #include "walltime.h"
 
+/* --until-steady: a round is one write of the part of the drive that the load
+ * touches.  Of a load that writes nothing: so many requests, or this many for
+ * each in flight. */
+#define READS_A_ROUND   10000
+#define READS_IN_FLIGHT 100
+#define MOST_ROUNDS     25 /* as in the SNIA's specification */
+
+/* --precondition: rounds of a fifth of that, and limits of WAF. */
+#define LEAD_PARTS     5
+#define LEAD_MOST      0.05
+#define LEAD_MOST_RISE 0.02
+
 #define NO_DESCRIBE "not with --describe, which plays nothing"
 
 /* ---- options ------------------------------------------------------------- */
@@ -30,6 +43,7 @@ static struct {
     gboolean json;
     gboolean explain;
     char *warm_up;
+    char *until_steady;
     char *csv;
     char *series;
     char *oplog;
@@ -39,6 +53,7 @@ static struct {
     char *timeline_option[SSD_TIMELINE_OPTIONS];
     /* Of these texts, once play_check() has read them; 0: not given. */
     uint64_t n_warm_up;
+    SteadyMetric metric;
     uint64_t series_ns;
     SsdTimelineOptions timeline_options;
 } args;
@@ -95,8 +110,18 @@ static const GOptionEntry play_entries[] = {
     {.long_name = NULL},
 };
 
+static const GOptionEntry wait_entries[] = {
+    {"until-steady", 0, 0, G_OPTION_ARG_STRING, &args.until_steady,
+     "before the run, play its load in rounds of one drive write until METRIC "
+     "(iops, waf or latency) is in its steady state, 25 rounds at most "
+     "(docs/state.md)",
+     "METRIC"},
+    {.long_name = NULL},
+};
+
 const OptionTable result_options = {"Results", result_entries};
 const OptionTable play_options = {"Results of a run", play_entries};
+const OptionTable wait_options = {"Steady state", wait_entries};
 
 static const char *const timeline_names[SSD_TIMELINE_OPTIONS] = {
     "timeline-from", "timeline-for", "timeline-size"};
@@ -120,6 +145,22 @@ static bool read_warm_up(GError **error)
 
     return !args.warm_up ||
            option_number(&warm_up, args.warm_up, &args.n_warm_up, error);
+}
+
+static bool read_until_steady(GError **error)
+{
+    args.metric = STEADY_IOPS;
+    while (args.until_steady && args.metric < STEADY_N_METRICS &&
+           strcmp(args.until_steady, steady_metric_name(args.metric)) != 0) {
+        args.metric++;
+    }
+    if (args.metric < STEADY_N_METRICS) {
+        return true;
+    }
+    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                "--until-steady=%s: allowed iops, waf, latency",
+                args.until_steady);
+    return false;
 }
 
 static bool read_timeline(GError **error)
@@ -155,6 +196,7 @@ bool play_check(DriveUse *use, GError **error)
 {
     if (args.describe &&
         (!options_absent(&play_options, NULL, NO_DESCRIBE, error) ||
+         !options_absent(&wait_options, NULL, NO_DESCRIBE, error) ||
          !options_absent(&start_options, NULL, NO_DESCRIBE, error))) {
         return false;
     }
@@ -171,7 +213,7 @@ bool play_check(DriveUse *use, GError **error)
     }
     use->as_in_qemu |= args.record != NULL;
     return outputs_fit(error) && read_series(error) && read_warm_up(error) &&
-           read_timeline(error);
+           read_until_steady(error) && read_timeline(error);
 }
 
 /* ---- describing ---------------------------------------------------------- */
@@ -187,7 +229,8 @@ const OptionTable *const *play_shown(const Command *c)
     unsigned n = 0;
 
     for (const OptionTable *const *t = c->tables; *t; t++) {
-        if (*t != &start_options && *t != &play_options) {
+        if (*t != &start_options && *t != &play_options &&
+            *t != &wait_options) {
             left[n++] = *t;
         }
     }
@@ -232,6 +275,7 @@ typedef struct Run {
     int64_t begun_us;
     uint64_t begun_cpu_ns;
     bool stopped; /* by a signal, while it played */
+    ResultWait wait;
 } Run;
 
 static const PlayerResult *result_of(const Run *r)
@@ -334,6 +378,94 @@ static bool policies_kept_rules(const Array *array, GError **error)
     return true;
 }
 
+/* ---- what goes before a run ---------------------------------------------- */
+
+/* Endless requests like those of the run, until they are steady. */
+static bool play_before(Run *r, WorkloadBefore what, const PlayerSettle *how,
+                        bool *reached, GError **error)
+{
+    Workload *w = workload_before(source_workload(r->play->source), what);
+    RequestSource source = workload_source(w);
+    bool ok;
+
+    stage_begin(r, "playing until the drive is steady");
+    ok = player_settle(r->player, &source, how, reached, error);
+    progress_end(&r->progress);
+    workload_free(w);
+    return ok;
+}
+
+/* --precondition: from the steady state of writes without time to that of the
+ * load in its own time, in which GC may be behind. */
+static bool lead(Run *r, GError **error)
+{
+    const Workload *load = source_workload(r->play->source);
+    const SsdInfo *info = array_info(r->play->drive->array);
+    PlayerSettle how = {
+        .most_rounds = MOST_ROUNDS,
+        .metric = STEADY_WAF,
+        .most_range = LEAD_MOST,
+        .most_slope = LEAD_MOST_RISE,
+    };
+    bool reached;
+
+    if (!r->play->drive->preconditioned || !load || !workload_writes(load)) {
+        return true;
+    }
+    how.round_bytes = MAX(workload_span(load) / LEAD_PARTS, 1);
+    /* With few writes among them, requests are what takes time. */
+    how.round_requests = MAX(how.round_bytes / info->unit_bytes, 1);
+    if (!play_before(r, WORKLOAD_LEADS, &how, &reached, error)) {
+        return false;
+    }
+    fprintf(stderr, "then WAF %.3f of the load in modelled time%s\n",
+            rounds_waf(player_settled(r->player)),
+            reached ? "" : " (it has not ceased to change)");
+    return true;
+}
+
+/* --until-steady */
+static bool wait_until_steady(Run *r, GError **error)
+{
+    const Workload *load = source_workload(r->play->source);
+    const RequestSource *source = source_requests(r->play->source);
+    PlayerSettle how = {
+        .round_requests = UINT64_MAX,
+        .round_bytes = UINT64_MAX,
+        .most_rounds = MOST_ROUNDS,
+        .metric = args.metric,
+        .most_range = STEADY_MOST_RANGE,
+        .most_slope = STEADY_MOST_SLOPE,
+    };
+
+    if (!args.until_steady) {
+        return true;
+    }
+    if (workload_writes(load)) {
+        how.round_bytes = workload_span(load);
+    } else {
+        how.round_requests =
+            MAX(READS_A_ROUND, READS_IN_FLIGHT * (uint64_t)source->iodepth);
+    }
+    r->wait.metric = args.metric;
+    if (!play_before(r, WORKLOAD_SETTLES, &how, &r->wait.reached, error)) {
+        return false;
+    }
+    r->wait.rounds = player_settled(r->player);
+    return true;
+}
+
+static bool check_wait(const Play *p, GError **error)
+{
+    if (args.until_steady && args.metric == STEADY_WAF &&
+        !workload_writes(source_workload(p->source))) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--until-steady=waf: the workload writes nothing");
+        return false;
+    }
+    return true;
+}
+
 static bool run_player(Run *r, GError **error)
 {
     const Drive *d = r->play->drive;
@@ -343,7 +475,8 @@ static bool run_player(Run *r, GError **error)
     stage_begin(r, "filling the drive");
     ok = player_fill(r->player, d->fill, d->seed, error);
     progress_end(&r->progress);
-    if (!ok || !begin_timeline(r, error)) {
+    if (!ok || !lead(r, error) || !wait_until_steady(r, error) ||
+        !begin_timeline(r, error)) {
         return false;
     }
     stage_begin(r, "playing");
@@ -394,6 +527,7 @@ static void print_result(const Run *r)
         .seed = d->seed,
         .checked = r->play->check != NULL,
         .stopped = r->stopped,
+        .wait = r->wait.rounds ? &r->wait : NULL,
         .wall_ns = (uint64_t)(wall_us() - r->begun_us) * NS_PER_US,
         .cpu_ns = cpu_ns() - r->begun_cpu_ns,
         .peak_rss_bytes = peak_rss_bytes(),
@@ -479,7 +613,7 @@ bool play(const Play *p, GError **error)
         return play_describe(p->source, error);
     }
     r.cfg.progress = &r.progress;
-    ok = run_stages(&r, error);
+    ok = check_wait(p, error) && run_stages(&r, error);
     record_free(r.record);
     player_free(r.player);
     g_free(r.replayed);

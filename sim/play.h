@@ -12,6 +12,7 @@
 
 extern const OptionTable result_options; /* of a run, or with --describe */
 extern const OptionTable play_options;   /* of a run alone */
+extern const OptionTable wait_options;   /* of a run of generated requests */
 
 typedef struct Play {
     Drive *drive;
@@ -32,8 +33,8 @@ bool play_check(DriveUse *use, GError **error);
 bool play_describes(void);
 
 /* Command.shown of a command that makes requests for a drive: with --describe,
- * its tables without start_options and play_options; else NULL.  The list is
- * static. */
+ * its tables without those of the drive's start and of a run; else NULL.  The
+ * list is static. */
 const OptionTable *const *play_shown(const Command *c);
 
 bool play_describe(const Source *source, GError **error);

@@ -27,6 +27,9 @@
 #define REBASE_NS (100 * DAY_NS)
 #define LAST_NS   (200 * DAY_NS)
 
+/* Of the first rounds of a run; they become longer with it. */
+#define FIRST_ROUND 64
+
 /* Requests taken from the source ahead of time, so that the drive's tables are
  * in the cache when their turn comes; a power of two. */
 #define AHEAD 16
@@ -84,6 +87,10 @@ struct Player {
     Ring places; /* of place_ns; of size iodepth */
 
     HostRules *rules; /* of the run; or NULL */
+
+    const PlayerSettle *settle; /* while player_settle() plays; or NULL */
+    Rounds settled;             /* of the last one */
+    bool reached;               /* its end */
 
     PlayerResult result;
 };
@@ -383,11 +390,69 @@ static bool submit_pending(Player *p, GError **error)
     return true;
 }
 
+/* ---- rounds -------------------------------------------------------------- */
+
+static SteadyMark mark_now(const Player *p)
+{
+    const PlayerResult *r = &p->result;
+    SteadyMark m = {
+        .n_requests = r->n_requests,
+        .sim_ns = r->sim_ns,
+        .written_bytes = r->bytes[SSD_OP_WRITE],
+    };
+    SsdWritten w;
+
+    array_get_written(p->array, &w);
+    m.host_bytes = w.host_bytes;
+    m.nand_bytes = w.nand_bytes;
+    for (unsigned i = 0; i < SSD_N_OPS; i++) {
+        m.latency_ns += (double)r->latency[i].sum;
+    }
+    return m;
+}
+
+static void begin_rounds(Player *p)
+{
+    const PlayerSettle *s = p->settle;
+    SteadyMark now = mark_now(p);
+
+    rounds_begin(&p->result.rounds, s ? s->round_requests : FIRST_ROUND,
+                 s ? s->round_bytes : UINT64_MAX, &now);
+}
+
+/* Has the load that goes before the run lasted long enough? */
+static void look_whether_steady(Player *p)
+{
+    const PlayerSettle *s = p->settle;
+    Steadiness five = rounds_last_five(&p->result.rounds);
+
+    p->reached =
+        five.known && steady_in(&five, s->metric, s->most_range, s->most_slope);
+    if (p->reached || p->result.rounds.n == s->most_rounds) {
+        p->ended = true;
+        p->have_pending = p->blocked = false;
+    }
+}
+
+static void end_round(Player *p)
+{
+    SteadyMark now = mark_now(p);
+
+    if (p->settle && p->ended) {
+        return; /* requests that were in flight then */
+    }
+    rounds_end(&p->result.rounds, &now);
+    if (p->settle) {
+        look_whether_steady(p);
+    }
+}
+
 /* ---- the end of a request ------------------------------------------------ */
 
 static void clear_result(Player *p, uint64_t at_ns)
 {
     uint64_t n_warm_up = p->result.n_warm_up + p->result.n_requests;
+    SsdWritten w;
 
     array_catch_up(p->array, p->now_ns);
     array_reset_stats(p->array);
@@ -397,6 +462,9 @@ static void clear_result(Player *p, uint64_t at_ns)
     for (unsigned i = 0; i < SSD_N_OPS; i++) {
         hist_init(&p->result.latency[i]);
     }
+    array_get_written(p->array, &w);
+    p->result.free_blocks = w.free_blocks;
+    begin_rounds(p);
 }
 
 /* Of a TRIM, in blocks that it covers in part. */
@@ -428,6 +496,10 @@ static void note(Player *p, const Request *r, const SsdCompletion *c,
     place_give(p, c->complete_ns);
     p->result.n_requests++;
     progress_add(p->cfg.progress, 1);
+    if (G_UNLIKELY(rounds_due(&p->result.rounds, p->result.n_requests,
+                              p->result.bytes[SSD_OP_WRITE]))) {
+        end_round(p);
+    }
     if (p->warm_left && --p->warm_left == 0) {
         clear_result(p, c->complete_ns);
     }
@@ -598,7 +670,7 @@ static bool offer(Player *p, GError **error)
 {
     bool closed = p->source->iodepth > 0;
 
-    if (p->measuring && p->cfg.stopped && p->cfg.stopped()) {
+    if ((p->measuring || p->settle) && p->cfg.stopped && p->cfg.stopped()) {
         p->ended = true;
         p->have_pending = p->blocked = false;
         return true;
@@ -805,6 +877,27 @@ bool player_run(Player *p, const RequestSource *source, GError **error)
     return (!p->cfg.drive || host_rules_load(&p->rules, p->cfg.drive, p->info,
                                              p->now_ns, error)) &&
            play(p, source, error);
+}
+
+bool player_settle(Player *p, const RequestSource *source,
+                   const PlayerSettle *how, bool *reached, GError **error)
+{
+    bool ok;
+
+    g_assert(how->most_rounds >= STEADY_ROUNDS &&
+             how->most_rounds < STEADY_MOST_MARKS);
+    p->settle = how;
+    p->reached = false;
+    ok = play(p, source, error);
+    p->settle = NULL;
+    p->settled = p->result.rounds;
+    *reached = p->reached;
+    return ok;
+}
+
+const Rounds *player_settled(const Player *p)
+{
+    return p->settled.n ? &p->settled : NULL;
 }
 
 /* ---- filling ------------------------------------------------------------- */

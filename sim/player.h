@@ -20,6 +20,7 @@
 #include "request.h"
 #include "run-stats.h"
 #include "ssd.h"
+#include "steady.h"
 
 /* How the drive is filled before the run that is measured. */
 #define PLAYER_FILLS(X)                                                        \
@@ -89,6 +90,8 @@ typedef struct PlayerResult {
                             warm-up, to the last completion */
     uint64_t bytes[SSD_N_OPS];
     Hist latency[SSD_N_OPS]; /* ns */
+    Rounds rounds;           /* of equal numbers of requests */
+    uint64_t free_blocks;    /* of the drive, when the measurement began */
 } PlayerResult;
 
 #undef MEMBER_OF_ROW
@@ -107,6 +110,26 @@ void player_free(Player *p);
 
 /* Before the first player_run(), at most once. */
 bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error);
+
+/* Requests that go before those that are measured, in rounds of which each ends
+ * with so many requests or bytes written (UINT64_MAX: not with this one). */
+typedef struct PlayerSettle {
+    uint64_t round_requests, round_bytes;
+    unsigned most_rounds; /* STEADY_ROUNDS..STEADY_MOST_MARKS - 1 */
+    SteadyMetric metric;
+    double most_range, most_slope; /* of it, over the last five rounds */
+} PlayerSettle;
+
+/*
+ * Play a source until five rounds keep to the limits; the next player_run()
+ * goes on from there.  *reached: they did, before most_rounds had passed.
+ * false: as for player_run().
+ */
+bool player_settle(Player *p, const RequestSource *source,
+                   const PlayerSettle *how, bool *reached, GError **error);
+
+/* The rounds of the last player_settle(), or NULL. */
+const Rounds *player_settled(const Player *p);
 
 /*
  * Play a source to its end and wait for the last completion; statistics of the

@@ -8,6 +8,8 @@
 #include "result.h"
 #include "hdr.h"
 
+#include <math.h>
+
 #include "about.h"
 #include "json.h"
 #include "printable.h"
@@ -15,6 +17,10 @@
 #include "simtime.h"
 #include "ssd-report.h"
 #include "stats.h"
+
+/* The write amplification is explained when it is so much above that of the
+ * victims of GC. */
+#define WAF_TOLD 1.05
 
 static const char *const op_names[SSD_N_OPS] = {
     [SSD_OP_READ] = "read",         [SSD_OP_WRITE] = "write",
@@ -42,6 +48,58 @@ static double per_second(uint64_t n, uint64_t ns)
     return ns ? (double)n * NS_PER_S / (double)ns : 0;
 }
 
+/* ---- is it steady? ------------------------------------------------------- */
+
+typedef enum Verdict {
+    VERDICT_STEADY,
+    VERDICT_FLAT,
+    VERDICT_CHANGING,
+    VERDICT_SHORT,
+} Verdict;
+
+static const char *const verdict_names[] = {"steady", "flat", "changing",
+                                            "short"};
+
+/* Five rounds that are not there have no values. */
+static Steadiness five_rounds(const ResultRun *run, const PlayerResult *r)
+{
+    Steadiness s = run->wait ? rounds_last_five(run->wait->rounds)
+                             : rounds_steadiness(&r->rounds);
+
+    for (unsigned m = 0; !s.known && m < STEADY_N_METRICS; m++) {
+        s.range[m] = s.slope[m] = NAN;
+    }
+    return s;
+}
+
+/* Of a drive write: what the load touches. */
+static double span_bytes(const ResultRun *run)
+{
+    const SsdInfo *info = array_info(run->array);
+    const Workload *w = source_workload(run->source);
+
+    return w ? (double)workload_span(w)
+             : (double)info->nblocks * info->block_bytes;
+}
+
+static Verdict verdict_of(const ResultRun *run, const Steadiness *s)
+{
+    if (run->wait) {
+        return run->wait->reached ? VERDICT_STEADY : VERDICT_CHANGING;
+    }
+    if (!s->known) {
+        return VERDICT_SHORT;
+    }
+    for (unsigned m = 0; m < STEADY_N_METRICS; m++) {
+        if (!steady_in(s, m, STEADY_MOST_RANGE, STEADY_MOST_SLOPE)) {
+            return VERDICT_CHANGING;
+        }
+    }
+    return s->mean_bytes > 0 && s->mean_bytes < span_bytes(run)
+               ? VERDICT_FLAT
+               : VERDICT_STEADY;
+}
+
 /* ---- JSON ---------------------------------------------------------------- */
 
 /* Source of the values of RUN_STATS. */
@@ -51,6 +109,8 @@ typedef struct RunStats {
     const SsdInfo *info;
     const Hist *all;
     RaidStats raid; /* with array_raid() */
+    Steadiness five;
+    Verdict verdict; /* on these */
 } RunStats;
 
 typedef struct InfoStats {
@@ -66,6 +126,16 @@ static const char *error_name(unsigned i)
 static const char *request_name(unsigned i)
 {
     return i ? op_names[shown[i - 1]] : "all";
+}
+
+static const char *judged_name(unsigned i)
+{
+    return steady_metric_name(i);
+}
+
+static double span_of(const RunStats *v)
+{
+    return span_bytes(v->run);
 }
 
 static unsigned n_drives(const void *ctx)
@@ -92,6 +162,8 @@ static const StatSet sets[] = {
      error_name, NULL},
     {"request", "the kind of a request", G_N_ELEMENTS(shown) + 1, request_name,
      NULL},
+    {"judged", "a value that is judged; latency is the mean", STEADY_N_METRICS,
+     judged_name, NULL},
     {"drive", "each drive", 0, NULL, n_drives},
     {"rule", "each rule about commands", 0, NULL, n_rules},
     {"update", "how a write gets the parity", RAID_N_UPDATES, raid_update_name,
@@ -187,6 +259,9 @@ void result_json(const ResultRun *run, const PlayerResult *r, GString *out)
     RunStats v = {
         .run = run, .r = r, .info = array_info(run->array), .all = all};
 
+    v.five = five_rounds(run, r);
+    v.verdict = verdict_of(run, &v.five);
+
     if (array_raid(run->array)) {
         v.raid = raid_stats(array_raid(run->array));
     }
@@ -234,6 +309,79 @@ static void drive_text(GString *out, const Ssd *ssd)
         g_string_append_printf(out, "ready %.3f ms after the last return of "
                                "power\n", (double)ssd_recovery_ns(ssd) / 1e6);
     }
+}
+
+/* Why the write amplification of the run is not that of the writes: data that
+ * is in the buffer, and blocks that GC made free for later. */
+static void waf_text(const ResultRun *run, const PlayerResult *r, GString *out)
+{
+    SsdWritten w;
+    double waf;
+    double of_victims;
+
+    array_get_written(run->array, &w);
+    waf = w.host_bytes ? (double)w.nand_bytes / (double)w.host_bytes : 1;
+    of_victims = w.victim_valid < 1 ? 1 / (1 - w.victim_valid) : 1;
+    if (waf < 1) {
+        g_string_append_printf(
+            out,
+            "  below 1: %.2f MB are still in the buffer, others were "
+            "overwritten or trimmed there\n",
+            (double)w.dirty_bytes / 1e6);
+    } else if (w.free_blocks > r->free_blocks && w.victim_valid > 0 &&
+               waf > WAF_TOLD * of_victims) {
+        g_string_append_printf(
+            out,
+            "  GC made %" G_GUINT64_FORMAT " blocks more free than the writes "
+            "took; without these it is about %.2f (--until-steady=waf waits "
+            "for them)\n",
+            w.free_blocks - r->free_blocks, of_victims);
+    }
+}
+
+static void round_text(const ResultRun *run, const Steadiness *s, GString *out)
+{
+    g_string_append_printf(out, "five rounds of %.0f requests",
+                           s->mean_requests);
+    if (s->mean_bytes > 0) {
+        g_string_append_printf(out, " (%.3g drive writes)",
+                               s->mean_bytes / span_bytes(run));
+    }
+    for (unsigned m = 0; m < STEADY_N_METRICS; m++) {
+        if (!isnan(s->range[m])) {
+            g_string_append_printf(
+                out, "%s %s %.1f %%, slope %.1f %%", m ? ";" : ": range of",
+                steady_metric_name(m), 100 * s->range[m], 100 * s->slope[m]);
+        }
+    }
+}
+
+/* Is it steady? */
+static void steady_text(const ResultRun *run, const PlayerResult *r,
+                        GString *out)
+{
+    static const char *const says[] = {
+        "steady: ", "flat, but too short to be called steady: ", "not steady: ",
+        "too short to say whether it is steady"};
+    Steadiness s = five_rounds(run, r);
+    Verdict v = verdict_of(run, &s);
+
+    if (run->wait && v != VERDICT_STEADY) {
+        g_string_append_printf(out,
+                               "the steady state of %s was not reached in "
+                               "%u rounds; ",
+                               steady_metric_name(run->wait->metric),
+                               run->wait->rounds->n);
+    } else if (run->wait) {
+        g_string_append_printf(out, "steady in %s after %u rounds; ",
+                               steady_metric_name(run->wait->metric),
+                               run->wait->rounds->n);
+    }
+    g_string_append(out, run->wait ? "last " : says[v]);
+    if (s.known) {
+        round_text(run, &s, out);
+    }
+    g_string_append_c(out, '\n');
 }
 
 static void errors_text(const PlayerResult *r, GString *out)
@@ -372,6 +520,8 @@ void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
     for (unsigned i = 0; i < array_n_drives(run->array); i++) {
         drive_text(out, array_drive(run->array, i));
     }
+    waf_text(run, r, out);
+    steady_text(run, r, out);
     trouble_text(run, r, out);
     record_text(run->record, out);
 }

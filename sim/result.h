@@ -16,6 +16,13 @@
 
 #define RESULT_SCHEMA_VERSION 1
 
+/* Rounds of the same load before the run (--until-steady). */
+typedef struct ResultWait {
+    const Rounds *rounds;
+    SteadyMetric metric; /* the one that was judged */
+    bool reached;
+} ResultWait;
+
 /* Values that only the command knows. */
 typedef struct ResultRun {
     const char *profile;
@@ -25,6 +32,7 @@ typedef struct ResultRun {
     const HostRules *rules; /* of the run; or NULL */
     const char *fill;
     uint64_t seed;
+    const ResultWait *wait;  /* or NULL */
     bool checked;            /* each completion was as recorded */
     bool stopped;            /* by a signal, before its end */
     uint64_t wall_ns;        /* of the run, without the fill */

@@ -96,6 +96,29 @@
       at[0] ? &v->r->latency[shown[at[0] - 1]] : v->all,                       \
       "from arrival to completion; includes the wait for a place in the "      \
       "drive's queue")                                                         \
+    V(STRING, steady, "steady.verdict", "", NULL, verdict_names[v->verdict],   \
+      "`steady`: five rounds keep to the SNIA's limits (range 0.2, slope "     \
+      "0.1), each of one drive write or more, if there are writes; `flat`: "   \
+      "they do, but are shorter; `changing`: they do not; `short`: there are " \
+      "no five rounds ([state.md](state.md#is-it-steady))")                    \
+    V(U64, steady_waited, "steady.rounds_before", "rounds", NULL,              \
+      v->run->wait ? v->run->wait->rounds->n : 0,                              \
+      "rounds before the run (`--until-steady`), of which the last five "      \
+      "count; 0: five rounds of the run count")                                \
+    V(DOUBLE, steady_requests, "steady.round_requests", "requests", NULL,      \
+      v->five.mean_requests, "of such a round, on average")                    \
+    V(DOUBLE, steady_writes, "steady.round_drive_writes", "ratio", NULL,       \
+      v->five.mean_bytes / span_of(v),                                         \
+      "bytes that such a round writes, as a share of those that the load "     \
+      "touches")                                                               \
+    V(DOUBLE, steady_range, "steady.range.<judged>", "ratio", NULL,            \
+      v->five.range[at[0]],                                                    \
+      "largest less smallest value of the five rounds, as a share of their "   \
+      "mean")                                                                  \
+    V(DOUBLE, steady_slope, "steady.slope.<judged>", "ratio", NULL,            \
+      v->five.slope[at[0]],                                                    \
+      "rise or fall of the line that fits the five values best, as a share "   \
+      "of their mean")                                                         \
     V(PART, series, "+", "", NULL, ((StatPart){series_part, v->run->record}),  \
       "of the series")                                                         \
     V(PART, one_drive, "+", "", &when_one,                                     \

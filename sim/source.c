@@ -135,6 +135,11 @@ const RequestSource *source_requests(const Source *s)
     return &s->requests;
 }
 
+const Workload *source_workload(const Source *s)
+{
+    return s->workload;
+}
+
 bool source_wraps(const Source *s)
 {
     return s->traces && s->from.cfg.remap == TRACES_REMAP_MODULO;

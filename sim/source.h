@@ -12,6 +12,7 @@
 #include "stats.h"
 #include "request.h"
 #include "traces.h"
+#include "workload.h"
 
 typedef struct Source Source;
 
@@ -50,6 +51,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Source, source_close)
 bool source_save(const Source *s, const char *path, GError **error);
 
 const RequestSource *source_requests(const Source *s);
+
+/* Of a generator; NULL: the requests are those of traces. */
+const Workload *source_workload(const Source *s);
 
 /* Are addresses beyond the drive folded into it (--remap=modulo)? */
 bool source_wraps(const Source *s);

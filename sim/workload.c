@@ -23,6 +23,7 @@ enum {
     DRAW_ARRIVAL,
     DRAW_RANDOM,
     DRAW_READ_ADDRESS,
+    N_DRAWS,
 };
 
 typedef struct RwKind {
@@ -497,6 +498,22 @@ char *workload_describe(const Workload *w)
     return g_string_free(s, FALSE);
 }
 
+/* The generators of random numbers; `from` sets those of one run apart from
+ * those of another. */
+static void seed_draws(Workload *w, uint64_t from)
+{
+    /* Reads go elsewhere than writes of the same seed: else they would find the
+     * units in the order in which they were written. */
+    bool writes = w->kind->mixed || w->kind->op != SSD_OP_READ;
+
+    prng_seed(&w->address, w->seed,
+              from + (writes ? DRAW_ADDRESS : DRAW_READ_ADDRESS));
+    prng_seed(&w->direction, w->seed, from + DRAW_DIRECTION);
+    prng_seed(&w->which_size, w->seed, from + DRAW_SIZE);
+    prng_seed(&w->whether_random, w->seed, from + DRAW_RANDOM);
+    prng_seed(&w->arrivals.draw, w->seed, from + DRAW_ARRIVAL);
+}
+
 Workload *workload_new(const char *text, uint64_t capacity_bytes,
                        uint32_t block_bytes, uint64_t seed, GError **error)
 {
@@ -519,15 +536,20 @@ Workload *workload_new(const char *text, uint64_t capacity_bytes,
     if (!w->cfg.number_ios && !w->cfg.io_size && !w->cfg.runtime_ps) {
         w->cfg.io_size = w->size;
     }
-    /* Reads go elsewhere than writes of the same seed: else they would find the
-     * units in the order in which they were written. */
-    prng_seed(&w->address, w->seed,
-              w->kind->mixed || w->kind->op != SSD_OP_READ ? DRAW_ADDRESS
-                                                           : DRAW_READ_ADDRESS);
-    prng_seed(&w->direction, w->seed, DRAW_DIRECTION);
-    prng_seed(&w->which_size, w->seed, DRAW_SIZE);
-    prng_seed(&w->whether_random, w->seed, DRAW_RANDOM);
+    seed_draws(w, 0);
     return w;
+}
+
+Workload *workload_before(const Workload *w, WorkloadBefore what)
+{
+    g_autofree char *text = workload_describe(w);
+    Workload *before =
+        workload_new(text, w->offset + w->size, w->block_bytes, w->seed, NULL);
+
+    g_assert(before); /* the text is that of a workload */
+    before->cfg.number_ios = before->cfg.io_size = before->cfg.runtime_ps = 0;
+    seed_draws(before, (uint64_t)what * N_DRAWS);
+    return before;
 }
 
 void workload_free(Workload *w)
@@ -630,6 +652,17 @@ static RequestNext workload_next(void *opaque, Request *req, GError **error)
     w->bytes_done += req->nbytes;
     w->writes_since_flush += req->op == SSD_OP_WRITE;
     return REQUEST_OK;
+}
+
+uint64_t workload_span(const Workload *w)
+{
+    return w->size;
+}
+
+bool workload_writes(const Workload *w)
+{
+    return w->kind->mixed ? w->cfg.rwmixread_ppm < 1000000
+                          : w->kind->op == SSD_OP_WRITE;
 }
 
 static char *workload_where(void *opaque)

@@ -108,6 +108,19 @@ void workload_free(Workload *w);
  * drive that holds it, makes the same requests again; g_free(). */
 char *workload_describe(const Workload *w);
 
+/* Of the part of the drive that is touched. */
+uint64_t workload_span(const Workload *w);
+bool workload_writes(const Workload *w);
+
+/* What goes before a workload, each with random numbers of its own. */
+typedef enum WorkloadBefore {
+    WORKLOAD_LEADS = 1, /* --precondition, in modelled time */
+    WORKLOAD_SETTLES,   /* --until-steady */
+} WorkloadBefore;
+
+/* Requests of the same kind without an end; workload_free(). */
+Workload *workload_before(const Workload *w, WorkloadBefore what);
+
 /* Valid as long as the workload. */
 RequestSource workload_source(Workload *w);
 

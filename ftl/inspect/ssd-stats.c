@@ -122,6 +122,17 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
                                    : 0;
 }
 
+void ssd_get_written(const Ssd *ssd, SsdWritten *w)
+{
+    *w = (SsdWritten){
+        .host_bytes = ssd->inspect.counters.host_bytes_written,
+        .nand_bytes = ops_of_kind(ssd, NAND_PROGRAM) * ssd->geo->page_bytes,
+        .dirty_bytes = (uint64_t)ssd->buffer->n_unsafe << ssd->unit_shift,
+        .free_blocks = numbers_free_blocks(ssd),
+        .victim_valid = numbers_victim_mean(ssd),
+    };
+}
+
 void ssd_known_counters(const Ssd *ssd, SsdCounters *c)
 {
     const HostCounts *lost = &ssd->journal->counters.lost;

@@ -214,6 +214,68 @@ class Results(unittest.TestCase):
             self.assertEqual(done.stderr, f"vssd-sim: --warm-up={warm_up}: the "
                              "run ended after 100 requests\n")
 
+    def test_until_steady(self) -> None:
+        """Rounds of one drive write go before the run; what is judged keeps
+        to the limits, or a line says that it did not."""
+        text = "rw=randwrite bs=4k iodepth=8 number_ios=6000 "
+        r = result("run", "--profile", TINY, "--workload", text, "--until-steady", "waf")
+        s = r["steady"]
+        self.assertEqual((s["verdict"], r["requests"]), ("steady", 6000))
+        self.assertIn(s["rounds_before"], range(5, 26))
+        self.assertAlmostEqual(s["round_drive_writes"], 1, delta=0.01)
+        self.assertLessEqual(s["range"]["waf"], 0.2)
+        self.assertLessEqual(s["slope"]["waf"], 0.1)
+        self.assertAlmostEqual(
+            r["waf"] / result("run", "--profile", TINY, "--workload", text + " seed=5",
+                              "--until-steady", "waf")["waf"], 1, delta=0.03)
+        # More than the drive can do: the latency grows for ever.
+        reads = "rw=randread number_ios=100 rate_iops=1000000"
+        s = result("run", "--profile", TINY, "--workload", reads, "--until-steady",
+                   "latency")["steady"]
+        self.assertEqual((s["verdict"], s["rounds_before"]), ("changing", 25))
+        self.assertEqual((s["round_requests"], s["round_drive_writes"]),
+                         (10000, 0))
+        done = run("run", "--profile", TINY, "--workload", reads,
+                   "--until-steady", "latency")
+        self.assertIn("the steady state of latency was not reached in 25 rounds; "
+                      "last five rounds of 10000 requests: range of iops ",
+                      done.stdout)
+
+    def test_verdict(self) -> None:
+        """From the run's own rounds."""
+        for workload, verdict in (
+                ("rw=randread number_ios=300", "short"),
+                ("rw=randread number_ios=3000", "steady"),
+                ("rw=randwrite iodepth=8 number_ios=6000", "changing")):
+            s = result("run", "--profile", TINY, "--workload", workload, "--fill",
+                       "preload")["steady"]
+            self.assertEqual((s["verdict"], s["rounds_before"]), (verdict, 0))
+        s = result("run", "--profile", TINY, "--workload", "rw=randwrite iodepth=8"
+                   " number_ios=2000", "--fill", "random")["steady"]
+        self.assertEqual(s["verdict"], "flat")
+        self.assertLess(s["round_drive_writes"], 0.1)
+
+    def test_precondition_of_a_load(self) -> None:
+        """The steady state that it reports is that of the run."""
+        for load in ("rw=randwrite iodepth=8", "rw=write bs=64k iodepth=2",
+                     "rw=randwrite random_distribution=zipf:1.2",
+                     "rw=randwrite rate_iops=100"):
+            done = run("run", "--profile", TINY, "--precondition", "--json",
+                       "--workload", load + " io_size=100m")
+            told = re.findall(r"WAF ([\d.]+) of the load", done.stderr)
+            self.assertAlmostEqual(json.loads(done.stdout)["waf"]
+                                   / float(told[0]), 1, delta=0.05)
+
+    def test_waf_is_explained(self) -> None:
+        """Below 1, and while GC makes up for a fill."""
+        done = run("run", "--profile", TINY, "--workload",
+                   "rw=randwrite number_ios=5", "--fill", "none")
+        self.assertIn("below 1: 0.02 MB are still in the buffer", done.stdout)
+        done = run("run", "--profile", TINY, "--fill", "random", "--workload",
+                   "rw=randwrite rate_iops=50 number_ios=100")
+        self.assertRegex(done.stdout, r"GC made \d+ blocks more free than the "
+                         r"writes took; without these it is about [23]\.")
+
     def test_no_request_at_all(self) -> None:
         """No result of zeros: the first request comes after the end."""
         with tempfile.TemporaryDirectory() as tmp:
@@ -368,6 +430,10 @@ class Errors(unittest.TestCase):
         self.refuse("--block=1000: allowed 512, 4096", *p, *w, "--block", 1000)
         self.refuse("--fill=half: allowed none, preload", *p, *w, "--fill",
                     "half")
+        self.refuse("--until-steady=x: allowed iops, waf, latency\n", *p, *w,
+                    "--until-steady", "x")
+        self.refuse("--until-steady=waf: the workload writes nothing\n", *p,
+                    *w, "--until-steady", "waf")
         self.refuse("--format=x: no such", "replay", *p[1:], TRACE, "--format",
                     "x")
         for units in ("", "x", "time", "time=min", "size=0", "time=us,time=ns",
@@ -729,7 +795,7 @@ class Listed(unittest.TestCase):
         "workload": "number_ios=20", "section": "a", "save": OUT,
         "profile": TINY, "set": "nand.blocks=64", "seed": "3",
         "block": "4096", "drives": "2", "stripe": "64k", "fill": "none",
-        "save-state": OUT, "warm-up": "1", "csv": OUT, "series": "1",
+        "save-state": OUT, "warm-up": "1", "until-steady": "iops", "csv": OUT, "series": "1",
         "oplog": OUT, "record": OUT, "format": "msr", "action": "D",
         "units": "time=us",
         "columns": "time_ns,op,offset,size", "device": "0", "remap": "modulo",

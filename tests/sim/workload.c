@@ -531,6 +531,43 @@ static void test_refused_rates(void)
     refuse("bssplit=", "bssplit");
 }
 
+/* What goes before a workload has no end, is of its kind, and draws addresses
+ * of its own. */
+static void test_before(void)
+{
+    Workload *w = workload_new("rw=randwrite bs=8k offset=1m size=4m "
+                               "number_ios=100 rate_iops=1000",
+                               1 << 30, 512, 7, NULL);
+    Workload *all[] = {w, workload_before(w, WORKLOAD_LEADS),
+                       workload_before(w, WORKLOAD_SETTLES)};
+    uint64_t first[G_N_ELEMENTS(all)][100];
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(all); i++) {
+        RequestSource s = workload_source(all[i]);
+
+        g_assert_cmpuint(s.iodepth, ==, 0);
+        for (unsigned k = 0; k < (i ? 1000 : 100); k++) {
+            Request r;
+
+            g_assert_cmpint(s.next(s.opaque, &r, NULL), ==, REQUEST_OK);
+            g_assert_cmpuint(r.nbytes, ==, 8192);
+            g_assert_cmpuint(r.at_ns, ==, k * 1000000ULL);
+            g_assert_cmpuint(r.offset, >=, 1 << 20);
+            g_assert_cmpuint(r.offset, <, 5 << 20);
+            first[i][k % 100] = k < 100 ? r.offset : first[i][k % 100];
+        }
+    }
+    for (unsigned i = 1; i < G_N_ELEMENTS(all); i++) {
+        g_assert_cmpint(memcmp(first[0], first[i], sizeof(first[0])), !=, 0);
+    }
+    g_assert_cmpint(memcmp(first[1], first[2], sizeof(first[0])), !=, 0);
+    g_assert_true(workload_writes(w));
+    g_assert_cmpuint(workload_span(w), ==, 4 << 20);
+    for (unsigned i = 0; i < G_N_ELEMENTS(all); i++) {
+        workload_free(all[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -548,6 +585,7 @@ int main(int argc, char **argv)
     g_test_add_func("/workload/off", test_off);
     g_test_add_func("/workload/spread", test_spread);
     g_test_add_func("/workload/spread-of-writes", test_spread_of_writes);
+    g_test_add_func("/workload/before", test_before);
     g_test_add_func("/workload/runs", test_runs);
     g_test_add_func("/workload/two-mixes", test_two_mixes);
     g_test_add_func("/workload/replay", test_replay);
