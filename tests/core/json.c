@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* json.c - the exact text that the JSON writer makes. */
+#include "hist.h"
 #include "json.h"
 
 #include <math.h>
@@ -95,6 +96,24 @@ static void test_doubles(void)
                     "[0,-0,-7,9999999999,12345678901.25,1.5,1e+300,null,null]");
 }
 
+/* The mean of equal values is printed as the value: rounding would put it below
+ * the smallest. */
+static void test_means(void)
+{
+    for (uint64_t v = 3; v < 1000000000000000ULL; v = 7 * v + 1) {
+        g_autoptr(GString) s = g_string_new(NULL);
+        JsonWriter w = {.out = s};
+        Hist h;
+
+        hist_init(&h);
+        hist_add(&h, v);
+        hist_add(&h, v);
+        hist_add(&h, v + 1);
+        json_double(&w, NULL, hist_mean(&h));
+        g_assert_cmpfloat(g_ascii_strtod(s->str, NULL), >=, (double)v);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -102,6 +121,7 @@ int main(int argc, char **argv)
     g_test_add_func("/json/u128", test_u128);
     g_test_add_func("/json/escapes", test_escapes);
     g_test_add_func("/json/doubles", test_doubles);
+    g_test_add_func("/json/means", test_means);
     g_test_add_func("/json/members", test_members);
     return g_test_run();
 }
