@@ -13,27 +13,14 @@ import pytest
 
 from vssd.build import model
 from vssd.errors import UserError
+from vssd.measured import classes, drives, hdr, loads, points, run, score
+from vssd.measured import rows as board_rows
+from vssd.measured.play import Player
+from vssd.measured.rows import Row
+from vssd.measured.states import States
 from vssd.paths import PROJECT
 from vssd.sim.run import Runner
-from vssd_lab.board import (
-    charts,
-    classes,
-    command,
-    drives,
-    hdr,
-    loads,
-    mqsim,
-    page,
-    points,
-    report,
-    run,
-    score,
-    short,
-)
-from vssd_lab.board import rows as board_rows
-from vssd_lab.board.play import Player
-from vssd_lab.board.rows import Row
-from vssd_lab.board.states import States
+from vssd_lab.board import charts, command, mqsim, page, report, short
 
 HEAD = ",".join(board_rows.COLUMNS)
 READ = ("D,1000000000,TLC,PCIe,depth-4k/read,seq fill 1x,"

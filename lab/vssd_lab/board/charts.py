@@ -11,11 +11,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from vssd.measured.loads import bs_of
+from vssd.measured.rows import Row
+from vssd.measured.score import Scored
 from vssd.pictures import pyplot, save
-
-from .loads import bs_of
-from .rows import Row
-from .score import Scored
 
 # Metrics that are drawn, by the side of a row; of other sides all.
 DRAWN = ("iops", "mean_us", "p99_us", "mb_s", "wa")

@@ -8,16 +8,17 @@ from pathlib import Path
 
 from vssd.build import model, venv
 from vssd.errors import UserError
+from vssd.measured import drives, points, rows, run
+from vssd.measured.classes import CLASSES
+from vssd.measured.play import REQUESTS, Player
+from vssd.measured.points import Entry
+from vssd.measured.score import Scored
+from vssd.measured.states import States
 from vssd.paths import check_output, find_profile
 from vssd.sim.run import Runner
 from vssd.ui import Stage, say
 
-from . import charts, drives, mqsim, page, points, report, rows, run, short
-from .classes import CLASSES
-from .play import REQUESTS, Player
-from .points import Entry
-from .score import Scored
-from .states import States
+from . import charts, mqsim, page, report, short
 
 LIBRARY = "lib/libvssd.so.1.0.0"
 POINTS = 6  # of each drive and class

@@ -15,12 +15,11 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from vssd.errors import UserError
+from vssd.measured.drives import Drive
+from vssd.measured.loads import Load, bs_of
+from vssd.measured.play import Played, Player
 from vssd.paths import key_of
 from vssd.sizes import read as size_of
-
-from .drives import Drive
-from .loads import Load, bs_of
-from .play import Played, Player
 
 NAME = "mqsim"
 SECTOR = 512

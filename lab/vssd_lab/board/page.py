@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from vssd.measured.classes import CLASSES
+from vssd.measured.drives import Drive
+from vssd.measured.score import FEW, Board, Scored, boards, shown
 from vssd.paths import PROJECT
-
-from .classes import CLASSES
-from .drives import Drive
-from .score import FEW, Board, Scored, boards, shown
 
 DOC = "docs/results/validation.md"
 PAGE = PROJECT / DOC

@@ -11,9 +11,8 @@ from typing import Any
 
 from vssd import origin
 from vssd.errors import UserError
-
-from .classes import CLASSES
-from .score import Scored, boards, shown
+from vssd.measured.classes import CLASSES
+from vssd.measured.score import Scored, boards, shown
 
 
 def _number(value: float | None) -> str:

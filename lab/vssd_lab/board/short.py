@@ -8,11 +8,10 @@ from typing import Any
 
 from vssd import tomlfile
 from vssd.errors import UserError
+from vssd.measured.classes import CLASSES, class_of
+from vssd.measured.rows import UNITS, Row, percentile
+from vssd.measured.score import Scored, board_of
 from vssd.sim.validation import DOC, PUBLISHED
-
-from .classes import CLASSES, class_of
-from .rows import UNITS, Row, percentile
-from .score import Scored, board_of
 
 KEYS = ("drive", "experiment", "precondition", "workload", "file", "note",
         "source", "values")

@@ -17,10 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vssd.errors import UserError
-from vssd.paths import key_of, replacing
-from vssd.sim.run import Point, Result, result_of
-
+from ..errors import UserError
+from ..paths import key_of, replacing
+from ..sim.run import Point, Result, result_of
 from . import hdr
 from .drives import Drive
 from .loads import SEEDED, Load, bs_of
@@ -30,7 +29,7 @@ SAMPLES = 100  # above a percentile
 REQUESTS = 110_000
 PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
             97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
-HOST = "vssd_lab.board.host"
+HOST = "vssd.measured.host"
 MOST_OF_PAIR = 200_000  # requests of jobs beside each other
 # Of a kept result: what made it, beside vssd-sim.
 SOURCES = b"".join(Path(__file__).with_name(name).read_bytes()

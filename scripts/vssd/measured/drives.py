@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vssd import tomlfile
-from vssd.errors import UserError
-from vssd.paths import PROJECT
-
+from .. import tomlfile
+from ..errors import UserError
+from ..paths import PROJECT
 from .rows import Row
 
 FILE = PROJECT / "profiles/drives.toml"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A host of several jobs beside each other, on libvssd: a program of its own.
 
-    python -m vssd_lab.board.host '{"library": ..., "jobs": [...], ...}'
+    python -m vssd.measured.host '{"library": ..., "jobs": [...], ...}'
 
 Each job has its requests in flight, its rate, its pause or its share of all
 requests, as jobs of fio have.  vssd-sim plays one job at a time.

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from vssd.errors import UserError
+from ..errors import UserError
 
 COLUMNS = ("drive", "capacity_bytes", "nand", "interface", "experiment",
            "precondition", "workload", "metric", "unit", "value", "low",

@@ -10,9 +10,8 @@ import random
 import tempfile
 from pathlib import Path
 
-from vssd.paths import cache_dir, locked
-from vssd.sim.run import Point, Runner
-
+from ..paths import cache_dir, locked
+from ..sim.run import Point, Runner
 from .drives import Drive
 
 UNIT = 4096

@@ -8,8 +8,7 @@ import random
 from collections import defaultdict
 from dataclasses import dataclass
 
-from vssd.errors import UserError
-
+from ..errors import UserError
 from . import classes
 from .drives import FILE, Drive
 from .loads import Load, load_of
@@ -67,7 +66,7 @@ def entries(rows: list[Row], drives: dict[str, Drive], whole: bool = True) \
         name = "peaks" if row in best else classes.class_of(row)
         if not name:
             raise UserError(f"{row.where}: no class for the experiment"
-                            f" {row.experiment!r} (board/classes.py)")
+                            f" {row.experiment!r} (vssd/measured/classes.py)")
         load = _load(row, drive)
         out.append(Entry(row, drive, name, drive.use(row), load))
     return _with_fills(out), dict(left)
