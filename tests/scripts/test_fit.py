@@ -4,6 +4,8 @@ from its own figures."""
 
 from __future__ import annotations
 
+import configparser
+import dataclasses
 import json
 import os
 import re
@@ -17,8 +19,10 @@ from vssd.build import model
 from vssd.cli import fit as cmd_fit
 from vssd.cli.main import parser
 from vssd.errors import UserError
+from vssd.measured import fitting, rows
+from vssd.measured.play import Player
 from vssd.paths import PROJECT, find_profile
-from vssd.sim import calibrate, fiojson
+from vssd.sim import calibrate, fiojson, fioplan
 from vssd.sim.run import Point, Runner
 
 HOW = fiojson.How(("iops", "p50", "p99"), "", 0)
@@ -81,6 +85,13 @@ def write(path: Path, *jobs: dict[str, Any], before: str = "",
       "numjobs": "4", "random_distribution": "zipf:1.1"},
      {"rw=randwrite", "bssplit=4k/70:64k/30", "iodepth=16",
       "random_distribution=zipf:1.1"}),
+    ({"rw": "randrw", "rate_iops": "1000,500", "numjobs": "2",
+      "rate_process": "poisson"},
+     {"rw=randrw", "bs=4096", "iodepth=2", "rwmixread=50", "rate_iops=3000",
+      "rate_process=poisson"}),
+    ({"rw": "randread", "rate_iops": "700"},
+     {"rw=randread", "bs=4096", "iodepth=1", "rate_iops=700",
+      "rate_process=linear"}),
     ({"ioengine": "psync", "iodepth": "32", "numjobs": "3"},
      {"rw=read", "bs=4096", "iodepth=3"}),
 ])
@@ -120,7 +131,10 @@ def test_targets(tmp_path: Path) -> None:
     ([job("x", rw="trim")], "rw=trim: allowed read, write"),
     ([job("x", bs="4k,8k")], "bs=4k,8k: allowed one size"),
     ([job("x", iodepth="0")], "iodepth=0: allowed 1 or more"),
-    ([job("x", rate_iops="100")], "rate_iops: the job must run as fast"),
+    ([job("x", rate="1m")], "rate=1m: the job must run as fast"),
+    ([job("x", rate_iops="9000")], "rate_iops: the drive did not reach it"),
+    ([job("x", rate_iops="x")], "rate_iops=x: allowed requests a second"),
+    ([job("x", rw="randrw", rate_iops="10,0")], "of one direction alone"),
     ([job("x"), job("y")], "'x' and 'y' ran at the same time"),
 ])
 def test_refused_jobs(jobs: list[dict[str, Any]], says: str,
@@ -140,6 +154,90 @@ def test_a_missing_percentile_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no p99; give fio --percentile_list"):
         fiojson.targets(path, HOW)
     assert len(fiojson.targets(path, fiojson.How(("iops", "p50"), "", 0))) == 2
+
+
+# ---- what the figures do not tell, and which jobs would -----------------------
+
+
+def test_together() -> None:
+    """Parameters that move the figures in the same way, and three of which
+    only the sum counts."""
+    a, b, c = [1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [0.0, 1.0, 5.0]
+    assert [k for k, _ in calibrate.together(["a", "b", "c"], [a, b, c],
+                                             0.01)] == [["a", "b"]]
+    assert calibrate.together(["a", "c"], [a, c], 0.01) == []
+    d = [x + y for x, y in zip(a, c)]
+    (keys, spread), = calibrate.together(["a", "c", "d"], [a, c, d], 0.01)
+    assert set(keys) == {"a", "c", "d"} and spread > 1e6
+    # One that no figure depends on is no direction of several.
+    assert calibrate.together(["a", "z"], [a, [0.0] * 3], 0.01) == []
+    # The noise decides.
+    e = [1.0, 1.0, 1.3]
+    assert calibrate.together(["a", "e"], [a, e], 1e-3) == []
+    assert [k for k, _ in calibrate.together(["a", "e"], [a, e], 0.1)]
+
+
+def test_plan(tmp_path: Path) -> None:
+    """The jobs for each parameter, fewer than 30 minutes in all; what no job
+    determines is refused."""
+    assert fioplan.seconds_of(list(fioplan.JOBS)) < 30 * 60
+    names = [j.name for j in fioplan.jobs_for(["nand.read"])]
+    assert "read-q1" in names and "write-q128" not in names
+    path = tmp_path / "p.fio"
+    fit("--plan", path, "--free", "ftl.op_percent=5%..20%,host.link_mb_s")
+    jobs = configparser.ConfigParser(allow_no_value=True)
+    jobs.read(path)
+    assert {"seqread-q32", "age", "write-q128"} < set(jobs.sections())
+    assert "lost" in path.read_text() and jobs["age"]["rw"] == "randwrite"
+    for name in jobs.sections()[1:]:  # fit --fio takes them
+        options = {k: v or "" for k, v in (*jobs["global"].items(),
+                                           *jobs[name].items())}
+        assert fiojson.workload_of("x", options, 100).startswith("rw=")
+    fit("--plan", path, "--free", "nand.read")
+    assert "lost" not in path.read_text()
+    with pytest.raises(UserError, match="no job of fio determines seed"):
+        fit("--plan", path, "--free", "seed")
+
+
+# ---- measured rows ------------------------------------------------------------
+
+
+def test_rows(tmp_path: Path) -> None:
+    """Rows that a drive with known parameters made give these again, from
+    another start; rows that were not fitted are predicted."""
+    base = find_profile("tiny")
+    head = ",".join(rows.COLUMNS)
+    lines = [f"D,33554432,,,depth-4k/read,{state},rw=randread bs=4k"
+             f" iodepth={d},{metric},{unit},1,,,s,f,closed"
+             for d in (1, 4, 16) for state in ("seq fill 1x",)
+             for metric, unit in (("iops", "1/s"), ("p50_us", "us"))]
+    (tmp_path / "d.csv").write_text("\n".join([head, *lines]) + "\n")
+    true = {"nand.read": "77us"}
+    if LONG:
+        true["host.firmware"] = "9us"
+    bounds = "nand.read=20us..200us,host.firmware=1us..20us"
+    frees = calibrate.parse_free(bounds, dict.fromkeys(
+        ("nand.read", "host.firmware"), "time"))[:len(true)]
+    sim = model.sim()
+    states = fitting.SharedStates(Runner(sim, 2), b"", tmp_path)
+    states.share(frees)
+    player = Player(states, 1000, lambda: tmp_path)
+    entries = fitting.entries_of(fitting.rows_of(tmp_path, ""), base, 9)
+    made = fitting.RowSearch(player, entries, frees, base, lambda _: None)
+    entries = [dataclasses.replace(s.entry, drive=entries[0].drive,
+                                   row=dataclasses.replace(
+                                       s.entry.row, value=s.ours or 0))
+               for s in made.scored(true, entries)]
+    fitted, others = fitting.split(entries, 67, 1)
+    assert (len(fitted), len(others)) == (4, 2)
+    search = fitting.RowSearch(player, fitted, frees, base, lambda _: None)
+    found = calibrate.find(search)
+    for p, text in zip(found.parameters, true.values()):
+        assert p.value == pytest.approx(
+            calibrate.number_of(text)[0], rel=0.03), p
+    errors = fitting.errors_by_metric(search.scored(found.values(), others))
+    assert errors["all"] < 2
+    assert len(list(tmp_path.glob("*.state"))) == 1  # times leave no mark on it
 
 
 # ---- what fio writes ----------------------------------------------------------------

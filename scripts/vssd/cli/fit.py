@@ -16,11 +16,17 @@ from typing import Any
 from .. import ranges
 from ..build import model, venv
 from ..errors import UserError, one_line
+from ..measured import fitting
+from ..measured.play import Player
 from ..paths import check_input, check_output, find_profile
-from ..sim import calibrate, fiojson, validation
+from ..sim import calibrate, fiojson, fioplan, validation
 from ..sim.calibrate import Free, Goal, Outcome, Parameter
 from ..sim.run import Point, Runner
 from ..ui import Stage, say, table
+
+POINTS = 4  # of each class of experiments
+ROW_REQUESTS = 20_000  # of a point
+LIBRARY = "lib/libvssd.so.1.0.0"
 
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
@@ -39,6 +45,22 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     source.add_argument("--published", metavar="DRIVE",
                         help="figures of profiles/published.toml that are"
                         " marked as fitted")
+    source.add_argument("--data", metavar="FOLDER", type=Path,
+                        help="CSV files of measurements, as of ./vssd validate"
+                        " --data (docs/fitting.md)")
+    p.add_argument("--drive", default="", metavar="NAME",
+                   help="--data: the rows of this drive")
+    p.add_argument("--train", type=float, default=100.0, metavar="PERCENT",
+                   help="--data: fit to this share of the rows, chosen by"
+                   " --seed, and predict the others (default: 100)")
+    p.add_argument("--seed", type=int, default=1, metavar="N",
+                   help="--data: of the choice of rows (default: 1)")
+    p.add_argument("--points", type=int, default=POINTS, metavar="N",
+                   help="--data: points of each class of experiments (default:"
+                   " %(default)s)")
+    source.add_argument("--plan", metavar="JOBS.fio",
+                        help="only write the jobs of fio that determine the"
+                        " parameters of --free; under 30 minutes")
     p.add_argument("--profile", metavar="BASE",
                    help="the profile to start from (--published: the"
                    " drive's)")
@@ -119,6 +141,52 @@ def _of_published(args: argparse.Namespace) -> Task:
     return Task(base, goals, args.free or drive.free, drive.name, True)
 
 
+def _fit_rows(args: argparse.Namespace) -> int:
+    """--data: the rows that are fitted, and the others."""
+    base = fitting.profile_of(args.profile)
+    if not args.free:
+        raise UserError("--data: give --free, too")
+    found = fitting.rows_of(args.data, args.drive)
+    frees = _frees(args.free, base)
+    venv.extra("fit")
+    sim = model.sim()
+    states = fitting.SharedStates(Runner(sim, args.jobs), sim.read_bytes())
+    states.share(frees)
+    player = Player(states, args.requests or ROW_REQUESTS,
+                    lambda: model.ensure("release", LIBRARY) / LIBRARY)
+    entries = fitting.entries_of(found, base, args.points)
+    with Stage("fit") as stage:
+        all_rows = fitting.playable(fitting.RowSearch(
+            player, entries, frees, base, stage.note))
+        fitted, others = fitting.split(all_rows, args.train, args.seed)
+        search = fitting.RowSearch(player, fitted, frees, base, stage.note)
+        best = calibrate.find(search)
+        predicted = search.scored(best.values(), others)
+        scored = search.scored(best.values(), fitted)
+    task = Task(base, list(search.goals), args.free, found[0].drive, False)
+    _report(args, task, best)
+    for use, some in (("fitted", scored), ("predicted", predicted)):
+        errors = fitting.errors_by_metric(some)
+        say(f"{use}: {len(some)} rows; mean error "
+            + ", ".join(f"{name} {value:.1f} %"
+                        for name, value in errors.items()))
+    return 0
+
+
+def _plan(args: argparse.Namespace) -> int:
+    """--plan: a job file."""
+    if not args.free:
+        raise UserError("--plan: give --free, too")
+    keys = [part.strip().partition("=")[0] for part in args.free.split(",")]
+    text = fioplan.text_of(keys, Path(args.plan).name)
+    try:
+        Path(args.plan).write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise UserError(f"--plan {args.plan}: {e.strerror}") from e
+    say(f"wrote {args.plan}")
+    return 0
+
+
 def _frees(text: str, base: Path) -> list[Free]:
     sim = str(model.sim())
     options = subprocess.run([sim, "options"], capture_output=True, text=True,
@@ -141,7 +209,9 @@ def _frees(text: str, base: Path) -> list[Free]:
 
 def _unit(measure: str) -> str:
     side, _, name = measure.rpartition(".")
-    return validation.MEASURES[name][0] + (f" of {side}s" if side else "")
+    what = validation.MEASURES[name][0] if name in validation.MEASURES \
+        else name  # of rows: p20_us and the like
+    return what + (f" of {side}s" if side else "")
 
 
 def _figures(task: Task, found: Outcome, tolerance: float) \
@@ -220,7 +290,13 @@ def check(args: argparse.Namespace) -> None:
         find_profile(args.profile)
     for name in args.fio or []:
         check_input("--fio", name)
-    if args.fio:
+    ranges.check("--train", args.train, 0, 100, above=True)
+    ranges.check("--points", args.points, 1)
+    if args.data or args.plan:
+        if args.data and not args.data.is_dir():
+            raise UserError(f"--data {args.data}: not a folder")
+        check_output("--plan", args.plan or "")
+    elif args.fio:
         fiojson.matches(args.match)
     else:
         validation.chosen(validation.read(), [args.published])
@@ -229,6 +305,10 @@ def check(args: argparse.Namespace) -> None:
 def main(args: argparse.Namespace) -> int:
     """./vssd fit"""
     check(args)
+    if args.plan:
+        return _plan(args)
+    if args.data:
+        return _fit_rows(args)
     task = _of_fio(args) if args.fio else _of_published(args)
     frees = _frees(task.free, task.base)
     if len(frees) > len(task.goals):
@@ -239,14 +319,27 @@ def main(args: argparse.Namespace) -> int:
         search = calibrate.Search(Runner(model.sim(), args.jobs), task.goals,
                                   frees, task.base, stage.note)
         found = calibrate.find(search)
+    _report(args, task, found)
+    return 0
+
+
+def _report(args: argparse.Namespace, task: Task, found: Outcome) -> None:
     figures = _figures(task, found, args.tolerance)
     parameters = _parameters(found)
     if args.json:
         json.dump({"parameters": parameters, "figures": figures,
+                   "together": [{"keys": keys, "uncertainty":
+                                 None if math.isinf(spread) else spread}
+                                for keys, spread in found.together],
                    "runs": found.runs}, sys.stdout, indent=2)
         print()
     else:
         _print(figures, parameters, found.runs)
+        for keys, _ in found.together:
+            print("the figures do not tell apart: " + ", ".join(keys))
+    unsure = [p.free.key for p in found.parameters if not p.determined]
+    if unsure and not args.json:
+        say("not determined: " + ", ".join(unsure) + "; the jobs to run: ./vssd"
+            " fit --plan JOBS.fio --free " + ",".join(unsure))
     if args.out:
         _write(args.out, task, found)
-    return 0

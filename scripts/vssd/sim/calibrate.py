@@ -37,6 +37,7 @@ ENOUGH = 0.002  # an error so small ends the search for another minimum
 DEAD = 1e-3  # no figure changes by more over the whole range
 NOISE = 0.01  # the least error that a measured figure is taken to have
 DETERMINED = 0.10  # uncertainty, as a share of the range, up to which it is
+PART = 0.3  # of a direction, from which a parameter takes part in it
 ALIKE = 0.98  # correlation from which two parameters act alike
 
 
@@ -112,6 +113,9 @@ class Outcome:
     parameters: list[Parameter]
     ours: list[float]  # a figure for each goal
     runs: int
+    # Parameters that the figures show only together, and the uncertainty of
+    # that combination, as a share of the ranges.
+    together: list[tuple[list[str], float]] = field(default_factory=list)
 
     def values(self) -> dict[str, str]:
         """As options."""
@@ -370,8 +374,10 @@ def find(search: Search, seed: int = 1) -> Outcome:
         raise UserError(f"no drive within the bounds of --free: {ours}")
     parameters = [Parameter(f, g, f.at(x))
                   for f, g, x in zip(frees, given, best)]
-    _sensitivity(search, best, parameters)
-    return Outcome(parameters, ours, search.runs)
+    columns = _sensitivity(search, best, parameters)
+    noise = max(rms(search.errors(best)), NOISE)
+    return Outcome(parameters, ours, search.runs,
+                   together([f.key for f in frees], columns, noise))
 
 
 def _global(search: Search, start: list[float], seed: int) \
@@ -451,10 +457,34 @@ def _derivatives(search: Search, x: list[float], i: int) -> list[float]:
     return [(q - p) / (high[i] - low[i]) for p, q in zip(a, b)]
 
 
+def together(keys: Sequence[str], columns: Sequence[Sequence[float]],
+             noise: float) -> list[tuple[list[str], float]]:
+    """Directions in which the parameters can move and the figures stay as they
+    are: right singular vectors of the derivatives whose singular value is too
+    small for the noise.  Of each, the parameters that take part, the most
+    first; not those that no figure depends on at all."""
+    import numpy as np
+
+    seen = [i for i, c in enumerate(columns) if rms(c) > DEAD]
+    if len(seen) < 2:
+        return []
+    matrix = np.array([columns[i] for i in seen]).T
+    _, values, vectors = np.linalg.svd(matrix, full_matrices=True)
+    sizes_of = [*values, *[0.0] * (len(seen) - len(values))]
+    found = []
+    for size, vector in zip(sizes_of, vectors, strict=True):
+        spread = noise / size if size > 0 else math.inf
+        parts = [i for i in np.argsort(-np.abs(vector))
+                 if abs(vector[i]) >= PART]
+        if spread > DETERMINED and len(parts) > 1:
+            found.append(([keys[seen[i]] for i in parts], float(spread)))
+    return found
+
+
 def _sensitivity(search: Search, x: list[float],
-                 parameters: list[Parameter]) -> None:
+                 parameters: list[Parameter]) -> list[list[float]]:
     """The uncertainty of each parameter, from the derivatives of all figures
-    at the best place and the error that is left."""
+    at the best place and the error that is left.  The derivatives."""
     from scipy import linalg
 
     columns = [_derivatives(search, x, i) for i in range(len(x))]
@@ -480,3 +510,4 @@ def _sensitivity(search: Search, x: list[float],
         if x[i] < 0.005 or x[i] > 0.995:
             p.notes.append("at its " + ("lower" if x[i] < 0.5 else "upper")
                            + " bound")
+    return columns

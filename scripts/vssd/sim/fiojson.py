@@ -34,8 +34,8 @@ DEPTH = "the job must keep its requests in flight"
 # Options with which a run of the model is another one, unless they have one of
 # the values that turn them off.
 REFUSED = {
-    **dict.fromkeys(("rate", "rate_iops", "rate_min", "rate_iops_min",
-                     "thinktime", "latency_target", "flow"), SPEED),
+    **dict.fromkeys(("rate", "rate_min", "rate_iops_min", "thinktime",
+                     "latency_target", "flow"), SPEED),
     **dict.fromkeys(("iodepth_low", "iodepth_batch_complete",
                      "iodepth_batch_complete_min"), DEPTH),
     "sync": "writes that wait for the medium have no keyword of --workload",
@@ -58,8 +58,9 @@ OFF = {
     "iodepth_batch_complete": ("1", "0"),
     "iodepth_batch_complete_min": ("1", "0"),
 }
-MATCHES = ("iops", "mean", "p50", "p99", "p999")
-PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9}
+MATCHES = ("iops", "mean", "p50", "p99", "p999", "p9999")
+PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "p9999": 99.99}
+REACHED = 0.97  # of its rate, from which a paced job was not held up
 FILLS = ("none", "preload", "seq", "random")
 SIZE = re.compile(r"(\d+)([kmgt]?)(?:i?b?)", re.I)
 HOT = re.compile(r"random|zipf(?::[\d.]+)?|zoned:.*")
@@ -299,6 +300,21 @@ def _reads(options: dict[str, str]) -> str:
     return reads
 
 
+def rate_of(where: str, options: dict[str, str], kind: str) -> int:
+    """Requests a second of a paced job, of reads and writes together; 0: it is
+    not paced.  fio paces each direction of each of numjobs by itself."""
+    given = options.get("rate_iops", "0").split(",")
+    if not all(g.strip().isdigit() for g in given[:2]):
+        raise LeftOut(f"{where}: rate_iops={options['rate_iops']}: allowed"
+                      " requests a second")
+    both = [int(given[0]), int(given[1] if given[1:] else given[0])]
+    sides = both if kind in ("rw", "randrw") else \
+        both[1:] if kind in ("write", "randwrite") else both[:1]
+    if any(sides) and not all(sides):
+        raise LeftOut(f"{where}: rate_iops of one direction alone")
+    return sum(sides) * _count(where, options, "numjobs")
+
+
 def workload_of(where: str, options: dict[str, str], requests: int) -> str:
     """The job as keywords of vssd-sim run --workload."""
     kind = _kind(where, options)
@@ -319,6 +335,10 @@ def workload_of(where: str, options: dict[str, str], requests: int) -> str:
     flushes = _flushes(where, options)
     if flushes and kind not in ("read", "randread"):
         words.append(f"fsync={flushes}")
+    rate = rate_of(where, options, kind)
+    if rate:
+        words += [f"rate_iops={rate}", "rate_process="
+                  + options.get("rate_process", "linear")]
     if not requests:
         requests = max(100 * depth, 5000) if kind in ("read", "randread") \
             else max(400 * depth, 60000)
@@ -412,6 +432,9 @@ def _targets(job: Job, how: How) -> list[Target]:
     workload = workload_of(job.where, job.options, how.requests)
     kind = workload.split()[0].removeprefix("rw=")
     _check_group(job, kind, sides, workload)
+    rate = rate_of(job.where, job.options, kind)
+    if rate and _iops(job, sides, workload) < REACHED * rate:
+        raise LeftOut(f"{job.where}: rate_iops: the drive did not reach it")
     flushes = " fsync=" in workload
     if flushes and sides == ["mixed"]:
         raise LeftOut(f"{job.where}: unified_rw_reporting with flushes")
