@@ -113,6 +113,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         } else if (job_at(ssd, op->cookie)->meta) {
             meta_page_done(ssd, op->cookie);
         } else {
+            close_page_done(ssd, op->cookie);
             write_page_done(ssd, op->cookie);
         }
         break;

@@ -38,6 +38,15 @@ static void of_plane(Ssd *ssd, SsdWork work, uint32_t index)
     }
 }
 
+/* Data of the host goes before padding. */
+static void program_due(Ssd *ssd)
+{
+    write_pump(ssd);
+    if (G_UNLIKELY(ssd->buffer->closing.head != NONE)) {
+        close_pump(ssd);
+    }
+}
+
 static void of_drive(Ssd *ssd, SsdWork work)
 {
     switch (work) {
@@ -45,11 +54,11 @@ static void of_drive(Ssd *ssd, SsdWork work)
         host_room(ssd);
         break;
     case WORK_BUFFER:
-        write_pump(ssd);
+        program_due(ssd);
         break;
     case WORK_BUFFER_WAITS:
         if (ssd->buffer->pump_waits) {
-            write_pump(ssd);
+            program_due(ssd);
         }
         break;
     default:

@@ -258,6 +258,21 @@
       4503599627370496, "0", NULL,                                             \
       "bytes behind the zones for namespaces without zones, in whole mapping " \
       "units; GC serves them alone; 0: none")                                  \
+    X(BOOL, bool, zone_pads, "zones.finish_pads", 0, 0, "on", NULL,            \
+      "Finish programs the rest of the zone's blocks with padding; off: the "  \
+      "map says where the zone ends, and its blocks stay open to GC")          \
+    X(TIME, uint64_t, t_zone_record_ps, "zones.reset_record", 0,               \
+      1000000000000, "0ns", NULL,                                              \
+      "time of a Reset, of an empty zone, too, until a record of it is in "    \
+      "NAND; 0: capacitors keep the record")                                   \
+    X(TIME, uint64_t, t_zone_unit_ps, "zones.reset_unit", 0, 1000000000,       \
+      "0ns", NULL,                                                             \
+      "time of a Reset for each mapping unit in the zone, whose entry of the " \
+      "map is cleared; 0: the map has one entry for the zone")                 \
+    X(TIME, uint64_t, t_append_ps, "zones.append_time", 0, 1000000000000,      \
+      "0ns", NULL,                                                             \
+      "controller time in which a Zone Append gets its address, one append "   \
+      "at a time in the whole drive, on top of that of a write")               \
     X(TIME, uint64_t, zone_finish_ps, "zones.finish_after", 0,                 \
       8640000000000000000, "0ns", NULL,                                        \
       "time, in whole seconds, after which the controller recommends to "      \

@@ -35,6 +35,7 @@ enum {
     SSD_EVENT_BACKGROUND, /* index: BackgroundEvent */
     SSD_EVENT_RECOVERED,  /* index: a step of recovery has nothing to read */
     SSD_EVENT_TRIM,       /* the next step of TRIMs */
+    SSD_EVENT_RESET,      /* the reset of a zone is recorded */
     SSD_EVENT_ROW_WAIT, /* superblock.row_wait; index: a stream, or behind them
                            a plane where GC waits */
     SSD_EVENT_CMD_MAPPED,  /* firmware knows what it has read of the map */

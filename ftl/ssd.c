@@ -107,6 +107,9 @@ static void dispatch(Ssd *ssd, const Event *e)
     case SSD_EVENT_TRIM:
         trim_event(ssd);
         break;
+    case SSD_EVENT_RESET:
+        trim_start(ssd, event_index(e));
+        break;
     case SSD_EVENT_ROW_WAIT:
         if (event_index(e) < ssd->l.n_streams) {
             write_rows_wait_event(ssd, event_index(e));

@@ -41,6 +41,7 @@ typedef struct SsdZones {
     uint32_t extension;      /* bytes of a zone descriptor extension */
     uint64_t append_bytes;   /* of the largest Zone Append; 0: no own limit */
     bool whole;              /* a full zone fills all of its erase blocks */
+    bool records;            /* also the reset of an empty zone takes time */
     uint64_t zrwa;           /* blocks of a Zone Random Write Area; 0: none */
     uint64_t zrwa_granule;   /* blocks: what is committed is a multiple */
     uint32_t max_zrwa;       /* zones that may have one */
@@ -145,9 +146,10 @@ typedef struct SsdCmd {
     uint8_t in_cmb : 4; /* SSD_IN_CMB_...: the drive does not fetch these parts
                            over the link, and the host writes them by posted
                            writes.  Changes the latency alone */
-    bool erase : 1; /* TRIM, with SsdInfo.zones: the stream, if there is one of
-                       that number, ends; the command completes when the blocks
-                       that the range leaves empty are erased */
+    bool erase : 1;  /* TRIM, with SsdInfo.zones: the stream, if there is one of
+                        that number, ends; the command completes when the blocks
+                        that the range leaves empty are erased */
+    bool append : 1; /* WRITE, with SsdInfo.zones: the drive has chosen lba */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */
     uint64_t lba;
 } SsdCmd;
@@ -160,6 +162,10 @@ typedef struct SsdCmd {
  * page goes to fresh blocks.  Units of other streams, and trims, it does not
  * make durable.  A WRITE that is in flight at the same time may go to either
  * place.
+ *
+ * With SsdInfo.zones, nblocks of it counts blocks that the stream's zone has
+ * left: with zones.finish_pads the drive programs whole pages of them, without
+ * data, before the command completes.
  */
 
 /*

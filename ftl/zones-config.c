@@ -88,6 +88,9 @@ static const char *lonely(const SsdConfig *cfg)
            : cfg->zone_extension       ? "zones.extension"
            : cfg->zone_zrwa            ? "zones.zrwa"
            : cfg->zone_conventional    ? "zones.conventional"
+           : cfg->t_zone_record_ps     ? "zones.reset_record"
+           : cfg->t_zone_unit_ps       ? "zones.reset_unit"
+           : cfg->t_append_ps          ? "zones.append_time"
            : cfg->zone_finish_ps       ? "zones.finish_after"
            : cfg->zone_reset_ps        ? "zones.reset_after"
            : cfg->zone_finish_limit_ps ? "zones.finish_limit"
@@ -340,6 +343,7 @@ void zones_info(const SsdConfig *cfg, const SsdLayout *l, SsdZones *zones)
         .extension = cfg->zone_extension * 64,
         .append_bytes = cfg->zone_append,
         .whole = l->zone_units == superblock * l->zone_superblocks,
+        .records = cfg->t_zone_record_ps > 0,
         .zrwa = l->zrwa_units * blocks,
         .zrwa_granule = l->zrwa_granule * blocks,
         .max_zrwa = l->zones_zrwa,

@@ -149,7 +149,8 @@ typedef struct Buffer {
      * for it. */
     uint64_t stall_ps;
     uint64_t stalled_since_ps; /* or SIM_NEVER */
-    JobFifo redo; /* pages of the host that failed, to be programmed again */
+    JobFifo redo;    /* pages of the host that failed, to be programmed again */
+    CmdFifo closing; /* FLUSHes that pad a zone (close.c) */
     OF_BUFFER Waiter *waiter;
     uint32_t n_waiters;
     uint32_t free_waiter;

@@ -73,6 +73,7 @@ void buffer_create(Ssd *ssd)
     row_waits_init(ssd->buffer->row_wait, ssd->l.n_streams);
     ssd->buffer->waiting = IFIFO_EMPTY;
     ssd->buffer->redo = IFIFO_EMPTY;
+    ssd->buffer->closing = IFIFO_EMPTY;
     ssd->buffer->stalled_since_ps = SIM_NEVER;
     ssd->buffer->early = (EarlyFlush){.busy = 0};
     buffer_set_threshold(ssd, ssd->cfg->early_threshold_ppm);

@@ -275,7 +275,8 @@ static bool check_rest(const Ssd *ssd, GError **error)
 {
     const Buffer *b = ssd->buffer;
 
-    CHECK(b->waiting.head == NONE && b->redo.head == NONE && b->n_promised == 0,
+    CHECK(b->waiting.head == NONE && b->redo.head == NONE &&
+              b->closing.head == NONE && b->n_promised == 0,
           "commands are in flight");
     CHECK_POOL(b->free_waiter, b->n_waiters, b->waiter, true);
     return true;

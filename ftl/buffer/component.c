@@ -152,6 +152,7 @@ static const StateRow buffer_rows[] = {
     STATE_VALUE_ROW(Buffer, stall_ps),
     STATE_VALUE_ROW(Buffer, stalled_since_ps),
     STATE_VALUE_ROW(Buffer, redo),
+    STATE_VALUE_ROW(Buffer, closing),
     STATE_POOL_ROW(Buffer, waiter, N_WAITERS),
     STATE_NUMBER_ROW(Buffer, n_waiters),
     STATE_LINK_ROW(Buffer, free_waiter, N_WAITERS),

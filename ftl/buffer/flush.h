@@ -22,6 +22,10 @@ bool queue_waits(const Ssd *ssd);
 /* Give NAND every page that is due and that a plane accepts. */
 void write_pump(Ssd *ssd);
 
+/* The same of pages without data, of zones that are being finished (close.c);
+ * after it. */
+void close_pump(Ssd *ssd);
+
 /* No command is running: start early flushes. */
 void buffer_idle(Ssd *ssd);
 
@@ -35,8 +39,12 @@ void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
 void write_page_failed(Ssd *ssd, uint32_t job);
 
+/* Before either: a page without data may be the last of a zone. */
+void close_page_done(Ssd *ssd, uint32_t job);
+
 /* Fail barriers, and writes that wait for slots to be durable. */
 void write_fail_waiters(Ssd *ssd);
+void close_give_up(Ssd *ssd);
 
 /* ---- a map that chooses the page ----------------------------------------- */
 

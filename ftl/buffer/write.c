@@ -466,10 +466,8 @@ void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
     write_submit(ssd, gather(ssd, plane, stream, false));
 }
 
-/* Pages of a row, from this plane on, as long as there are units for them, or
- * with superblock.padding all: one multi-plane command of each die.  A page
- * alone, where there are no rows. */
-static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
+uint32_t write_send_row(Ssd *ssd, uint32_t plane, uint32_t stream,
+                        uint64_t empty)
 {
     uint32_t job[32];
     uint32_t n = 0;
@@ -478,7 +476,8 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
         invariant(n < G_N_ELEMENTS(job));
         job[n] = gather(ssd, plane, stream, n == 0);
         n++;
-    } while ((ssd->cfg->row_padding || queue_goes_on(ssd, stream)) &&
+    } while ((empty ? n < empty
+                    : ssd->cfg->row_padding || queue_goes_on(ssd, stream)) &&
              (plane = rows_more(ssd, stream)) != NONE);
     for (uint32_t i = 0; i < n; i++) {
         submit_page(ssd, job[i],
@@ -492,6 +491,7 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
     for (uint32_t i = 0; i < n; i++) {
         ssd_wake(ssd, WORK_GC, job_at(ssd, job[i])->plane);
     }
+    return n;
 }
 
 static void stall_begins(Ssd *ssd)
@@ -576,7 +576,7 @@ static bool send_next(Ssd *ssd, uint32_t stream)
         return overflow(ssd, stream);
     }
     stall_ends(ssd);
-    send_row(ssd, plane, stream);
+    write_send_row(ssd, plane, stream, 0);
     return true;
 }
 
@@ -621,7 +621,7 @@ static void pump(Ssd *ssd)
             return;
         }
     }
-    ssd->buffer->pump_waits = false;
+    ssd->buffer->pump_waits = ssd->buffer->closing.head != NONE;
     stall_ends(ssd);
 }
 
@@ -725,51 +725,11 @@ void write_page_failed(Ssd *ssd, uint32_t j)
 {
     invariant(media_may_fail(ssd) && !job_at(ssd, j)->gc);
     plane_host_program(ssd, job_at(ssd, j)->plane, -1);
-    if (job_at(ssd, j)->n == 0) {
-        job_give(ssd, j); /* superblock.padding: there is nothing to repeat */
+    if (job_at(ssd, j)->n == 0) { /* padding: there is nothing to repeat */
+        job_give(ssd, j);
         return;
     }
     job_wait(ssd, &ssd->buffer->redo, j);
-}
-
-/* ---- the close of a stream ----------------------------------------------- */
-
-/* Units whose program fails are programmed again where the stream is: so it waits
- * for those on their way, too. */
-void write_start_close(Ssd *ssd, uint32_t cmd)
-{
-    uint32_t stream = ssd->commands.cmd[cmd].req.stream;
-
-    invariant(cmd < ssd->commands.n_cmds && stream < ssd->l.n_streams);
-    stream_begin_unit(ssd, stream);
-    if (media_cannot_program(ssd) &&
-        stream_at(ssd, stream)->queue.n_unsafe > 0) {
-        cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
-        return;
-    }
-    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
-        const Slot *s = &ssd->buffer->slot[i];
-
-        if (state_is_unsafe(s->state) && s->stream == stream) {
-            slot_wait(ssd, i, cmd, WAIT_DURABLE);
-            slot_force(ssd, i);
-        }
-    }
-    if (ssd->commands.cmd[cmd].pending == 0) {
-        write_end_close(ssd, cmd);
-    } else {
-        ssd_wake(ssd, WORK_BUFFER, 0);
-    }
-}
-
-void write_end_close(Ssd *ssd, uint32_t cmd)
-{
-    Cmd *c = &ssd->commands.cmd[cmd];
-
-    invariant(cmd < ssd->commands.n_cmds);
-    stream_close_blocks(ssd, c->req.stream);
-    cmd_account(ssd, c, COST_flush);
-    cmd_finish(ssd, cmd, c->status);
 }
 
 /* A handle of FDP goes on being the same. */

@@ -19,6 +19,13 @@ void write_filled(Ssd *ssd, uint32_t slot, bool bad);
 /* Gather a page of due units and program it in the plane. */
 void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream);
 
+/* Pages of a row, from this plane on, as long as there are units for them, or
+ * with superblock.padding all: one multi-plane command of each die.  A page
+ * alone, where there are no rows.  empty: the stream has no units; so many
+ * pages at most.  How many. */
+uint32_t write_send_row(Ssd *ssd, uint32_t plane, uint32_t stream,
+                        uint64_t empty);
+
 /* Power is back: a unit that the buffer has kept is in it again, dirty. */
 void write_restore(Ssd *ssd, const Slot *kept);
 

@@ -30,6 +30,7 @@
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "map/reset.h"
 #include "media/faulty.h"
 #include "media/media.h"
 #include "placement/streams.h"
@@ -381,6 +382,19 @@ static void start_flush(Ssd *ssd, uint32_t cmd)
     }
 }
 
+static void start_trim(Ssd *ssd, uint32_t cmd)
+{
+    const SsdCmd *r = &ssd->commands.cmd[cmd].req;
+    uint64_t before_ps = r->erase ? reset_before_ps(ssd, r) : 0;
+
+    if (before_ps == 0) {
+        trim_start(ssd, cmd);
+    } else {
+        eventq_push(&ssd->events, ssd->now_ps + before_ps, SSD_EVENT_RESET,
+                    cmd);
+    }
+}
+
 /* Split the time since submission: firmware, link, and DRAM of a write. */
 static void account_start(Ssd *ssd, Cmd *c)
 {
@@ -431,7 +445,7 @@ void host_start_now(Ssd *ssd, uint32_t cmd)
         break;
     case SSD_OP_TRIM:
         drop_ahead(ssd, c);
-        trim_start(ssd, cmd);
+        start_trim(ssd, cmd);
         break;
     case SSD_OP_FLUSH:
     case SSD_OP_SHUTDOWN:

@@ -162,6 +162,10 @@ static uint64_t pace_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
         pace_wait(ssd, PACE_WRITE_DATA, from_ps,
                   n_bytes(ssd, c) * 1000000 / cfg->most_write_mb_s, &ps);
     }
+    if (c->req.append) { /* it holds the write pointers meanwhile */
+        pace_wait(ssd, PACE_APPENDS, ps, cfg->t_append_ps, &ps);
+        ps += cfg->t_append_ps;
+    }
     return ps;
 }
 

@@ -3,6 +3,9 @@
  * reset.c - the reset of a zone: a TRIM that ends when the blocks that it
  * leaves empty are erased.
  *
+ * Before that the drive records it, and clears entries of the map
+ * (zones.reset_record, zones.reset_unit).
+ *
  * Knows which blocks held units of the range, and which command waits for the
  * erase of each.  gc/ erases an empty block of a zoned drive at once; the
  * erases of several planes run in parallel.  Where programs fail, a block
@@ -63,6 +66,18 @@ static void forget(Ssd *ssd, uint32_t block)
     invariant(ssd->map->resets[plane] > 0);
     ssd->map->reset_of[block] = 0;
     ssd->map->resets[plane]--;
+}
+
+uint64_t reset_before_ps(const Ssd *ssd, const SsdCmd *r)
+{
+    uint64_t first = r->lba >> ssd->block_shift;
+    uint64_t end = (r->lba + r->nblocks) >> ssd->block_shift;
+    uint64_t held = 0;
+
+    for (uint64_t lpn = first; ssd->cfg->t_zone_unit_ps && lpn < end; lpn++) {
+        held += l2p_get(&ssd->l2p, lpn) != 0;
+    }
+    return ssd->cfg->t_zone_record_ps + held * ssd->cfg->t_zone_unit_ps;
 }
 
 void reset_begin(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)

@@ -16,7 +16,11 @@ void reset_init(Ssd *ssd);
 void reset_destroy(Ssd *ssd);
 void reset_power_lost(Ssd *ssd);
 
-/* A TRIM with SsdCmd.erase begins: note the blocks of its units. */
+/* How long a TRIM with SsdCmd.erase takes before it begins: its record, and
+ * entries of the map. */
+uint64_t reset_before_ps(const Ssd *ssd, const SsdCmd *r);
+
+/* It begins: note the blocks of its units. */
 void reset_begin(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end);
 
 /* All of its units are unmapped: close its stream.  true: the command waits for

@@ -44,6 +44,7 @@ static void give_up(Ssd *ssd)
     media_give_up(ssd);
     meta_give_up(ssd);
     write_fail_waiters(ssd);
+    close_give_up(ssd);
     host_fail_waiting(ssd);
     reset_give_up(ssd);
     invariant(media_is_read_only(ssd) && media_cannot_program(ssd));
@@ -101,6 +102,7 @@ void failure_program_done(Ssd *ssd, uint32_t j)
     } else if (job_at(ssd, j)->meta) {
         meta_page_failed(ssd, j);
     } else {
+        close_page_done(ssd, j);
         write_page_failed(ssd, j);
     }
     block_page_done(ssd, block);

@@ -84,6 +84,7 @@ static uint16_t io_zone_append(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!status && req->bytes > nvme_zone_append_most(ctrl)) {
         status = NVME_SC_INVALID_FIELD;
     }
+    req->append = true;
     return status ? status : write_range(ctrl, req, sqe, true);
 }
 

@@ -74,6 +74,10 @@ static void test_refused(void)
             "zones, half of it with a program unit each");
     refused(FOUR_DIES "zones.max_active=3;zones.max_open=4", 4096,
             "zones.max_open=4: allowed 1..3 (zones.max_active)");
+    refused("zones.reset_record=1ms", 4096,
+            "zones.reset_record: needs zones.enabled=on");
+    refused("zones.append_time=1us", 4096,
+            "zones.append_time: needs zones.enabled=on");
     refused("zones.reset_after=1s", 4096,
             "zones.reset_after: needs zones.enabled=on");
     refused(FOUR_DIES "zones.finish_after=1ms", 4096,
@@ -277,6 +281,152 @@ static void test_finish(void)
           true);
 }
 
+/* A page crosses its bus, and is programmed. */
+#define PAGE  (C + 16384 * 1000 / 400)
+#define TPROG 600000ULL
+#define EXACT FOUR_DIES "nand.program=600us;nand.bus_mt_s=400;"
+
+static uint64_t finish(Drive *d, uint32_t stream, uint64_t left)
+{
+    return run(d, (SsdCmd){.op = SSD_OP_FLUSH,
+                           .close = true,
+                           .nblocks = (uint32_t)left,
+                           .stream = (uint16_t)stream});
+}
+
+/*
+ * What is left of a zone is padded, round the dies: 16 pages of each, one after
+ * the other; the second die of a channel begins when the bus is free.  A page
+ * that data fills in part goes out before.
+ */
+static void test_padding(void)
+{
+    uint64_t page = PAGE + TPROG;
+    Drive d = open_drive(EXACT);
+    SsdStreamCounters s;
+
+    put(&d, 0, 1, 0);
+    g_assert_cmpuint(finish(&d, 0, ZONE - 1), ==, FW + page + PAGE + 16 * page);
+    ssd_get_stream(d.ssd, 0, &s);
+    g_assert_cmpuint(s.padded_units, ==, ZONE - 1);
+    g_assert_cmpuint(ssd_stream_open_blocks(d.ssd, 0), ==, 0);
+    /* Half of it is there: 8 pages of each die. */
+    put(&d, ZONE, ZONE / 2, 0);
+    settle(&d);
+    g_assert_cmpuint(finish(&d, 0, ZONE / 2), ==, FW + PAGE + 8 * page);
+    /* Nearly all: the last page alone.  All: nothing. */
+    put(&d, 2 * ZONE, ZONE - 1, 0);
+    settle(&d);
+    g_assert_cmpuint(finish(&d, 0, 1), ==, FW + page);
+    put(&d, 3 * ZONE, ZONE, 0);
+    settle(&d);
+    g_assert_cmpuint(finish(&d, 0, 0), ==, FW);
+    ssd_get_stream(d.ssd, 0, &s);
+    g_assert_cmpuint(s.padded_units, ==, ZONE - 1 + ZONE / 2 + 1);
+    /* The blocks of all are erased by a reset. */
+    g_assert_cmpuint(reset(&d, 0, UINT16_MAX), ==, FW + C + TBERS);
+    check(&d);
+    ssd_destroy(d.ssd);
+    d = open_drive(EXACT "zones.finish_pads=off;");
+    put(&d, 0, 1, 0);
+    g_assert_cmpuint(finish(&d, 0, ZONE - 1), ==, FW + page);
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
+/* Two zones at a time, on a drive that is copied in between. */
+static void test_padding_shared(void)
+{
+    SsdCmd end = {.op = SSD_OP_FLUSH, .close = true, .nblocks = ZONE - 4};
+    GError *error = NULL;
+    SsdCompletion done[2];
+    Drive d = open_drive(EXACT);
+    Ssd *copy;
+
+    put(&d, 0, 4, 0);
+    put(&d, ZONE, 4, 1);
+    settle(&d);
+    g_assert_cmpint(ssd_submit(d.ssd, d.now_ns, &end), ==, 0);
+    end.tag = end.stream = 1;
+    g_assert_cmpint(ssd_submit(d.ssd, d.now_ns, &end), ==, 0);
+    g_assert_cmpuint(ssd_advance(d.ssd, d.now_ns + 5 * TPROG, done, 2), ==, 0);
+    copy = ssd_clone(d.ssd, NULL, NULL, &error);
+    g_assert_no_error(error);
+    ssd_destroy(d.ssd);
+    d.ssd = copy;
+    check(&d);
+    /* Both have their share of the dies: 2 x 63 pages on 4 of them. */
+    d.now_ns += 25 * (PAGE + TPROG);
+    g_assert_cmpuint(ssd_advance(d.ssd, d.now_ns, done, 2), ==, 0);
+    d.now_ns += 15 * (PAGE + TPROG);
+    g_assert_cmpuint(ssd_advance(d.ssd, d.now_ns, done, 2), ==, 2);
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
+/* Failed programs of padding need no repetition. */
+static void test_padding_fails(void)
+{
+    Drive d = open_drive(EXACT "nand.blocks=40;zones.max_active=4;"
+                               "ftl.capacity=16MiB;media.program_fail=0.002;");
+    SsdCounters c;
+
+    for (uint32_t i = 0; i < 40; i++) {
+        uint32_t zone = i % ssd_info(d.ssd)->zones.n;
+
+        reset(&d, zone, UINT16_MAX);
+        put(&d, (uint64_t)zone * ZONE, 5, 0);
+        finish(&d, 0, ZONE - 5);
+    }
+    settle(&d);
+    check(&d);
+    ssd_get_counters(d.ssd, &c);
+    g_assert_cmpuint(c.program_failures, >, 0);
+    ssd_destroy(d.ssd);
+}
+
+/* A record, also of an empty zone, and the entries of units that are there. */
+static void test_reset_record(void)
+{
+    Drive d = open_drive(FOUR_DIES "zones.reset_record=1ms;"
+                                   "zones.reset_unit=50ns;");
+
+    g_assert_true(ssd_info(d.ssd)->zones.records);
+    g_assert_cmpuint(reset(&d, 0, UINT16_MAX), ==, FW + 1000000);
+    put(&d, 0, 3, 0); /* in the buffer */
+    g_assert_cmpuint(reset(&d, 0, 0), ==, FW + 1000000 + 3 * 50);
+    put(&d, 0, ZONE, 0);
+    settle(&d);
+    g_assert_cmpuint(reset(&d, 0, UINT16_MAX), ==,
+                     FW + 1000000 + ZONE * 50 + 2 * C + TBERS);
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
+/* Appends get their addresses one at a time. */
+static void test_append_time(void)
+{
+    Drive d = open_drive(FOUR_DIES "zones.append_time=10us;"
+                                   "host.link_mb_s=0;buffer.access=0ns;");
+    SsdCmd append = {.op = SSD_OP_WRITE, .nblocks = 1, .append = true};
+    SsdCompletion done;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        append.tag = append.lba = i;
+        append.version++;
+        g_assert_cmpint(ssd_submit(d.ssd, 0, &append), ==, 0);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t end_ns = FW + (i + 1) * 10000;
+
+        g_assert_cmpuint(ssd_advance(d.ssd, end_ns, &done, 1), ==, 1);
+        g_assert_cmpuint(done.tag, ==, i);
+        g_assert_cmpuint(done.complete_ns, ==, end_ns);
+    }
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
 /* Failed programs: zones still hold all of their data. */
 static void test_failures(void)
 {
@@ -401,6 +551,11 @@ int main(int argc, char **argv)
     g_test_add_func("/zones/parity", test_parity);
     g_test_add_func("/zones/waf", test_waf);
     g_test_add_func("/zones/finish", test_finish);
+    g_test_add_func("/zones/padding", test_padding);
+    g_test_add_func("/zones/padding-shared", test_padding_shared);
+    g_test_add_func("/zones/padding-fails", test_padding_fails);
+    g_test_add_func("/zones/reset-record", test_reset_record);
+    g_test_add_func("/zones/append-time", test_append_time);
     g_test_add_func("/zones/failures", test_failures);
     g_test_add_func("/zones/area", test_area);
     g_test_add_func("/zones/area-power", test_area_power);

@@ -352,6 +352,49 @@ static void test_churn(const void *set)
     host_free(h);
 }
 
+static uint64_t padded_units(const Host *h)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < ssd_info(h->ssd)->nstreams; i++) {
+        SsdStreamCounters c;
+
+        ssd_get_stream(h->ssd, i, &c);
+        n += c.padded_units;
+    }
+    return n;
+}
+
+/* What Finish pads; the record of a Reset, also of an empty zone; the address
+ * of an append. */
+static void test_costs(void)
+{
+    Host *h = start(ZONED "zones.reset_record=2ms;zones.append_time=300us;");
+    uint64_t before_ns;
+
+    g_assert_cmphex(put(h, 0, 1), ==, 0);
+    g_assert_cmphex(send(h, 0, FINISH), ==, 0);
+    g_assert_cmpuint(padded_units(h), ==, ZONE - 1);
+    g_assert_cmpuint(state(h, 0), ==, FULL);
+    before_ns = h->now_ns;
+    g_assert_cmphex(send(h, 5 * ZONE, RESET), ==, 0); /* it is empty */
+    g_assert_cmpuint(h->now_ns - before_ns, >=, 2000000);
+    g_assert_cmpuint(h->now_ns - before_ns, <, 2100000);
+    g_assert_cmpuint(state(h, 5), ==, EMPTY);
+    before_ns = h->now_ns;
+    g_assert_cmphex(zone_io(h, NVME_IO_ZONE_APPEND, 5 * ZONE, 1), ==, 0);
+    g_assert_cmpuint(h->now_ns - before_ns, >=, 300000);
+    before_ns = h->now_ns;
+    g_assert_cmphex(put(h, 5 * ZONE + 1, 1), ==, 0);
+    g_assert_cmpuint(h->now_ns - before_ns, <, 200000);
+    host_free(h);
+    h = start(ZONED "zones.finish_pads=off;");
+    g_assert_cmphex(put(h, 0, 1), ==, 0);
+    g_assert_cmphex(send(h, 0, FINISH), ==, 0);
+    g_assert_cmpuint(padded_units(h), ==, 3); /* of its page */
+    host_free(h);
+}
+
 /* A reset waits for writes before it; a write meanwhile is refused. */
 static void test_overlap(void)
 {
@@ -841,7 +884,7 @@ static void random_send(Host *h, Prng *rng, unsigned i)
 
 static void test_random(void)
 {
-    Host *h = start(ZONED "media.program_fail=0.001;");
+    Host *h = start(ZONED "media.program_fail=0.0002;");
     GError *error = NULL;
     Prng rng;
 
@@ -878,6 +921,7 @@ int main(int argc, char **argv)
     g_test_add_func("/zns/append-many", test_append_many);
     g_test_add_func("/zns/states", test_states);
     g_test_add_func("/zns/limits", test_limits);
+    g_test_add_func("/zns/costs", test_costs);
     g_test_add_data_func("/zns/churn", ZONED, test_churn);
     g_test_add_data_func("/zns/churn-gaps", GAPS, test_churn);
     g_test_add_func("/zns/overlap", test_overlap);

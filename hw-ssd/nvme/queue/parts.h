@@ -62,6 +62,7 @@ struct NvmeRequest {
     uint8_t work; /* NvmeWork; of a command that there is */
     bool admin;
     bool fua;       /* WRITE steps: complete once durable */
+    bool append;    /* they are of a Zone Append */
     bool barrier;   /* ends with a barrier of the payload */
     bool unflushed; /* which does not make the store flush */
     bool waiting;   /* Async Event Request: for an event */

@@ -125,6 +125,7 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
         .fua = step->op == SSD_OP_WRITE && req->fua,
         .close = step->close,
         .erase = step->erase,
+        .append = req->append,
         .internal = req->internal,
         .inside = step->inside || req->internal,
         .in_cmb = G_UNLIKELY(ctrl->windows_on) ? nvme_cmb_parts(req) : 0,

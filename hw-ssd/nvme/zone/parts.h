@@ -70,6 +70,7 @@ typedef struct NvmeZones {
     uint64_t end; /* with zones.conventional: the drive's address of the space
                      behind them; else 0 */
     bool whole;   /* SsdZones.whole */
+    bool records; /* SsdZones.records */
     uint32_t finish_s, finish_limit_s, reset_s; /* as SsdZones has them */
     uint64_t due_ns; /* no limit of a zone ends before; or SSD_TIME_NEVER */
     bool work;       /* a zone may have a job */

@@ -4,8 +4,8 @@
  * 1.1, section 3.4.3), and the same work for zones without a command.
  *
  * A reset is a TRIM of the zone that ends when its blocks are erased; a finish
- * closes the zone's stream, whose waiting units are programmed.  zones.c knows
- * the states.
+ * closes the zone's stream, whose waiting units are programmed, and padding
+ * behind them.  zones.c knows the states.
  */
 #include "nvme-internal.h"
 #include "health/events.h"
@@ -44,9 +44,11 @@ static void add_reset(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t i,
     step->stream = stream;
 }
 
-static void add_finish(NvmeRequest *req, uint32_t i, uint16_t stream)
+/* The drive may pad so many blocks. */
+static void add_finish(NvmeRequest *req, uint32_t i, uint16_t stream,
+                       uint64_t nblocks)
 {
-    NvmeStep *step = nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
+    NvmeStep *step = nvme_add_step(req, SSD_OP_FLUSH, 0, (uint32_t)nblocks);
 
     step->zone = i + 1;
     step->close = true;
@@ -57,11 +59,13 @@ static void add_finish(NvmeRequest *req, uint32_t i, uint16_t stream)
 
 static uint16_t do_finish(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t i)
 {
+    const NvmeZones *z = &ctrl->sub->zones;
+    uint64_t left = (z->capacity - z->zone[i].wp) << z->drive_shift;
     uint16_t stream;
     uint16_t status = nvme_zone_finish(ctrl, i, &stream);
 
     if (!status && stream != NVME_ZONE_NO_STREAM) {
-        add_finish(req, i, stream);
+        add_finish(req, i, stream, left);
     }
     return status;
 }
@@ -207,7 +211,8 @@ void nvme_zones_protect(NvmeCtrl *ctrl, NvmeRequest *req)
 
 /* ---- without a command --------------------------------------------------- */
 
-/* The request is of no queue; it frees itself. */
+/* The request is of no queue; it frees itself.  Of a finish, padding may be
+ * there already, or nobody waits for it. */
 static void start_job(NvmeCtrl *ctrl, uint32_t i)
 {
     NvmeZone *zone = &ctrl->sub->zones.zone[i];
@@ -219,7 +224,7 @@ static void start_job(NvmeCtrl *ctrl, uint32_t i)
     if (zone->resetting) {
         add_reset(ctrl, req, i, zone->stream);
     } else {
-        add_finish(req, i, zone->stream);
+        add_finish(req, i, zone->stream, 0);
     }
     nvme_request_start(ctrl, req);
     nvme_request_part_done(ctrl, req);

@@ -476,7 +476,8 @@ uint16_t nvme_zone_reset(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream,
     NvmeZone *zone = zone_at(ctrl, i);
 
     *any = false;
-    if (zone->state == NVME_ZONE_EMPTY && !zone->resetting) {
+    if (zone->state == NVME_ZONE_EMPTY && !zone->resetting &&
+        !ctrl->sub->zones.records) {
         return 0;
     }
     if ((zone->state != NVME_ZONE_EMPTY && zone->state != NVME_ZONE_FULL &&
@@ -850,6 +851,7 @@ bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
         .drive_shift = (uint32_t)g_bit_nth_lsf(ctrl->unit_blocks, -1),
         .append_bytes = info->append_bytes,
         .whole = info->whole,
+        .records = info->records,
         .zrwa = info->zrwa / ctrl->unit_blocks,
         .zrwa_granule = info->zrwa_granule / ctrl->unit_blocks,
         .max_zrwa = info->max_zrwa,
