@@ -23,7 +23,7 @@ G_STATIC_ASSERT(VSSD_TIME_MAX == SIM_LAST_NS);
 
 /* Size of a struct in its first version: callers know that much. */
 #define SETUP_LEAST offsetof(VssdSetup, policy)
-#define INFO_LEAST  sizeof(VssdInfo)
+#define INFO_LEAST  offsetof(VssdInfo, zone_blocks)
 
 LIB_EXPORT uint32_t vssd_abi(void)
 {
@@ -149,21 +149,13 @@ static bool set_policies(SsdConfig *cfg, const VssdSetup *s, GError **error)
 static bool configure(SsdConfig *cfg, const VssdSetup *s, GError **error)
 {
     uint32_t block_bytes = s->block_bytes ? s->block_bytes : 512;
-    g_autofree char *zoned = NULL;
 
-    if ((s->profile && !load_profile(cfg, s->profile, error)) ||
-        (s->options && !ssd_config_set(cfg, s->options, error)) ||
-        (s->seed && !set_seed(cfg, *s->seed, error)) ||
-        !set_policies(cfg, s, error) ||
-        !ssd_config_set_block_bytes(cfg, block_bytes, error) ||
-        !setup_check_faults(cfg, "libvssd", error)) {
-        return false;
-    }
-    zoned = ssd_config_get(cfg, "zones.enabled");
-    return strcmp(zoned, "on") != 0 ||
-           opt_fail(error, OPT_ERROR_COMBINATION,
-                    "zones.enabled=on: libvssd has conventional drives only "
-                    "(docs/zones.md)");
+    return (!s->profile || load_profile(cfg, s->profile, error)) &&
+           (!s->options || ssd_config_set(cfg, s->options, error)) &&
+           (!s->seed || set_seed(cfg, *s->seed, error)) &&
+           set_policies(cfg, s, error) &&
+           ssd_config_set_block_bytes(cfg, block_bytes, error) &&
+           setup_check_faults(cfg, "libvssd", error);
 }
 
 /* The members that the caller's version of the struct has. */
@@ -231,41 +223,80 @@ static const SsdHostOps *ops_of(bool keeps_versions)
     return keeps_versions ? &host_ops : NULL;
 }
 
-/* Takes the reference to the configuration. */
-static VssdDrive *wrap(Ssd *ssd, LibConfig *cfg, bool keeps_versions)
+/* Takes the reference to the configuration, and the zones. */
+static VssdDrive *wrap(Ssd *ssd, LibConfig *cfg, Zoned *zones,
+                       bool keeps_versions)
 {
     VssdDrive *d = g_new0(VssdDrive, 1);
 
     d->ssd = ssd;
     d->cfg = cfg;
+    d->zones = zones;
+    d->zone_cmds =
+        zones ? g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free)
+              : NULL;
     d->keeps_versions = keeps_versions;
     d->last_version = ssd_last_version(ssd);
     return d;
 }
 
-/* A new drive, or with `in` or `path` one that was saved. */
+/* Zones that follow a saved drive in its file. */
+static bool load_zones(Zoned *zones, FILE *in, const char *path, uint64_t end,
+                       GError **error)
+{
+    FILE *file = in ? in : fopen(path, "rb");
+    bool ok = file && (in || fseeko(file, (off_t)end, SEEK_SET) == 0) &&
+              zoned_load(zones, file, error);
+
+    if (!in) {
+        g_clear_pointer(&file, fclose);
+        g_prefix_error(error, "state file %s: ", path);
+    }
+    return ok;
+}
+
+/* A new drive, or with `in` or `path` one that was saved, and its zones. */
+static Ssd *make_drive(const SsdConfig *cfg, const SsdHostOps *ops, FILE *in,
+                       const char *path, Zoned **zones, GError **error)
+{
+    GError *why = NULL;
+    uint64_t end = 0;
+    Ssd *ssd = in     ? ssd_load_first(cfg, ops, NULL, in, &why)
+               : path ? ssd_load_file_with(cfg, ops, NULL, path, &end, &why)
+                      : ssd_create(cfg, ops, NULL, &why);
+
+    *zones = ssd ? zoned_new(ssd_info(ssd), &why) : NULL;
+    if (*zones && (in || path)) {
+        load_zones(*zones, in, path, end, &why);
+    }
+    if (why) {
+        g_clear_pointer(&ssd, ssd_destroy);
+        g_clear_pointer(zones, zoned_free);
+        g_propagate_error(error, why);
+    }
+    return ssd;
+}
+
 static int open_drive(const VssdSetup *setup, FILE *in, const char *path,
                       VssdDrive **drive, char *message, size_t message_bytes)
 {
     GError *error = NULL;
-    const SsdHostOps *ops;
     VssdSetup s;
     LibConfig *cfg = make_config(setup, &s, &error);
+    Zoned *zones;
     Ssd *ssd;
 
     *drive = NULL;
     if (!cfg) {
         return tell_error(error, message, message_bytes);
     }
-    ops = ops_of(s.flags & VSSD_KEEP_VERSIONS);
-    ssd = in     ? ssd_load(cfg->cfg, ops, NULL, in, &error)
-          : path ? ssd_load_file(cfg->cfg, ops, NULL, path, &error)
-                 : ssd_create(cfg->cfg, ops, NULL, &error);
+    ssd = make_drive(cfg->cfg, ops_of(s.flags & VSSD_KEEP_VERSIONS), in, path,
+                     &zones, &error);
     if (!ssd) {
         release(cfg);
         return tell_error(error, message, message_bytes);
     }
-    *drive = wrap(ssd, cfg, s.flags & VSSD_KEEP_VERSIONS);
+    *drive = wrap(ssd, cfg, zones, s.flags & VSSD_KEEP_VERSIONS);
     (*drive)->used = in || path;
     return 0;
 }
@@ -281,6 +312,8 @@ LIB_EXPORT void vssd_destroy(VssdDrive *d)
     if (d) {
         ssd_destroy(d->ssd);
         release(d->cfg);
+        zoned_free(d->zones);
+        g_clear_pointer(&d->zone_cmds, g_hash_table_destroy);
         g_free(d->message);
         g_free(d);
     }
@@ -300,6 +333,7 @@ LIB_EXPORT int vssd_get_info(const VssdDrive *d, VssdInfo *info)
         .unit_bytes = i->unit_bytes,
         .streams = i->host_streams,
         .queue_depth = i->queue_depth,
+        .zone_blocks = i->zones.capacity,
     };
 
     if (info->size < INFO_LEAST) {
@@ -327,6 +361,10 @@ LIB_EXPORT int vssd_preload(VssdDrive *d, uint64_t lba, uint64_t nblocks)
                                &error)) {
         return lib_fail_error(d, -ENOMEM, &error);
     }
+    if (d->zones && lba < info->nblocks &&
+        !zoned_preload(d->zones, lba, nblocks)) {
+        return lib_fail(d, -EINVAL, "preload: not of whole zones");
+    }
     if (ssd_preload(d->ssd, lba, nblocks) < 0) {
         return lib_fail(d, -EINVAL,
                         "preload: blocks %" PRIu64 " + %" PRIu64
@@ -341,7 +379,7 @@ LIB_EXPORT int vssd_preload(VssdDrive *d, uint64_t lba, uint64_t nblocks)
 
 LIB_EXPORT int vssd_age(VssdDrive *d, const uint64_t *unit, size_t n)
 {
-    int r = ssd_age(d->ssd, unit, n);
+    int r = d->zones ? -ENOTSUP : ssd_age(d->ssd, unit, n);
 
     d->used = true;
     d->last_version = MAX(d->last_version, ssd_last_version(d->ssd));
@@ -363,6 +401,13 @@ LIB_EXPORT int vssd_rest(VssdDrive *d, uint64_t most_ns)
                : lib_fail(d, -ETIMEDOUT, "rest: the drive still works");
 }
 
+static bool save_zones(void *opaque, FILE *out, GError **error)
+{
+    const VssdDrive *d = opaque;
+
+    return !d->zones || zoned_save(d->zones, out, error);
+}
+
 LIB_EXPORT int vssd_save_file(VssdDrive *d, const char *path)
 {
     GError *error = NULL;
@@ -376,7 +421,7 @@ LIB_EXPORT int vssd_save_file(VssdDrive *d, const char *path)
         g_prefix_error(&error, "state file ");
         return lib_fail_error(d, -EIO, &error);
     }
-    if (!ssd_save_file(d->ssd, path, &error)) {
+    if (!ssd_save_file_with(d->ssd, path, save_zones, d, &error)) {
         ret = lib_fail_error(d, -EIO, &error);
     }
     filelock_release(lock);
@@ -399,7 +444,7 @@ LIB_EXPORT int vssd_save(VssdDrive *d, void **bytes, size_t *n)
     if (!file) {
         return lib_fail(d, -errno, "save: %s", g_strerror(errno));
     }
-    ok = ssd_save(d->ssd, file, &error);
+    ok = ssd_save(d->ssd, file, &error) && save_zones(d, file, &error);
     ok = fclose(file) == 0 && ok;
     if (ok) {
         *bytes = g_memdup2(text, *n);
@@ -433,6 +478,23 @@ LIB_EXPORT int vssd_load(const VssdSetup *setup, const void *bytes, size_t n,
     return r;
 }
 
+/* Commands of zones in flight are the copy's, too. */
+static void copy_zone_cmds(const VssdDrive *from, VssdDrive *to)
+{
+    GHashTableIter i;
+    gpointer c;
+
+    if (!from->zones) {
+        return;
+    }
+    g_hash_table_iter_init(&i, from->zone_cmds);
+    while (g_hash_table_iter_next(&i, NULL, &c)) {
+        LibZoneCmd *copy = g_memdup2(c, sizeof(LibZoneCmd));
+
+        g_hash_table_replace(to->zone_cmds, &copy->tag, copy);
+    }
+}
+
 LIB_EXPORT int vssd_clone(VssdDrive *d, VssdDrive **copy)
 {
     GError *error = NULL;
@@ -443,7 +505,8 @@ LIB_EXPORT int vssd_clone(VssdDrive *d, VssdDrive **copy)
         return lib_fail_error(d, -EIO, &error);
     }
     g_atomic_int_inc(&d->cfg->users);
-    *copy = wrap(ssd, d->cfg, d->keeps_versions);
+    *copy = wrap(ssd, d->cfg, zoned_copy(d->zones), d->keeps_versions);
+    copy_zone_cmds(d, *copy);
     (*copy)->last_version = d->last_version;
     (*copy)->in_flight = d->in_flight;
     (*copy)->used = d->used;
@@ -461,7 +524,8 @@ static int needs_versions(VssdDrive *d, const char *what)
 
 LIB_EXPORT int vssd_power_cut(VssdDrive *d, uint64_t now_ns)
 {
-    int r = needs_versions(d, "power cut");
+    int r = d->zones ? lib_fail(d, -ENOTSUP, "power cut: not with zones")
+                     : needs_versions(d, "power cut");
 
     r = r ? r : lib_check_instant(d, now_ns);
     if (r < 0) {

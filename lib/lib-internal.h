@@ -6,6 +6,7 @@
 #include "simtime.h"
 #include "ssd.h"
 #include "vssd.h"
+#include "zoned.h"
 
 #define LIB_EXPORT __attribute__((visibility("default")))
 
@@ -15,11 +16,20 @@ typedef struct LibConfig {
     int users; /* atomic: drives may have threads of their own */
 } LibConfig;
 
+/* A command of a drive with zones, in flight. */
+typedef struct LibZoneCmd {
+    uint64_t tag;
+    uint64_t lba;    /* of an append */
+    uint32_t number; /* of zoned_given() */
+} LibZoneCmd;
+
 struct VssdDrive {
     Ssd *ssd;
     LibConfig *cfg;
     uint64_t last_version; /* of the writes so far */
     uint64_t in_flight;    /* commands whose completion was not fetched */
+    Zoned *zones;          /* NULL: none */
+    GHashTable *zone_cmds; /* with zones: LibZoneCmd by tag, in flight */
     bool keeps_versions;
     bool used; /* it is too late for vssd_preload() */
     char *message;

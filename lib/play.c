@@ -25,6 +25,9 @@ G_STATIC_ASSERT((int)VSSD_READ == SSD_OP_READ &&
                 (int)VSSD_FLUSH == SSD_OP_FLUSH &&
                 (int)VSSD_SHUTDOWN == SSD_OP_SHUTDOWN &&
                 (int)VSSD_SHUTDOWN + 1 == SSD_N_OPS);
+G_STATIC_ASSERT(VSSD_ZONE_CLOSE - VSSD_ZONE_APPEND ==
+                    (int)ZONE_CLOSE - ZONE_APPEND &&
+                (int)VSSD_ZONE_IS_FULL == ZONE_FULL);
 G_STATIC_ASSERT((int)VSSD_OK == SSD_STATUS_OK &&
                 (int)VSSD_UNRECOVERED_READ == SSD_STATUS_UNRECOVERED_READ &&
                 (int)VSSD_WRITE_FAULT == SSD_STATUS_WRITE_FAULT &&
@@ -46,17 +49,37 @@ LIB_EXPORT const char *vssd_cost_name(unsigned i)
 
 /* ---- completions --------------------------------------------------------- */
 
-/* As many bytes of it as the caller's element has. */
-static inline void store(void *to, size_t bytes, const SsdCompletion *c)
+/* Of a drive with zones: the command has ended.  The first block of an append;
+ * 0: it is none. */
+static uint64_t end_in_zone(VssdDrive *d, uint64_t tag)
 {
+    const LibZoneCmd *c = g_hash_table_lookup(d->zone_cmds, &tag);
+    uint64_t lba = c ? c->lba : 0;
+
+    if (c) {
+        zoned_ended(d->zones, c->number);
+        g_hash_table_remove(d->zone_cmds, &tag);
+    }
+    return lba;
+}
+
+/* As many bytes of it as the caller's element has; to: or NULL. */
+static inline void store(VssdDrive *d, void *to, size_t bytes,
+                         const SsdCompletion *c)
+{
+    uint64_t appended = G_UNLIKELY(d->zones) ? end_in_zone(d, c->tag) : 0;
     VssdCompletion out = {
         .tag = c->tag,
         .submit_ns = c->submit_ns,
         .complete_ns = c->complete_ns,
-        .bad_lba = c->status == SSD_STATUS_UNRECOVERED_READ ? c->bad_lba : 0,
+        .bad_lba =
+            c->status == SSD_STATUS_UNRECOVERED_READ ? c->bad_lba : appended,
         .status = c->status,
     };
 
+    if (!to) {
+        return;
+    }
     if (G_LIKELY(bytes == VSSD_COMPLETION_SHORT)) {
         memcpy(to, &out, VSSD_COMPLETION_SHORT);
         return;
@@ -99,7 +122,7 @@ LIB_EXPORT int64_t vssd_advance(VssdDrive *d, uint64_t now_ns, void *done,
                                MIN(max - stored, G_N_ELEMENTS(part)));
 
         for (size_t i = 0; i < n; i++) {
-            store((char *)done + (stored + i) * completion_bytes,
+            store(d, (char *)done + (stored + i) * completion_bytes,
                   completion_bytes, &part[i]);
         }
         stored += n;
@@ -148,9 +171,14 @@ static int refused(VssdDrive *d, const VssdRequest *r, int err)
 
 static inline int check_request(VssdDrive *d, const VssdRequest *r)
 {
-    if (r->op > VSSD_SHUTDOWN) {
-        return lib_fail(d, -EINVAL, "op=%u: allowed 0..%u", r->op,
-                        VSSD_SHUTDOWN);
+    if (r->op > VSSD_ZONE_CLOSE || (r->op > VSSD_SHUTDOWN && !d->zones)) {
+        return lib_fail(d, -EINVAL, "op=%u: allowed 0..%u%s", r->op,
+                        d->zones ? VSSD_ZONE_CLOSE : VSSD_SHUTDOWN,
+                        d->zones ? "" : ", the drive has no zones");
+    }
+    if (d->zones && (r->op == VSSD_TRIM || r->stream)) {
+        return lib_fail(d, -EINVAL, "%s: the drive has zones (VSSD_ZONE_RESET)",
+                        r->stream ? "stream" : "trim");
     }
     if (r->flags & ~VSSD_FUA) {
         return lib_fail(d, -EINVAL, "flags=0x%x: allowed VSSD_FUA", r->flags);
@@ -158,11 +186,81 @@ static inline int check_request(VssdDrive *d, const VssdRequest *r)
     return 0;
 }
 
+static ZoneAct act_of(unsigned op)
+{
+    return op > VSSD_SHUTDOWN ? (ZoneAct)(op - VSSD_ZONE_APPEND + ZONE_APPEND)
+                              : ZONE_PLAIN;
+}
+
+static void remember(VssdDrive *d, const SsdCmd *cmd, uint32_t number)
+{
+    LibZoneCmd *c = g_new(LibZoneCmd, 1);
+
+    *c = (LibZoneCmd){cmd->tag, cmd->append ? cmd->lba : 0, number};
+    g_hash_table_replace(d->zone_cmds, &c->tag, c);
+}
+
+/* The same for a drive with zones. */
+static int submit_to_zone(VssdDrive *d, uint64_t now_ns, const VssdRequest *r,
+                          SsdCmd *cmd)
+{
+    ZoneAct act = act_of(r->op);
+    char why[ZONE_WHY_BYTES];
+    uint32_t number;
+    int err;
+
+    if (act != ZONE_PLAIN) {
+        cmd->op = SSD_OP_WRITE;
+    }
+    switch (zoned_ask(d->zones, act, cmd, why)) {
+    case ZONE_REFUSED:
+        return lib_fail(d, -EPERM, "%s", why);
+    case ZONE_WAITS:
+        return -EAGAIN;
+    case ZONE_GOES:
+        break;
+    }
+    err = ssd_submit(d->ssd, now_ns, cmd);
+    if (err < 0) {
+        return refused(d, r, err);
+    }
+    number = zoned_given(d->zones, act, cmd);
+    if (number) {
+        remember(d, cmd, number);
+    }
+    d->last_version += cmd->op == SSD_OP_WRITE;
+    d->in_flight++;
+    return 0;
+}
+
+LIB_EXPORT int vssd_get_zone(VssdDrive *d, uint64_t lba, VssdZone *zone)
+{
+    uint32_t i;
+    ZoneInfo info;
+
+    if (!d->zones) {
+        return lib_fail(d, -ENOTSUP, "the drive has no zones");
+    }
+    i = zoned_at(d->zones, lba);
+    if (i == zoned_count(d->zones)) {
+        return lib_fail(d, -EINVAL, "lba=%" PRIu64 ": there is no such zone",
+                        lba);
+    }
+    info = zoned_zone(d->zones, i);
+    *zone = (VssdZone){info.start, info.written, info.state, 0};
+    return 0;
+}
+
 static inline int submit(VssdDrive *d, uint64_t now_ns, const VssdRequest *r,
                          uint64_t tag)
 {
     SsdCmd cmd = command(d, r, tag);
-    int err = ssd_submit(d->ssd, now_ns, &cmd);
+    int err;
+
+    if (G_UNLIKELY(d->zones)) {
+        return submit_to_zone(d, now_ns, r, &cmd);
+    }
+    err = ssd_submit(d->ssd, now_ns, &cmd);
 
     if (G_UNLIKELY(err < 0)) {
         return refused(d, r, err);
@@ -187,7 +285,8 @@ LIB_EXPORT int vssd_abort(VssdDrive *d, uint64_t now_ns, uint64_t tag)
 {
     int r = lib_check_instant(d, now_ns);
 
-    return r < 0 ? r : ssd_abort(d->ssd, now_ns, tag);
+    /* A write that had no effect would leave a gap in its zone. */
+    return r < 0 || d->zones ? MIN(r, 0) : ssd_abort(d->ssd, now_ns, tag);
 }
 
 /* ---- arrays -------------------------------------------------------------- */
@@ -203,7 +302,8 @@ typedef struct Play {
     size_t next;      /* request to be submitted */
     size_t completed; /* requests */
     uint64_t now_ns;
-    int error; /* nothing more is submitted */
+    int error;  /* nothing more is submitted */
+    bool waits; /* for a zone: for the end of a command */
 } Play;
 
 static inline VssdRequest request_at(const Play *p, size_t i)
@@ -239,6 +339,11 @@ static void offer(Play *p)
         hint(p, p->next + AHEAD / 2, true);
         p->error = check_request(p->d, &r);
         p->error = p->error ? p->error : submit(p->d, p->now_ns, &r, p->next);
+        p->waits = p->error == -EAGAIN && p->d->zones;
+        if (p->waits) {
+            p->error = 0;
+            return;
+        }
         p->next += !p->error;
     }
 }
@@ -250,8 +355,9 @@ static void collect(Play *p)
 
     do {
         n = ssd_advance(p->d->ssd, p->now_ns, done, G_N_ELEMENTS(done));
-        for (size_t i = 0; i < n && p->done; i++) {
-            store(p->done + done[i].tag * p->completion_bytes,
+        for (size_t i = 0; i < n && (p->done || p->d->zones); i++) {
+            store(p->d,
+                  p->done ? p->done + done[i].tag * p->completion_bytes : NULL,
                   p->completion_bytes, &done[i]);
         }
         p->completed += n;
@@ -262,7 +368,8 @@ static void collect(Play *p)
 /* When something can happen next. */
 static uint64_t wake_ns(const Play *p)
 {
-    if (p->next < p->n && p->d->in_flight < p->depth && !p->error) {
+    if (p->next < p->n && p->d->in_flight < p->depth && !p->error &&
+        !p->waits) {
         return request_at(p, p->next).time_ns;
     }
     return MAX(ssd_wait(p->d->ssd, VSSD_TIME_MAX), p->now_ns);

@@ -28,7 +28,7 @@ extern "C" {
 
 /* Of this header.  It counts additions; the soname changes when a function or a
  * member goes. */
-#define VSSD_ABI 1
+#define VSSD_ABI 2
 
 /* Of the library that runs; at least VSSD_ABI if the program can be loaded. */
 uint32_t vssd_abi(void);
@@ -93,6 +93,8 @@ typedef struct VssdInfo {
     uint32_t unit_bytes;    /* mapping unit */
     uint32_t streams;       /* that a write may name: 0..streams-1 */
     uint32_t queue_depth;   /* commands in flight, at most */
+    uint64_t zone_blocks;   /* blocks of a zone, which follow each other without
+                               gaps; 0: the drive has no zones */
 } VssdInfo;
 
 /* Fill the members that fit into info->size. -EINVAL: that is too small. */
@@ -106,6 +108,14 @@ typedef enum VssdOp {
     VSSD_TRIM,
     VSSD_FLUSH,    /* lba and nblocks are ignored, as for the next one */
     VSSD_SHUTDOWN, /* a flush that also empties a buffer with capacitors */
+    /* Of a drive with zones, instead of VSSD_TRIM; lba is any block of the
+     * zone. VSSD_WRITE is at the write pointer. */
+    VSSD_ZONE_APPEND, /* a write of nblocks, wherever the pointer is; bad_lba of
+                         the completion says where */
+    VSSD_ZONE_RESET,  /* nblocks is ignored, as for the next ones */
+    VSSD_ZONE_FINISH,
+    VSSD_ZONE_OPEN,
+    VSSD_ZONE_CLOSE,
 } VssdOp;
 
 enum {
@@ -137,7 +147,8 @@ typedef struct VssdCompletion {
     uint64_t tag; /* of vssd_submit(); vssd_play(): index of the request */
     uint64_t submit_ns;
     uint64_t complete_ns;
-    uint64_t bad_lba; /* with VSSD_UNRECOVERED_READ */
+    uint64_t bad_lba; /* with VSSD_UNRECOVERED_READ; of VSSD_ZONE_APPEND: the
+                         first block that it wrote */
     uint32_t status;  /* VssdStatus */
     uint32_t reserved;
     uint64_t cost_ns[VSSD_N_COSTS]; /* they add up to the latency */
@@ -151,8 +162,10 @@ const char *vssd_cost_name(unsigned i);
 
 /*
  * Submit one command at now_ns.  tag must differ from those in flight.  time_ns
- * is ignored.  -EAGAIN: queue_depth commands are in flight; -EINVAL: the range,
- * the stream, the operation or the instant; -ENODEV: the power is off.
+ * is ignored.  -EAGAIN: queue_depth commands are in flight, or the zone is
+ * being reset or finished, or its reset or finish waits for writes in flight;
+ * -EINVAL: the range, the stream, the operation or the instant; -EPERM: a rule
+ * of zones; -ENODEV: the power is off.
  */
 int vssd_submit(VssdDrive *drive, uint64_t now_ns, const VssdRequest *request,
                 uint64_t tag);
@@ -173,7 +186,7 @@ int64_t vssd_advance(VssdDrive *drive, uint64_t now_ns, void *done, size_t max,
                      size_t completion_bytes);
 
 /* Ask for a command to end early: 1, it will end with VSSD_ABORTED; 0, it is
- * too late for that. */
+ * too late for that, as always with zones. */
 int vssd_abort(VssdDrive *drive, uint64_t now_ns, uint64_t tag);
 
 /*
@@ -191,14 +204,37 @@ int64_t vssd_play(VssdDrive *drive, const void *requests, size_t request_bytes,
                   size_t n, uint32_t depth, void *done,
                   size_t completion_bytes);
 
+/* ---- zones --------------------------------------------------------------- */
+
+typedef enum VssdZoneState {
+    VSSD_ZONE_IS_EMPTY,
+    VSSD_ZONE_IS_IMPLICITLY_OPEN,
+    VSSD_ZONE_IS_EXPLICITLY_OPEN,
+    VSSD_ZONE_IS_CLOSED,
+    VSSD_ZONE_IS_FULL,
+} VssdZoneState;
+
+typedef struct VssdZone {
+    uint64_t start;   /* first block */
+    uint64_t written; /* blocks, up to the write pointer */
+    uint32_t state;   /* VssdZoneState */
+    uint32_t reserved;
+} VssdZone;
+
+/* The zone of a block, with all commands that were submitted.  -ENOTSUP: the
+ * drive has none; -EINVAL: the block. */
+int vssd_get_zone(VssdDrive *drive, uint64_t lba, VssdZone *zone);
+
 /* ---- the state of a drive ------------------------------------------------ */
 
 /* Without modelled time, of a new drive (else -EBUSY): the blocks hold old
- * data.  -ENOMEM: the tables of so much data do not fit into the memory. */
+ * data; with zones, whole zones.  -ENOMEM: the tables of so much data do not
+ * fit into the memory. */
 int vssd_preload(VssdDrive *drive, uint64_t lba, uint64_t nblocks);
 
 /* Without modelled time, at rest: write n mapping units in this order, with
- * allocation, garbage collection and wear.  -EBUSY: not at rest. */
+ * allocation, garbage collection and wear.  -EBUSY: not at rest; -ENOTSUP: the
+ * drive has zones. */
 int vssd_age(VssdDrive *drive, const uint64_t *unit, size_t n);
 
 /* Let time pass until the array does nothing, at most so long.  -ETIMEDOUT:
@@ -224,9 +260,9 @@ int vssd_load(const VssdSetup *setup, const void *bytes, size_t n,
  * them. */
 int vssd_clone(VssdDrive *drive, VssdDrive **copy);
 
-/* With VSSD_KEEP_VERSIONS (else -ENOTSUP): the power goes, and commands in
- * flight end with VSSD_POWER_LOSS; it comes back.  -EALREADY: it is off, or on.
- */
+/* With VSSD_KEEP_VERSIONS, and without zones (else -ENOTSUP): the power goes,
+ * and commands in flight end with VSSD_POWER_LOSS; it comes back.  -EALREADY:
+ * it is off, or on. */
 int vssd_power_cut(VssdDrive *drive, uint64_t now_ns);
 int vssd_power_on(VssdDrive *drive, uint64_t now_ns);
 

@@ -196,6 +196,78 @@ static unsigned n_drives(const Drive *d, const DriveUse *use, GError **error)
     return n;
 }
 
+/* ---- zones --------------------------------------------------------------- */
+
+static bool has_zones(const Drive *d)
+{
+    g_autofree char *on = ssd_config_get(d->cfg, "zones.enabled");
+
+    return strcmp(on, "on") == 0;
+}
+
+/* What a drive with zones cannot be asked for. */
+static bool check_zones(const Drive *d, const DriveUse *use, unsigned n,
+                        GError **error)
+{
+    g_autofree char *faults = ssd_config_get(d->cfg, "faults");
+    const char *refused = use->recorded       ? "a trace of vssd's own"
+                          : n > 1             ? "--drives"
+                          : args.precondition ? "--precondition"
+                          : faults && *faults ? "faults="
+                          : d->fill == PLAYER_FILL_RANDOM ? "--fill=random"
+                                                          : NULL;
+
+    if (use->looks || !refused || !has_zones(d)) {
+        return true;
+    }
+    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                "%s: not with zones.enabled=on (docs/zones.md)", refused);
+    return false;
+}
+
+/* They follow a saved drive in its file. */
+static bool make_zones(Drive *d, GError **error)
+{
+    GError *why = NULL;
+    FILE *file;
+
+    d->zones = zoned_new(ssd_info(d->ssd[0]), &why);
+    if (d->zones && args.state) {
+        file = fopen(args.state, "rb");
+        if (file && fseeko(file, (off_t)d->state_end, SEEK_SET) == 0) {
+            zoned_load(d->zones, file, &why);
+        }
+        g_clear_pointer(&file, fclose);
+        g_prefix_error(&why, "state file %s: ", args.state);
+    }
+    if (why) {
+        g_propagate_error(error, why);
+        return false;
+    }
+    return true;
+}
+
+static bool save_zones(void *opaque, FILE *out, GError **error)
+{
+    const Drive *d = opaque;
+
+    return !d->zones || zoned_save(d->zones, out, error);
+}
+
+/* ---- drives again ---------------------------------------------------------
+ */
+
+static bool make_drive(Drive *d, unsigned i, const SsdHostOps *host,
+                       GError **error)
+{
+    uint64_t *end = has_zones(d) ? &d->state_end : NULL;
+
+    d->ssd[i] = args.state ? ssd_load_file_with(d->cfg, host, NULL, args.state,
+                                                end, error)
+                           : ssd_create(d->cfg, host, NULL, error);
+    return d->ssd[i] != NULL;
+}
+
 static bool make_drives(Drive *d, const DriveUse *use, GError **error)
 {
     const SsdHostOps *host =
@@ -212,19 +284,16 @@ static bool make_drives(Drive *d, const DriveUse *use, GError **error)
                     use->whole);
         return false;
     }
+    if (!check_zones(d, use, n, error)) {
+        return false;
+    }
     for (unsigned i = 0; i < n; i++) {
-        d->ssd[i] = args.state
-                        ? ssd_load_file(d->cfg, host, NULL, args.state, error)
-                        : ssd_create(d->cfg, host, NULL, error);
-        if (!d->ssd[i]) {
+        if (!make_drive(d, i, host, error)) {
             return false;
         }
-        if (ssd_info(d->ssd[i])->zones.n > 0 && !use->looks) {
-            g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                        "zones.enabled=on: vssd-sim plays conventional drives "
-                        "only (docs/zones.md)");
-            return false;
-        }
+    }
+    if (!use->looks && !make_zones(d, error)) {
+        return false;
     }
     d->array = raid_args_array(d->ssd, error);
     return d->array != NULL;
@@ -312,6 +381,7 @@ void drive_close(Drive *d)
             g_clear_pointer(&d->ssd[i], ssd_destroy);
         }
         g_clear_pointer(&d->cfg, ssd_config_free);
+        zoned_free(d->zones);
         g_free(d->profile);
         g_free(d);
     }
@@ -376,5 +446,5 @@ bool drive_save(Drive *d, GError **error)
         return true;
     }
     ssd_rest(d->ssd[0], MOST_REST_NS);
-    return ssd_save_file(d->ssd[0], args.save_state, error);
+    return ssd_save_file_with(d->ssd[0], args.save_state, save_zones, d, error);
 }

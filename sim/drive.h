@@ -36,6 +36,9 @@ typedef struct Drive {
     bool preconditioned;
     Ssd *ssd[ARRAY_MAX_DRIVES]; /* ssd[0] is the only one, mostly */
     Array *array;
+    Zoned *zones; /* NULL: the drive has none */
+    uint64_t
+        state_end; /* with --state and zones: where they begin in the file */
 } Drive;
 
 /* NULL: *error names the option, or the fault of a file. */

@@ -605,6 +605,7 @@ bool play(const Play *p, GError **error)
                 .warm_up = args.n_warm_up,
                 .recorded = p->recorded_path,
                 .drive = p->drive->cfg,
+                .zones = p->drive->zones,
             },
     };
     bool ok;

@@ -45,6 +45,8 @@ typedef struct Coming {
 typedef struct InFlight {
     Request req; /* at_ns by the drive's clock; or SSD_TIME_NEVER: it is free */
     bool lost;   /* a rule drops its completion */
+    bool own;    /* the player's: no result counts it */
+    uint32_t zone;      /* number of zoned_given() */
     uint32_t next_free; /* link of the free tags */
 } InFlight;
 
@@ -70,7 +72,8 @@ struct Player {
 
     Coming pending; /* the next to be submitted */
     bool have_pending;
-    bool blocked; /* the drive's queue is full */
+    bool blocked; /* the drive's queue is full, or a zone is busy */
+    bool resets;  /* the pending write waits for the reset of its zone */
     bool ended;   /* no more will be submitted */
     bool measuring; /* not filling */
 
@@ -281,6 +284,9 @@ static bool look_ahead(Player *p, GError **error)
         if (c->req.nbytes > 0 && !to_blocks(p, &c->req, &c->cmd, error)) {
             return false;
         }
+        if (c->req.act == ZONE_FINISH) {
+            c->cmd.lba = c->req.offset >> p->block_shift;
+        }
         array_hint(p->array, c->cmd.lba, SSD_HINT_COMES);
         soon = &p->ahead[(last + AHEAD / 2) % AHEAD].cmd;
         array_hint(p->array, soon->lba,
@@ -350,16 +356,114 @@ static int give(Player *p, const Request *req, SsdCmd *cmd, bool lost)
     pool_take(tag_links(p), &p->free_tag);
     p->in_flight[tag].req = *req;
     p->in_flight[tag].lost = lost;
+    p->in_flight[tag].own = false;
+    p->in_flight[tag].zone = 0;
     p->n_in_flight++;
     return 0;
+}
+
+/* ---- zones --------------------------------------------------------------- */
+
+/* -EBUSY: it waits; -EPERM: a rule of zones, in why. */
+static int give_to_zone(Player *p, const Request *req, const SsdCmd *cmd,
+                        ZoneAct act, char *why)
+{
+    SsdCmd own = *cmd;
+    uint32_t tag = p->free_tag;
+    int r;
+
+    switch (zoned_ask(p->cfg.zones, act, &own, why)) {
+    case ZONE_WAITS:
+        return -EBUSY;
+    case ZONE_REFUSED:
+        return -EPERM;
+    case ZONE_GOES:
+        break;
+    }
+    r = give(p, req, &own, false);
+    if (r == 0) {
+        p->in_flight[tag].zone = zoned_given(p->cfg.zones, act, &own);
+    }
+    return r;
+}
+
+/* What a request is to its zone; of a TRIM, the reset of one whole zone. */
+static bool zone_act(const Player *p, const Request *req, const SsdCmd *cmd,
+                     ZoneAct *act, char *why)
+{
+    uint64_t capacity = p->info->zones.capacity;
+
+    *act = req->act;
+    if (req->op != SSD_OP_TRIM) {
+        return true;
+    }
+    *act = ZONE_RESET;
+    if (cmd->lba % capacity == 0 && cmd->nblocks == capacity) {
+        return true;
+    }
+    g_snprintf(why, ZONE_WHY_BYTES, "a TRIM that is not one whole zone");
+    return false;
+}
+
+/* A write to the start of a zone that has data resets it first. */
+static bool starts_over(const Player *p, const Request *req, const SsdCmd *cmd)
+{
+    const Zoned *z = p->cfg.zones;
+
+    return req->op == SSD_OP_WRITE && cmd->lba % p->info->zones.capacity == 0 &&
+           zoned_zone(z, zoned_at(z, cmd->lba)).written > 0;
+}
+
+static int start_over(Player *p, const SsdCmd *cmd, char *why)
+{
+    Request reset = {.op = SSD_OP_TRIM, .at_ns = p->now_ns};
+    uint32_t tag = p->free_tag;
+    int r = give_to_zone(p, &reset, cmd, ZONE_RESET, why);
+
+    if (r == 0) {
+        p->in_flight[tag].own = true;
+    }
+    p->resets |= r == 0;
+    return r == 0 ? -EBUSY : r;
+}
+
+static int give_zoned(Player *p, const Request *req, const SsdCmd *cmd,
+                      char *why)
+{
+    ZoneAct act;
+    Request now = *req;
+
+    if (!zone_act(p, req, cmd, &act, why)) {
+        return -EPERM;
+    }
+    if (starts_over(p, req, cmd)) {
+        return start_over(p, cmd, why);
+    }
+    if (p->resets && p->source->iodepth) {
+        now.at_ns = p->now_ns;
+    }
+    return give_to_zone(p, &now, cmd, act, why);
+}
+
+static bool zone_error(const Player *p, const char *why, GError **error)
+{
+    g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
+                "after %" G_GUINT64_FORMAT " writes: %s (docs/zones.md)",
+                p->version, why);
+    return false;
 }
 
 /* false: *error.  p->blocked: the drive's queue is full. */
 static bool submit(Player *p, const Request *req, SsdCmd *cmd, bool lost,
                    GError **error)
 {
-    int r = give(p, req, cmd, lost);
+    char why[ZONE_WHY_BYTES];
+    int r = G_UNLIKELY(p->cfg.zones) ? give_zoned(p, req, cmd, why)
+                                     : give(p, req, cmd, lost);
 
+    if (r == -EPERM) {
+        return zone_error(p, why, error);
+    }
     if (r == -ENODEV) {
         restore_power(p);
         r = give(p, req, cmd, lost);
@@ -375,7 +479,7 @@ static bool submit(Player *p, const Request *req, SsdCmd *cmd, bool lost,
                     p->version + 1, g_strerror(-r));
         return false;
     }
-    p->blocked = false;
+    p->blocked = p->resets = false;
     return true;
 }
 
@@ -517,7 +621,12 @@ static void completed(Player *p, const SsdCompletion *c)
 {
     InFlight *f = &p->in_flight[c->tag];
 
-    if (f->lost) {
+    if (f->zone) {
+        zoned_ended(p->cfg.zones, f->zone);
+    }
+    if (f->own) {
+        /* nobody asked for it */
+    } else if (f->lost) {
         drop(p);
     } else {
         note(p, &f->req, c, c->status);
@@ -747,6 +856,7 @@ static void run_begin(Player *p, const RequestSource *source)
     p->source = source;
     p->start_ns = p->now_ns;
     p->have_pending = p->blocked = p->ended = p->source_ended = false;
+    p->resets = false;
     p->n_ahead = 0;
     memset(p->ahead, 0, sizeof(p->ahead));
     p->warm_left = p->measuring ? p->cfg.warm_up : 0;
@@ -923,10 +1033,13 @@ static bool fill_with(Player *p, const char *workload, uint64_t seed,
 static bool fill_seq(Player *p, uint64_t seed, GError **error)
 {
     uint64_t capacity = p->info->nblocks * p->info->block_bytes;
+    uint64_t whole = p->cfg.zones
+                         ? p->info->zones.capacity * p->info->block_bytes
+                         : capacity;
     uint64_t bs = 131072;
     g_autofree char *text = NULL;
 
-    while (bs > p->info->block_bytes && capacity % bs) {
+    while (bs > p->info->block_bytes && whole % bs) {
         bs /= 2;
     }
     text = g_strdup_printf("rw=write bs=%" G_GUINT64_FORMAT
@@ -970,7 +1083,8 @@ bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
         return true;
     case PLAYER_FILL_PRELOAD:
         array_preload(p->array);
-        return true;
+        return !p->cfg.zones ||
+               zoned_preload(p->cfg.zones, 0, p->info->nblocks);
     case PLAYER_FILL_SEQ:
         return fill_seq(p, seed, error);
     case PLAYER_FILL_RANDOM:

@@ -21,6 +21,7 @@
 #include "run-stats.h"
 #include "ssd.h"
 #include "steady.h"
+#include "zoned.h"
 
 /* How the drive is filled before the run that is measured. */
 #define PLAYER_FILLS(X)                                                        \
@@ -72,6 +73,11 @@ typedef struct PlayerConfig {
     /* Of the drive: player_run() applies the rules about commands of its option
      * faults=.  NULL: there are none. */
     const SsdConfig *drive;
+    /* The zones of the drive, which is the only one; NULL: it has none.  A
+     * write to the start of a zone that is not empty resets it before, as fio's
+     * zonemode=zbd does; no result counts that command, and in a closed loop
+     * the write arrives after it. */
+    Zoned *zones;
 } PlayerConfig;
 
 /* How a request can end: an SsdStatus, or the status of a rule about commands,

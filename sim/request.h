@@ -25,6 +25,7 @@ typedef struct Request {
     bool fua;       /* WRITE: complete only once durable */
     uint32_t space; /* which of several address spaces; 0 if there is one */
     uint16_t stream; /* WRITE: placement stream; 0: of none */
+    uint8_t act;     /* ZoneAct, of a drive with zones; ZONE_PLAIN is 0 */
 } Request;
 
 typedef enum RequestNext {

@@ -36,6 +36,7 @@ SourceDrive source_drive(const Array *array, uint64_t seed)
         .capacity_bytes = info->nblocks * info->block_bytes,
         .block_bytes = info->block_bytes,
         .seed = seed,
+        .zone_bytes = info->zones.capacity * info->block_bytes,
     };
 }
 
@@ -46,7 +47,8 @@ static Source *generate(Source *s, const SourceDrive *d, GError **error)
         s->workload = workload_new(s->name, d->capacity_bytes, d->block_bytes,
                                    d->seed, error);
     }
-    if (!s->workload) {
+    if (!s->workload ||
+        !workload_set_zones(s->workload, d->zone_bytes, error)) {
         source_close(s);
         return NULL;
     }

@@ -21,6 +21,7 @@ typedef struct SourceDrive {
     uint64_t capacity_bytes;
     uint32_t block_bytes;
     uint64_t seed;
+    uint64_t zone_bytes; /* 0: it has no zones */
 } SourceDrive;
 
 SourceDrive source_drive(const Array *array, uint64_t seed);

@@ -13,6 +13,8 @@
 #include "prng.h"
 #include "simtime.h"
 #include "spread.h"
+#include "zone-writer.h"
+#include "zoned.h"
 
 #define MAX_SIZES 64
 
@@ -77,6 +79,7 @@ struct Workload {
     Arrivals arrivals;
     bool open_loop;
     uint64_t seed;
+    ZoneWriter zones;
 
     Prng address;
     Prng direction;
@@ -547,9 +550,81 @@ Workload *workload_before(const Workload *w, WorkloadBefore what)
         workload_new(text, w->offset + w->size, w->block_bytes, w->seed, NULL);
 
     g_assert(before); /* the text is that of a workload */
+    if (w->zone_bytes > 0) {
+        bool ok = workload_set_zones(before, w->zone_bytes, NULL);
+
+        g_assert(ok);
+    }
     before->cfg.number_ios = before->cfg.io_size = before->cfg.runtime_ps = 0;
     seed_draws(before, (uint64_t)what * N_DRAWS);
     return before;
+}
+
+/* ---- zones --------------------------------------------------------------- */
+
+static const char *zone_keyword(const WorkloadConfig *c)
+{
+    return c->zone_append       ? "zone_append"
+           : c->finish_after    ? "finish_after"
+           : c->open_zones != 1 ? "max_open_zones"
+                                : NULL;
+}
+
+/* Each TRIM is that of a whole zone. */
+static bool reset_zones(Workload *w, uint64_t zone_bytes, GError **error)
+{
+    uint64_t first = (w->offset + zone_bytes - 1) / zone_bytes;
+    uint64_t end = (w->offset + w->size) / zone_bytes;
+
+    if (end <= first) {
+        return bad_keyword(error, "size", w->cfg.size, "holds no whole zone");
+    }
+    w->offset = first * zone_bytes;
+    w->size = (end - first) * zone_bytes;
+    w->align = zone_bytes;
+    w->sizes[0] = (SizeMix){{{zone_bytes, 1000000}}, 1};
+    return true;
+}
+
+bool workload_set_zones(Workload *w, uint64_t zone_bytes, GError **error)
+{
+    const WorkloadConfig *c = &w->cfg;
+    const char *key = zone_keyword(c);
+    bool writes = w->kind->mixed || w->kind->op == SSD_OP_WRITE;
+
+    if (zone_bytes == 0) {
+        return !key || bad_keyword(error, key, "...",
+                                   "needs a drive with zones (docs/zones.md)");
+    }
+    w->zone_bytes = zone_bytes;
+    if (w->kind->op == SSD_OP_TRIM) {
+        return reset_zones(w, zone_bytes, error);
+    }
+    if (!writes) {
+        return true;
+    }
+    if (c->bssplit || zone_bytes % c->bs) {
+        return bad_keyword(error, c->bssplit ? "bssplit" : "bs",
+                           c->bssplit ? c->bssplit : "...",
+                           "writes to zones need one size, which divides that "
+                           "of a zone");
+    }
+    return zone_writer_init(&w->zones, zone_bytes, w->offset, w->size,
+                            c->open_zones, c->finish_after) ||
+           bad_keyword(error, "size", c->size,
+                       "holds fewer whole zones than max_open_zones");
+}
+
+/* The next write of the zones. */
+static uint64_t zone_offset(Workload *w, uint64_t nbytes)
+{
+    ZoneWriter *z = &w->zones;
+    uint32_t place = w->kind->random && !w->kind->mixed
+                         ? (uint32_t)prng_below(&w->address, z->n_places)
+                         : z->turn;
+
+    z->turn = (place + 1) % z->n_places;
+    return zone_writer_next(z, place, nbytes);
 }
 
 void workload_free(Workload *w)
@@ -645,9 +720,20 @@ static RequestNext workload_next(void *opaque, Request *req, GError **error)
         return REQUEST_END;
     }
     *req = (Request){.at_ns = arrival_ns(w)};
+    if (zone_writer_finish(&w->zones, &req->offset)) {
+        req->op = SSD_OP_FLUSH;
+        req->act = ZONE_FINISH;
+        w->n_done++;
+        return REQUEST_OK;
+    }
     req->op = draw_op(w);
     req->nbytes = draw_size(w, req->op);
-    req->offset = w->offset + draw_offset(w, req->op, req->nbytes);
+    if (req->op == SSD_OP_WRITE && w->zones.zone_bytes) {
+        req->act = c->zone_append ? ZONE_APPEND : ZONE_PLAIN;
+        req->offset = zone_offset(w, req->nbytes);
+    } else {
+        req->offset = w->offset + draw_offset(w, req->op, req->nbytes);
+    }
     w->n_done++;
     w->bytes_done += req->nbytes;
     w->writes_since_flush += req->op == SSD_OP_WRITE;

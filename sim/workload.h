@@ -24,7 +24,7 @@
     X(ENUM, uint32_t, preset, "preset", 0, 0, "none", preset_name,             \
       "keywords that go before all others")                                    \
     X(ENUM, uint32_t, rw, "rw", 0, 0, "read", workload_rw_name,                \
-      "kind of requests, sequential or random")                         \
+      "kind of requests, sequential or random")                                \
     X(SIZE, uint64_t, bs, "bs", 512, 1073741824, "4096", NULL,                 \
       "bytes of each request")                                                 \
     X(STRING, char *, bssplit, "bssplit", 0, 0, NULL, NULL,                    \
@@ -59,15 +59,24 @@
       "rate_process=onoff: length of a time without; rate_iops is the mean "   \
       "of both")                                                               \
     X(STRING, char *, distribution, "random_distribution", 0, 0, "random",     \
-      NULL, "random, zipf:THETA, zoned:ACCESS/AREA:... (percent): which "      \
-      "random addresses are hot; after a comma, those of writes")                                              \
+      NULL,                                                                    \
+      "random, zipf:THETA, zoned:ACCESS/AREA:... (percent): which "            \
+      "random addresses are hot; after a comma, those of writes")              \
     X(PPM, uint32_t, random_ppm, "percentage_random", 0, 1000000, "100%",      \
-      NULL, "percent of random addresses when rw is random; the rest go on "   \
+      NULL,                                                                    \
+      "percent of random addresses when rw is random; the rest go on "         \
       "where the last request ended")                                          \
     X(U64, uint64_t, seed, "seed", 0, UINT64_MAX, "0", NULL,                   \
       "of the draws; 0: that of the drive")                                    \
     X(U64, uint64_t, fsync, "fsync", 0, UINT64_MAX, "0", NULL,                 \
-      "a flush after this many writes, in one of the iodepth places; 0: none")
+      "a flush after this many writes, in one of the iodepth places; 0: none") \
+    X(U32, uint32_t, open_zones, "max_open_zones", 1, 62, "1", NULL,           \
+      "of a drive with zones: so many are written at a time, in turns")        \
+    X(U32, uint32_t, zone_append, "zone_append", 0, 1, "0", NULL,              \
+      "the same; 1: writes are Zone Appends")                                  \
+    X(SIZE, uint64_t, finish_after, "finish_after", 0, UINT64_MAX, "0", NULL,  \
+      "the same: a zone is finished when so many bytes of it are written; 0: " \
+      "it is filled")
 
 typedef struct WorkloadConfig {
 #define WORKLOAD_FIELD(type, ctype, field, ...) ctype field;
@@ -103,6 +112,10 @@ char *workload_text(const char *text, GError **error);
 Workload *workload_new(const char *text, uint64_t capacity_bytes,
                        uint32_t block_bytes, uint64_t seed, GError **error);
 void workload_free(Workload *w);
+
+/* The drive has zones of that many bytes (0: none).  false: *error names the
+ * keyword that does not go with it. */
+bool workload_set_zones(Workload *w, uint64_t zone_bytes, GError **error);
 
 /* The workload in one line of keywords that, given to workload_new() for any
  * drive that holds it, makes the same requests again; g_free(). */

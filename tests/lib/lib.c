@@ -59,6 +59,14 @@ static void fill(VssdRequest *r, size_t n, uint64_t nblocks)
     }
 }
 
+/* Zones of 64 blocks of 4 KiB on two dies; three may be active, two open. */
+#define ZONED                                                                  \
+    "zones.enabled=on;ftl.alloc=in-order;buffer.plp=on;buffer.size=1MiB;"      \
+    "ftl.op_percent=0%;nand.channels=2;nand.chips=1;nand.dies=1;"              \
+    "nand.planes=1;nand.pages=8;nand.page_size=16KiB;nand.blocks=24;"          \
+    "zones.max_active=3;zones.max_open=2;"
+#define ZONE 64
+
 /* ---- tests --------------------------------------------------------------- */
 
 static void test_versions(void)
@@ -86,6 +94,13 @@ static void test_refusals(void)
         {"tiny", NULL, "block size 513: allowed 512, 4096", 513, 0},
         {"tiny", NULL, "VssdSetup.flags=0x2", 0, 2},
         {"tiny", "zones.enabled=on", "zones.enabled=on", 0, 0},
+        {"tiny", ZONED "zones.capacity=1200KiB",
+         "zones.enabled=on: without "
+         "NVMe it needs zones.capacity of whole blocks",
+         4096, 0},
+        {"tiny", ZONED "zones.conventional=1MiB;ftl.op_percent=30%",
+         "zones.enabled=on: without NVMe it needs zones.conventional=0", 4096,
+         0},
     };
     VssdSetup setup = {.size = 3};
     char message[200];
@@ -433,6 +448,202 @@ static void test_reports(void)
     vssd_destroy(d);
 }
 
+/* ---- zones --------------------------------------------------------------- */
+
+static VssdDrive *open_zoned(void)
+{
+    VssdSetup setup = {.size = sizeof(setup),
+                       .profile = "tiny",
+                       .options = ZONED,
+                       .block_bytes = 4096};
+    char message[200] = "";
+    VssdDrive *d;
+
+    g_assert_cmpint(vssd_create(&setup, &d, message, sizeof(message)), ==, 0);
+    g_assert_cmpstr(message, ==, "");
+    return d;
+}
+
+static int ask(VssdDrive *d, VssdOp op, uint64_t lba, uint32_t n, uint64_t tag)
+{
+    VssdRequest r = {.op = (uint8_t)op, .lba = lba, .nblocks = n};
+
+    return vssd_submit(d, vssd_now(d), &r, tag);
+}
+
+/* The next completion. */
+static VssdCompletion ended(VssdDrive *d)
+{
+    VssdCompletion done;
+
+    while (vssd_advance(d, vssd_next_event(d), &done, 1, sizeof(done)) == 0) {
+    }
+    return done;
+}
+
+static int now(VssdDrive *d, VssdOp op, uint64_t lba, uint32_t n)
+{
+    int r = ask(d, op, lba, n, 1);
+
+    if (r == 0) {
+        g_assert_cmpuint(ended(d).status, ==, VSSD_OK);
+    }
+    return r;
+}
+
+static VssdZone zone_at(VssdDrive *d, uint64_t lba)
+{
+    VssdZone z;
+
+    g_assert_cmpint(vssd_get_zone(d, lba, &z), ==, 0);
+    return z;
+}
+
+static void says(VssdDrive *d, int r, const char *text)
+{
+    g_assert_cmpint(r, ==, -EPERM);
+    g_assert_cmpstr(vssd_message(d), ==, text);
+}
+
+/* Appends get addresses in the order in which they were submitted. */
+static void test_zone_append(void)
+{
+    VssdDrive *d = open_zoned();
+    VssdInfo info = {.size = sizeof(info)};
+
+    g_assert_cmpint(vssd_get_info(d, &info), ==, 0);
+    g_assert_cmpuint(info.zone_blocks, ==, ZONE);
+    for (uint32_t i = 0; i < 8; i++) {
+        g_assert_cmpint(ask(d, VSSD_ZONE_APPEND, ZONE + 5, i + 1, i), ==, 0);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        VssdCompletion done = ended(d);
+
+        g_assert_cmpuint(done.bad_lba, ==,
+                         ZONE + done.tag * (done.tag + 1) / 2);
+    }
+    g_assert_cmpuint(zone_at(d, ZONE).written, ==, 36);
+    says(d, ask(d, VSSD_ZONE_APPEND, ZONE, 29, 9),
+         "zone 1: a write that leaves the zone");
+    says(d, ask(d, VSSD_WRITE, ZONE + 35, 1, 9),
+         "zone 1: a write at block 99, the write pointer is at 100");
+    g_assert_cmpint(now(d, VSSD_WRITE, ZONE + 36, 28), ==, 0);
+    g_assert_cmpuint(zone_at(d, ZONE).state, ==, VSSD_ZONE_IS_FULL);
+    says(d, ask(d, VSSD_ZONE_APPEND, ZONE, 1, 9), "zone 1: is full");
+    g_assert_cmpint(ask(d, VSSD_TRIM, 0, 1, 9), ==, -EINVAL);
+    g_assert_cmpint(vssd_check(d), ==, 0);
+    vssd_destroy(d);
+}
+
+static void test_zone_limits(void)
+{
+    VssdDrive *d = open_zoned();
+
+    g_assert_cmpint(now(d, VSSD_WRITE, 0, 1), ==, 0);
+    g_assert_cmpint(now(d, VSSD_ZONE_OPEN, ZONE, 0), ==, 0);
+    g_assert_cmpint(now(d, VSSD_WRITE, 2 * ZONE, 1), ==, 0);
+    /* The zone that was opened implicitly, and first, was closed for it. */
+    g_assert_cmpuint(zone_at(d, 0).state, ==, VSSD_ZONE_IS_CLOSED);
+    g_assert_cmpuint(zone_at(d, ZONE).state, ==, VSSD_ZONE_IS_EXPLICITLY_OPEN);
+    says(d, ask(d, VSSD_WRITE, 3 * ZONE, 1, 2),
+         "zone 3: too many zones are active (zones.max_active=3)");
+    g_assert_cmpint(now(d, VSSD_ZONE_CLOSE, 2 * ZONE, 0), ==, 0);
+    says(d, ask(d, VSSD_ZONE_CLOSE, 3 * ZONE, 0, 2), "zone 3: is not open");
+    g_assert_cmpint(now(d, VSSD_ZONE_OPEN, 2 * ZONE, 0), ==, 0);
+    says(d, ask(d, VSSD_WRITE, 1, 1, 2),
+         "zone 0: too many zones are open (zones.max_open=2)");
+    g_assert_cmpint(now(d, VSSD_ZONE_FINISH, ZONE, 0), ==, 0);
+    g_assert_cmpint(now(d, VSSD_WRITE, 1, 1), ==, 0);
+    g_assert_cmpint(now(d, VSSD_WRITE, 3 * ZONE, 1), ==, 0);
+    g_assert_cmpint(now(d, VSSD_WRITE, 4 * ZONE, 1), ==, -EPERM);
+    g_assert_cmpint(now(d, VSSD_ZONE_RESET, 2 * ZONE, 0), ==, 0);
+    g_assert_cmpint(now(d, VSSD_WRITE, 4 * ZONE, 1), ==, 0);
+    g_assert_cmpint(vssd_check(d), ==, 0);
+    vssd_destroy(d);
+    /* Of several that were opened implicitly, the first is closed. */
+    d = open_zoned();
+    for (uint64_t i = 0; i < 3; i++) {
+        g_assert_cmpint(now(d, VSSD_WRITE, i * ZONE, 1), ==, 0);
+    }
+    g_assert_cmpuint(zone_at(d, 0).state, ==, VSSD_ZONE_IS_CLOSED);
+    g_assert_cmpuint(zone_at(d, ZONE).state, ==, VSSD_ZONE_IS_IMPLICITLY_OPEN);
+    vssd_destroy(d);
+}
+
+/* A zone takes no more while it is being finished or reset; play() waits. */
+static void test_zone_waits(void)
+{
+    VssdRequest r[] = {
+        {.op = VSSD_WRITE, .nblocks = 8},
+        {.op = VSSD_ZONE_FINISH},
+        {.op = VSSD_ZONE_RESET},
+        {.op = VSSD_WRITE, .nblocks = 4},
+        {.op = VSSD_ZONE_APPEND, .nblocks = 4},
+    };
+    VssdDrive *d = open_zoned();
+    VssdCompletion done[5];
+
+    g_assert_cmpint(ask(d, VSSD_WRITE, 0, 8, 1), ==, 0);
+    g_assert_cmpint(ask(d, VSSD_ZONE_RESET, 0, 0, 2), ==, -EAGAIN);
+    ended(d);
+    g_assert_cmpint(ask(d, VSSD_ZONE_RESET, 0, 0, 2), ==, 0);
+    g_assert_cmpint(ask(d, VSSD_WRITE, 0, 1, 3), ==, -EAGAIN);
+    ended(d);
+    g_assert_cmpint(vssd_play(d, r, sizeof(*r), 5, 8, done, sizeof(*done)), ==,
+                    5);
+    for (int i = 1; i < 4; i++) {
+        g_assert_cmpuint(done[i].submit_ns, >=, done[i - 1].complete_ns);
+    }
+    g_assert_cmpuint(done[4].submit_ns, ==, done[3].submit_ns);
+    g_assert_cmpuint(done[4].bad_lba, ==, 4);
+    g_assert_cmpint(vssd_check(d), ==, 0);
+    vssd_destroy(d);
+}
+
+/* Zones are saved behind the drive; a copy has them, too. */
+static void test_zone_states(void)
+{
+    VssdSetup setup = {.size = sizeof(setup),
+                       .profile = "tiny",
+                       .options = ZONED,
+                       .block_bytes = 4096};
+    VssdDrive *d = open_zoned();
+    VssdDrive *copy;
+    char message[200];
+    void *bytes;
+    size_t n;
+
+    g_assert_cmpint(vssd_preload(d, ZONE, ZONE / 2), ==, -EINVAL);
+    g_assert_cmpint(vssd_preload(d, ZONE, ZONE), ==, 0);
+    g_assert_cmpuint(zone_at(d, ZONE).state, ==, VSSD_ZONE_IS_FULL);
+    g_assert_cmpint(now(d, VSSD_WRITE, 0, 5), ==, 0);
+    g_assert_cmpint(ask(d, VSSD_ZONE_FINISH, 0, 0, 7), ==, 0);
+    g_assert_cmpint(vssd_clone(d, &copy), ==, 0);
+    g_assert_cmpint(ask(copy, VSSD_ZONE_RESET, 0, 0, 8), ==, -EAGAIN);
+    g_assert_cmpuint(ended(copy).complete_ns, ==, ended(d).complete_ns);
+    g_assert_cmpint(now(copy, VSSD_ZONE_RESET, 0, 0), ==, 0);
+    vssd_destroy(copy);
+    g_assert_cmpint(now(d, VSSD_WRITE, 2 * ZONE, 5), ==, 0);
+    g_assert_cmpint(vssd_rest(d, VSSD_TIME_MAX / 2), ==, 0);
+    g_assert_cmpint(vssd_save(d, &bytes, &n), ==, 0);
+    g_assert_cmpint(vssd_load(&setup, bytes, n, &copy, message, 200), ==, 0);
+    g_assert_cmpuint(zone_at(copy, 0).state, ==, VSSD_ZONE_IS_FULL);
+    g_assert_cmpuint(zone_at(copy, 0).written, ==, 5);
+    g_assert_cmpuint(zone_at(copy, 2 * ZONE).written, ==, 5);
+    g_assert_cmpint(now(copy, VSSD_WRITE, 2 * ZONE + 5, ZONE - 5), ==, 0);
+    g_assert_cmpint(vssd_check(copy), ==, 0);
+    vssd_destroy(copy);
+    g_assert_cmpint(vssd_load(&setup, bytes, n - 30, &copy, message, 200), <,
+                    0);
+    vssd_free(bytes);
+    g_assert_cmpint(vssd_power_cut(d, vssd_now(d)), ==, -ENOTSUP);
+    g_assert_cmpint(vssd_age(d, NULL, 0), ==, -ENOTSUP);
+    vssd_destroy(d);
+    d = open_with(NULL, 0);
+    g_assert_cmpint(ask(d, VSSD_ZONE_RESET, 0, 1, 1), ==, -EINVAL);
+    vssd_destroy(d);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -448,5 +659,9 @@ int main(int argc, char **argv)
     g_test_add_func("/lib/power", test_power);
     g_test_add_func("/lib/age", test_age);
     g_test_add_func("/lib/reports", test_reports);
+    g_test_add_func("/lib/zone-append", test_zone_append);
+    g_test_add_func("/lib/zone-limits", test_zone_limits);
+    g_test_add_func("/lib/zone-waits", test_zone_waits);
+    g_test_add_func("/lib/zone-states", test_zone_states);
     return g_test_run();
 }

@@ -59,7 +59,8 @@ class States(unittest.TestCase):
         self.same("c4", "buffer.policy=cflru")
 
     def test_zones(self) -> None:
-        self.same("zn540")
+        self.same("tiny", "zones.enabled=on", "ftl.alloc=in-order",
+                  "buffer.plp=on", "ftl.op_percent=0%")
 
     def test_all_parts(self) -> None:
         self.same("980-pro", *PARTS)

@@ -11,9 +11,18 @@
 docs/libvssd.md describes it.  libvssd.policies has policies in Python.
 """
 
-from .arrays import COMPLETION, COMPLETION_COSTS, OPS, REQUEST, STATUS, requests
-from .drive import Drive, Info, abi, options_table, version
+from .arrays import (
+    COMPLETION,
+    COMPLETION_COSTS,
+    OPS,
+    REQUEST,
+    STATUS,
+    ZONE_STATES,
+    requests,
+)
+from .drive import Drive, Info, Zone, abi, options_table, version
 from .native import VssdError
 
-__all__ = ["COMPLETION", "COMPLETION_COSTS", "OPS", "REQUEST", "STATUS", "Drive",
-           "Info", "VssdError", "abi", "options_table", "requests", "version"]
+__all__ = ["COMPLETION", "COMPLETION_COSTS", "OPS", "REQUEST", "STATUS",
+           "ZONE_STATES", "Drive", "Info", "VssdError", "Zone", "abi",
+           "options_table", "requests", "version"]

@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from .native import ffi, lib, text
 
-OPS = {"read": 0, "write": 1, "trim": 2, "flush": 3, "shutdown": 4}
+OPS = {"read": 0, "write": 1, "trim": 2, "flush": 3, "shutdown": 4, "append": 5,
+       "zone-reset": 6, "zone-finish": 7, "zone-open": 8, "zone-close": 9}
+ZONE_STATES = ("empty", "implicitly-open", "explicitly-open", "closed", "full")
 STATUS = ("ok", "unrecovered-read", "write-fault", "read-only", "aborted",
           "power-loss")
 COSTS = tuple(text(lib.vssd_cost_name(i)) for i in range(11))

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import COMPLETION, COMPLETION_COSTS, FUA, REQUEST, code, requests
+from .arrays import (
+    COMPLETION,
+    COMPLETION_COSTS,
+    FUA,
+    REQUEST,
+    ZONE_STATES,
+    code,
+    requests,
+)
 from .native import MESSAGE_BYTES, VssdError, failure, ffi, lib, taken, text
 from .policies import Policy, fault, policy_of
 
@@ -35,6 +43,16 @@ class Info:
     unit_bytes: int
     streams: int
     queue_depth: int
+    zone_blocks: int
+
+
+@dataclass(frozen=True)
+class Zone:
+    """A zone with all commands that were submitted; blocks."""
+
+    start: int
+    written: int
+    state: str  # of ZONE_STATES
 
 
 def abi() -> int:
@@ -233,7 +251,7 @@ class Drive:
                at_ns: int | None = None, stream: int = 0, fua: bool = False,
                tag: int | None = None) -> int:
         """Submit one command, now or at a later instant; its tag.  VssdError with
-        errno.EAGAIN: the queue is full."""
+        errno.EAGAIN: the queue is full, or the zone is busy."""
         one = ffi.new("VssdRequest *", {
             "lba": lba, "nblocks": nblocks, "stream": stream, "op": code(op),
             "flags": FUA if fua else 0})
@@ -242,7 +260,9 @@ class Drive:
         at = self.now_ns if at_ns is None else at_ns
         r = lib.vssd_submit(self._c, at, one, tag)
         if r == -errno.EAGAIN:
-            raise VssdError(-r, f"{self._in_flight} commands are in flight")
+            raise VssdError(-r, f"{self._in_flight} commands are in flight"
+                            + (": the queue is full, or the zone is busy"
+                               if self.info.zone_blocks else ""))
         self._check(r)
         self._in_flight += 1
         return tag
@@ -284,6 +304,12 @@ class Drive:
         if n < len(asked):
             raise VssdError(errno.EINVAL, text(lib.vssd_message(self._c)))
         return done
+
+    def zone(self, lba: int) -> Zone:
+        """The zone of a block, of a drive that has zones."""
+        out = ffi.new("VssdZone *")
+        self._check(lib.vssd_get_zone(self._c, lba, out))
+        return Zone(int(out.start), int(out.written), ZONE_STATES[out.state])
 
     # ---- its state --------------------------------------------------------------
 

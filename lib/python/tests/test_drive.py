@@ -53,6 +53,32 @@ def test_options() -> None:
     assert failed.value.errno == errno.EIO
 
 
+def test_zones() -> None:
+    """Append, finish and reset; the rules; a saved drive."""
+    options = {"zones.enabled": True, "ftl.alloc": "in-order", "nand.blocks": 24,
+               "buffer.plp": True, "ftl.op_percent": "0%", "zones.max_active": 2}
+    drive = Drive("tiny", options=options, block_bytes=4096)
+    size = drive.info.zone_blocks
+    done = drive.play(op="append", lba=size, nblocks=[2, 3, 4], depth=3)
+    assert list(done["bad_lba"]) == [size, size + 2, size + 5]
+    assert drive.zone(size) == libvssd.Zone(size, 9, "implicitly-open")
+    with pytest.raises(VssdError, match="write pointer is at") as failed:
+        drive.submit("write", size, 1)
+    assert failed.value.errno == errno.EPERM
+    drive.submit("zone-finish", size)
+    with pytest.raises(VssdError, match="the zone is busy"):
+        drive.submit("zone-reset", size)
+    (finish,) = drive.advance()
+    drive.rest()
+    again = Drive.load(drive.save(), "tiny", options=options, block_bytes=4096)
+    assert again.zone(size).state == "full"
+    reset = again.play(op="zone-reset", lba=size)[0]
+    assert again.zone(size) == libvssd.Zone(size, 0, "empty")
+    # A zone of pages without data takes longer than its erase.
+    assert finish["complete_ns"] - finish["submit_ns"] > \
+        reset["complete_ns"] - reset["submit_ns"]
+
+
 def test_commands_one_by_one() -> None:
     drive = Drive("tiny")
     tag = drive.submit("write", 0, 8)
