@@ -79,6 +79,7 @@ struct Workload {
     Arrivals arrivals;
     bool open_loop;
     uint64_t seed;
+    uint64_t zone_bytes; /* 0: the drive has no zones */
     ZoneWriter zones;
 
     Prng address;

@@ -23,7 +23,10 @@ BATCH = 256
 # A job of fio with a share (flow=, flow_sleep=1) that is ahead of it waits until
 # none of its requests is in flight, and sleeps for 1 us.
 FLOW_SLEEP_NS = 1_000
-READ, WRITE = 0, 1
+READ, WRITE, APPEND, RESET, FINISH, OPEN = 0, 1, 5, 6, 7, 8  # VssdOp
+N_KINDS = 3  # of latencies: reads, writes, resets
+OWN = 3  # resets that no job asked for
+AGAIN = -11  # -EAGAIN: the zone is busy
 PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
             97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
 
@@ -35,6 +38,20 @@ class Setup(ctypes.Structure):
                 ("options", ctypes.c_char_p), ("seed", ctypes.c_void_p),
                 ("block_bytes", ctypes.c_uint32), ("flags", ctypes.c_uint32),
                 ("policy", ctypes.c_void_p), ("n_policies", ctypes.c_size_t)]
+
+
+class Info(ctypes.Structure):
+    """VssdInfo."""
+
+    _fields_ = [("size", ctypes.c_size_t), ("nblocks", ctypes.c_uint64),
+                ("raw_bytes", ctypes.c_uint64), ("page_bytes", ctypes.c_uint64),
+                ("erase_bytes", ctypes.c_uint64),
+                ("reclaim_bytes", ctypes.c_uint64),
+                ("memory_bytes", ctypes.c_uint64),
+                ("block_bytes", ctypes.c_uint32),
+                ("unit_bytes", ctypes.c_uint32), ("streams", ctypes.c_uint32),
+                ("queue_depth", ctypes.c_uint32),
+                ("zone_blocks", ctypes.c_uint64)]
 
 
 class Request(ctypes.Structure):
@@ -67,19 +84,51 @@ def open_library(path: str) -> Any:
                                  ctypes.c_size_t]
     lib.vssd_submit.argtypes = [ctypes.c_void_p, ctypes.c_uint64,
                                 ctypes.c_void_p, ctypes.c_uint64]
+    lib.vssd_preload.argtypes = [ctypes.c_void_p, ctypes.c_uint64,
+                                 ctypes.c_uint64]
+    lib.vssd_rest.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     return lib
+
+
+def open_drive(lib: Any, setup: dict[str, Any]) -> Any:
+    """A drive of a profile, new or from a state, full or not."""
+    drive = ctypes.c_void_p()
+    said = ctypes.create_string_buffer(1024)
+    c = Setup(ctypes.sizeof(Setup), setup["profile"].encode(),
+              ";".join(setup["sets"]).encode(), None, BLOCK, 0, None, 0)
+    size = ctypes.c_size_t(1024)
+    if setup.get("state"):
+        r = lib.vssd_load_file(ctypes.byref(c), setup["state"].encode(),
+                               ctypes.byref(drive), said, size)
+    else:
+        r = lib.vssd_create(ctypes.byref(c), ctypes.byref(drive), said, size)
+    if r < 0:
+        raise SystemExit(said.value.decode())
+    if setup.get("preload") and \
+            lib.vssd_preload(drive, 0, info_of(lib, drive).nblocks) < 0:
+        raise SystemExit(lib.vssd_message(drive).decode())
+    return drive
+
+
+def info_of(lib: Any, drive: Any) -> Info:
+    """Its sizes."""
+    info = Info(ctypes.sizeof(Info))
+    lib.vssd_get_info(drive, ctypes.byref(info))
+    return info
 
 
 class Job:
     """One job: `iodepth` places, each of which waits for its next instant."""
 
-    def __init__(self, words: dict[str, Any], units: int, seed: int) -> None:
+    def __init__(self, words: dict[str, Any], units: int, seed: int,
+                 zone: int) -> None:
         self.rng = random.Random(seed)
         self.bs = int(words["bs"])
         self.depth = int(words["iodepth"])
         rw = words["rw"]
         self.reads = 1.0 if rw.endswith("read") else \
             float(words["rwmixread"]) / 100 if "rwmixread" in words else 0.0
+        self.write = {"append": APPEND, "reset": RESET}.get(rw, WRITE)
         # Which addresses are random: those of reads and of writes.
         self.random = (rw in ("randread", "randrw", "randmix"),
                        rw in ("randwrite", "randrw"))
@@ -87,24 +136,35 @@ class Job:
             else 0.0
         self.pause = float(words.get("pause", 0))  # latencies of a request
         self.flow = float(words.get("flow", 0))
-        span = units * 4096 // self.bs
-        self.first = int(span * words.get("offset", 0))
-        self.n = max(int(span * words.get("size", 1.0)), 1)
+        step = self.bs
+        if zone:  # whole zones; a reset takes one
+            step = zone * BLOCK if self.write == RESET else self.bs
+            units -= units % (zone // 8)
+        span = units * 4096 // step
+        per = max(zone * BLOCK // step, 1)  # requests of a zone
+        self.first = int(span * words.get("offset", 0)) // per * per
+        self.n = max(int(span * words.get("size", 1.0)) // per * per, 1)
+        self.step = step // BLOCK
         self.next = [0, 0]  # of addresses in order
         self.issued = 0
         self.flying = 0
         self.held: list[int] = []  # places that wait because of its share
+        # A request whose zone is busy, and whether that was reset for it.
+        self.drawn: tuple[int, int] | None = None
+        self.begun = False
 
     def draw(self) -> tuple[int, int]:
         """The kind and the first block of the next request."""
         kind = READ if self.reads == 1.0 or (
             self.reads > 0 and self.rng.random() < self.reads) else WRITE
+        if self.write == RESET and self.next[kind] == self.n:
+            raise StopIteration
         if self.random[kind]:
             at = self.rng.randrange(self.n)
         else:
             at = self.next[kind] % self.n
             self.next[kind] += 1
-        return kind, (self.first + at) * (self.bs // BLOCK)
+        return kind, (self.first + at) * self.step
 
 
 class Host:
@@ -112,17 +172,13 @@ class Host:
 
     def __init__(self, setup: dict[str, Any]) -> None:
         self.lib = open_library(setup["library"])
-        self.drive = ctypes.c_void_p()
-        said = ctypes.create_string_buffer(1024)
-        c = Setup(ctypes.sizeof(Setup), setup["profile"].encode(),
-                  ";".join(setup["sets"]).encode(), None, BLOCK, 0, None, 0)
-        if self.lib.vssd_load_file(
-                ctypes.byref(c), setup["state"].encode(),
-                ctypes.byref(self.drive), said, ctypes.c_size_t(1024)) < 0:
-            raise SystemExit(said.value.decode())
+        self.drive = open_drive(self.lib, setup)
+        self.zone = int(info_of(self.lib, self.drive).zone_blocks)
         units = setup["capacity"] // 4096
-        self.jobs = [Job(words, units, 17 + i)
+        self.jobs = [Job(words, units, 17 + i, self.zone)
                      for i, words in enumerate(setup["jobs"])]
+        self.stuck: list[int] = []  # jobs whose zone is busy
+        self.over = False  # a job has come to its end
         self.sharing = [j for j in self.jobs if j.flow]
         self.flow = sum(j.flow for j in self.jobs)
         self.issued = 0
@@ -132,7 +188,7 @@ class Host:
         self.waiting: list[tuple[int, int, int]] = []
         self.order = 0
         self.flying: dict[int, tuple[int, int]] = {}  # tag: job and kind
-        self.latency = (array("Q"), array("Q"))
+        self.latency = tuple(array("Q") for _ in range(N_KINDS))
         self.written = 0
         self.start: int = self.lib.vssd_now(self.drive)
         for index, job in enumerate(self.jobs):
@@ -161,11 +217,23 @@ class Host:
             job.held.append(index)
             self._wake(job, now)
             return
-        kind, self.request.lba = job.draw()
-        self.request.op, self.request.nblocks = kind, job.bs // BLOCK
+        try:
+            kind, lba = job.drawn or job.draw()
+        except StopIteration:
+            self.over = True
+            return
+        job.drawn = None
+        if self.zone and kind == WRITE and not self._zone_is_free(
+                now, index, lba):
+            return
         self.order += 1
-        if self.lib.vssd_submit(self.drive, now, self.at, self.order) < 0:
-            raise SystemExit(self.lib.vssd_message(self.drive).decode())
+        r = self._give(now, WRITE if not self.zone and kind else
+                       job.write if kind else READ, lba, job.bs // BLOCK)
+        if r == AGAIN:
+            job.drawn = kind, lba
+            self.stuck.append(index)
+            return
+        kind = 2 if kind and job.write == RESET else kind
         self.flying[self.order] = index, kind
         job.issued += 1
         job.flying += 1
@@ -174,9 +242,35 @@ class Host:
             if other.held:
                 self._wake(other, now)
 
+    def _give(self, now: int, op: int, lba: int, nblocks: int) -> int:
+        self.request.op, self.request.lba = op, lba
+        self.request.nblocks = nblocks
+        r = int(self.lib.vssd_submit(self.drive, now, self.at, self.order))
+        if r < 0 and r != AGAIN:
+            raise SystemExit(self.lib.vssd_message(self.drive).decode())
+        return r
+
+    def _zone_is_free(self, now: int, index: int, lba: int) -> bool:
+        """A write to the start of a zone resets that before."""
+        job = self.jobs[index]
+        if lba % self.zone or job.begun or job.write == RESET:
+            job.begun = job.begun and bool(lba % self.zone == 0)
+            return True
+        job.drawn = WRITE, lba
+        self.stuck.append(index)
+        self.order += 1
+        if self._give(now, RESET, lba, 1) != AGAIN:
+            self.flying[self.order] = index, OWN
+            job.begun = True
+        return False
+
     def _ended(self, done: Any) -> None:
         index, kind = self.flying.pop(done.tag)
         job = self.jobs[index]
+        while self.stuck:
+            self._wait(self.stuck.pop(), done.complete_ns)
+        if kind == OWN:
+            return
         job.flying -= 1
         ns = done.complete_ns - done.submit_ns
         if kind == WRITE:
@@ -197,7 +291,7 @@ class Host:
         done = (Completion * BATCH)()
         at_done, size = ctypes.addressof(done), ctypes.sizeof(Completion)
         start = now(drive)
-        while not enough(self):
+        while not enough(self) and not self.over:
             ended = 0
             while ended < BATCH:
                 event = next_event(drive)
@@ -205,7 +299,7 @@ class Host:
                     at, _, index = heapq.heappop(waiting)
                     self._submit(max(at, now(drive)), index)
                     event = next_event(drive)
-                if event == NEVER:
+                if event == NEVER or self.over:
                     return int(now(drive) - start)
                 n = advance(drive, event, at_done, BATCH, size)
                 for i in range(n):
@@ -215,7 +309,7 @@ class Host:
 
     def begin(self) -> None:
         """Latencies count from here."""
-        self.latency = (array("Q"), array("Q"))
+        self.latency = tuple(array("Q") for _ in range(N_KINDS))
         self.written = 0
 
 
@@ -239,16 +333,19 @@ def main() -> int:
 
     def enough_of(part: float) -> Any:
         def enough(h: Host) -> bool:
-            reads, writes = (len(x) for x in h.latency)
+            reads, writes, _ = (len(x) for x in h.latency)
             return bool(reads >= part * requests or h.written >= part * most
                         or reads + writes >= part * setup["most"])
         return enough
 
-    host.play(enough_of(0.1))
+    resets = any(job.write == RESET for job in host.jobs)
+    host.play((lambda h: len(h.latency[2]) > 0) if resets else enough_of(0.1))
     host.begin()
-    seconds = max(host.play(enough_of(1.0)), 1) / 1e9
+    seconds = max(host.play((lambda _: False) if resets else enough_of(1.0)),
+                  1) / 1e9
     print(json.dumps({"read": side(host.latency[READ], seconds),
-                      "write": side(host.latency[WRITE], seconds)}))
+                      "write": side(host.latency[WRITE], seconds),
+                      "reset": side(host.latency[2], seconds)}))
     return 0
 
 

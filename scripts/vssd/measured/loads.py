@@ -54,8 +54,8 @@ def bs_of(workload: str) -> int:
 STATES = (
     (r"not filled|zones reset|^sanitized; trimmed$|fully erased", "none"),
     (r"random 4k (\d)x", "random:{}"),
-    (r"seq fill|512k blocks in random order|filled before", "seq"),
-    (r"^not (told|stated)|^in GC", "preload"),
+    (r"seq fill|512k blocks in random order", "seq"),
+    (r"^zones filled|^not (told|stated)|^in GC", "preload"),
     (r"^(sanitized|formatted|trimmed|erased|fresh)", "none"),
 )
 
@@ -76,11 +76,15 @@ def _depth(row: Row) -> int:
 
 
 def _run(row: Row, capacity: int) -> Load:
-    """A closed loop of one job."""
+    """A closed loop of one job; of a drive with zones, each job writes a zone."""
     rw = row.word("rw").split("(")[0]
     words = [f"rw={rw}", f"bs={row.word('bs')}", f"iodepth={_depth(row)}"]
     if row.word("rwmixread"):
         words.append(f"rwmixread={row.word('rwmixread')}")
+    if row.word("active_zones") and rw == "write":
+        words.append(f"max_open_zones={row.word('active_zones')}")
+    if row.word("zone_append"):
+        words.append("zone_append=1")
     size = row.word("size")
     share = 1.0
     if size.endswith("G") and capacity:  # of a zoned drive: a zone is on all
@@ -146,33 +150,27 @@ def _pair(state: str, reads: str, writes: str) -> Load:
     return Load("pair", state, reads, beside=writes)
 
 
-def _mixratio(row: Row, capacity: int) -> Load:
-    if "zones" not in row.precondition:
-        return _run(row, capacity)
-    # Writes fill zones in order.
-    return _pair("seq", f"rw=randmix bs=4k iodepth={row.word('iodepth')}"
-                 f" rwmixread={row.word('rwmixread')}", "")
-
-
 def _rate_limited(row: Row, _capacity: int) -> Load:
     """Writes of 128 KiB at a rate beside reads, by the name of the file."""
     rate, depth = re.findall(r"\d+", row.file)[-2:]
     in_order = row.base == "rate-limited-seqread"
     zones = "zones" in row.precondition
     reads = f"rw={'read' if in_order else 'randread'} bs=4k iodepth={depth}"
-    writes = "rw=write bs=128k iodepth=1"
+    rw = "append" if row.base == "rate-limited-append" else "write"
+    writes = f"rw={rw} bs=128k iodepth=1"
     if rate != "0":
         writes += f" rate_iops={int(rate) * 8}"
     elif not in_order:
         writes = ""
     if zones and writes:
         reads, writes = f"{reads} size=44%", f"{writes} offset=44% size=44%"
-    return _pair("seq", reads, writes)
+    return _pair(state_of(row.precondition), reads, writes)
 
 
 def _flow(row: Row, _capacity: int) -> Load:
     share, depth = re.findall(r"\d+", row.file)[-2:]
-    return _pair("seq", f"rw=randread bs=4k iodepth={depth} flow={share}"
+    return _pair(state_of(row.precondition),
+                 f"rw=randread bs=4k iodepth={depth} flow={share}"
                  " size=11%", f"rw=write bs=4k iodepth={depth}"
                  f" flow={100 - int(share)} offset=11% size=11%")
 
@@ -204,27 +202,47 @@ def _round_robin(row: Row, _capacity: int) -> Load:
     return _pair(state_of(row.precondition), reads, writes if jobs else "")
 
 
+def _zone_command(row: Row, _capacity: int) -> Load:
+    """A Reset or Finish of zones of which a part is written."""
+    found = re.match(r"(reset|finish) of a zone of which (\d+) of (\d+)",
+                     row.workload)
+    if not found:
+        raise ValueError("no such command")
+    part = int(found.group(2)) / int(found.group(3))
+    return Load("zone", "none", f"{found.group(1)} {part:.6f}")
+
+
+INTERFERENCE = {"zone append": "rw=append", "zone write": "rw=write",
+                "random read": "rw=randread"}
+
+
+def _interference(row: Row, _capacity: int) -> Load:
+    """Requests of depth 1 in one half of the zones, resets in the other."""
+    if row.workload.startswith("open of"):
+        return Load("zone", "none", "open 0")
+    words = row.workload.replace("beside reads", "beside random reads") \
+        .replace("beside writes", "beside zone writes") \
+        .replace("beside appends", "beside zone appends")
+    what = next(v for k, v in INTERFERENCE.items() if k in words)
+    alone = "beside" not in words
+    return _pair(state_of(row.precondition),
+                 f"{what} bs=4k iodepth=1 size=50%",
+                 "" if alone else "rw=reset bs=4k iodepth=1 offset=50% size=50%")
+
+
 BUILDERS = {
     "rated": _rated, "mixed": _mixed, "steady": _steady,
     "initial-state": _steady, "used-size": _steady,
     "zones-trim": _zones_trim, "slc": _slc, "seq-fill": _seq_fill,
     "depth-": _run, "jobs-": _run, "randread": _run, "write": _run,
-    "writerand": _run, "mixratio": _mixratio,
-    "rate-limited": _rate_limited, "flow": _flow, "long-gc": _long_gc,
+    "writerand": _run, "mixratio": _run, "append": _run,
+    "zone-reset": _zone_command, "zone-finish": _zone_command,
+    "zone-interference": _interference, "rate-limited": _rate_limited, "flow": _flow, "long-gc": _long_gc,
     "read-": _round_robin,
 }
-NOT_PLAYED = {
-    "append": "appends to zones", "mixratio-append": "appends to zones",
-    "rate-limited-append": "appends to zones",
-    "zone-": "commands of zones",
-}
-
 
 def load_of(row: Row, capacity: int) -> Load:
-    """The load of a row; its kind is "none" if it cannot be played.  An
-    experiment of another name is a closed loop of its workload."""
-    names = [n for n in (*BUILDERS, *NOT_PLAYED) if row.base.startswith(n)]
-    name = max(names, key=len, default="")
-    if name in NOT_PLAYED:
-        return Load("none", why=NOT_PLAYED[name], workload=row.base)
-    return BUILDERS.get(name, _run)(row, capacity)
+    """The load of a row.  An experiment of another name is a closed loop of its
+    workload."""
+    names = [n for n in BUILDERS if row.base.startswith(n)]
+    return BUILDERS.get(max(names, key=len, default=""), _run)(row, capacity)

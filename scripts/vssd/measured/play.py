@@ -23,17 +23,18 @@ from ..sim.run import Point, Result, result_of
 from . import hdr
 from .drives import Drive
 from .loads import SEEDED, Load, bs_of
-from .states import UNIT, States, write_trace
+from .states import AT_ONCE, UNIT, States, write_trace
 
 SAMPLES = 100  # above a percentile
 REQUESTS = 110_000
 PERCENTS = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95,
             97.5, 99, 99.5, 99.9, 99.95, 99.99, 99.999)
 HOST = "vssd.measured.host"
+ZONES = "vssd.measured.zones"
 MOST_OF_PAIR = 200_000  # requests of jobs beside each other
 # Of a kept result: what made it, beside vssd-sim.
 SOURCES = b"".join(Path(__file__).with_name(name).read_bytes()
-                   for name in ("hdr.py", "host.py", "play.py", "states.py"))
+                   for name in ("hdr.py", "host.py", "play.py", "states.py", "zones.py"))
 MOST = 3_000_000  # requests of a run
 # Of the mixed runs: one thread of 10,000 requests a second, half of them
 # reads; six threads of 64 in flight whose reads are 1 %.
@@ -188,15 +189,27 @@ class Player:
     def _pair(self, drive: Drive, load: Load) -> Played:
         """Jobs beside each other, by a program on libvssd."""
         size = self.states.capacity(drive)
+        at_once = load.state in AT_ONCE
         out = self.states.runner.output([sys.executable, "-m", HOST,
                                          json.dumps({
             "library": str(self.library()), "profile": str(drive.path),
             "sets": drive.sets, "capacity": size,
-            "state": str(self.states.file(drive, load.state)),
+            "preload": load.state == "preload",
+            "state": "" if at_once else
+            str(self.states.file(drive, load.state)),
             "jobs": [_words(job) for job in (load.workload, load.beside)
                      if job],
             "requests": self.requests, "most": MOST_OF_PAIR,
             "most_written": size})])
+        return result_of(*out)
+
+    def _zone(self, drive: Drive, load: Load) -> Played:
+        """Commands of zones, one after the other."""
+        act, part = load.workload.split()
+        out = self.states.runner.output([sys.executable, "-m", ZONES,
+                                         json.dumps({
+            "library": str(self.library()), "profile": str(drive.path),
+            "sets": drive.sets, "act": act, "part": float(part)})])
         return result_of(*out)
 
     def _slc(self, drive: Drive, load: Load) -> Played:

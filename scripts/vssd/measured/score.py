@@ -48,7 +48,9 @@ def _kind(entry: Entry) -> str:
     if side in ("read", "write"):
         return side
     workload = entry.row.workload
-    return "read" if re.search(r"rw=(rand)?read\b", workload) else "write"
+    if workload.startswith("reset") and entry.load.kind == "pair":
+        return "reset"
+    return "read" if re.search(r"rw=(rand)?read\b|^random read", workload) else "write"
 
 
 def _cut(course: Course, low: float, high: float) -> tuple[float, ...]:
@@ -173,6 +175,8 @@ def _plain(entry: Entry, side: dict[str, Any]) -> float | None:
         return float(side["iops"]) * slower * busy * bs_of(row.workload) / 1e6
     if row.metric == "mean_us":
         return float(side["mean_us"]) + host
+    if row.metric == "ms":
+        return float(side["mean_us"]) / 1e3
     return None
 
 

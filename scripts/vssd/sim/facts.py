@@ -30,11 +30,15 @@ GENERATION = {"die_gbit": float, "planes": int, "page_kib": int, "cell": str,
               "tr_us": float, "die_mb_s": float, "bus_mt_s": int,
               "tbers_us": float, "block_pages": int, "what": str,
               "source": str}
-OPTIONAL = ("guess", "brother", "channels")
+OPTIONAL = ("guess", "brother", "channels", "zones", "independent_reads")
 RATED = {"read_mb_s": float}
 MAYBE_RATED = ("write_mb_s", "read_iops", "write_iops")
+ZONES = {"capacity": int, "size": int, "open": int}
+PLAYED_ZONES, SPARE_BLOCKS = 24, 7  # of a plane of a drive with zones
 LIMIT = 1.3  # a rated figure this far below the array's is a controller's limit
 GC_SHARE = 0.85  # of the rate of writes that reads and erases of GC leave
+MAP_ENTRY = "20ns"  # to clear one; as of a TRIM (ftl.trim_unit)
+APPEND = "7us"  # an append takes the time of a write once more, alone
 NEAR = 0.3  # a rated rate of writes within this share of the dies' is theirs
 
 
@@ -53,6 +57,7 @@ class Drive:
     source: str
     die_mb_s: float  # rate at which a die is written (rule 3)
     channels: int
+    zones: dict[str, int] | None  # of a drive with zones (rule 8)
 
     @property
     def raw(self) -> float:
@@ -61,12 +66,22 @@ class Drive:
 
     @property
     def pages(self) -> int:
-        """Of a block of the scaled drive."""
+        """Of a block of the scaled drive; a zone is a block of each plane."""
+        if self.zones:
+            return self.zones["capacity"] // self.row
         return WORD_LINES * int(TYPES[self.nand["cell"]])
+
+    @property
+    def row(self) -> int:
+        """Bytes of a page of each plane."""
+        return int(self.dies * self.nand["planes"] * self.nand["page_kib"]
+                   * 1024)
 
     @property
     def blocks(self) -> int:
         """Of a plane: those of the real die, or as many as MOST_BYTES hold."""
+        if self.zones:
+            return PLAYED_ZONES + SPARE_BLOCKS
         page = int(self.nand["page_kib"]) * 1024
         planes = self.dies * int(self.nand["planes"])
         real = self.raw / planes / (int(self.nand["block_pages"]) * page)
@@ -128,8 +143,10 @@ def _drive(path: Path, table: dict[str, Any], nand: dict[str, Any],
     _check(where, table, {"name": str, "profile": str, "date": int,
                           "capacity": int, "dies": int, "plp": bool,
                           "nand": str, "rated": dict, "source": str})
-    maybe = {key: float for key in MAYBE_RATED if key in table["rated"]}
-    _check(f"{where}: rated", table["rated"], RATED | maybe, MAYBE_RATED)
+    # GC, which limits random writes, has nothing to do in zones.
+    known = MAYBE_RATED[:2] if "zones" in table else MAYBE_RATED
+    maybe = {key: float for key in known if key in table["rated"]}
+    _check(f"{where}: rated", table["rated"], RATED | maybe, known)
     if table["nand"] not in nand:
         raise UserError(f"{where}: nand={table['nand']}: allowed "
                         + ", ".join(nand))
@@ -139,10 +156,17 @@ def _drive(path: Path, table: dict[str, Any], nand: dict[str, Any],
     if table["dies"] > channels and table["dies"] % channels:
         raise UserError(f"{where}: dies={table['dies']}: must be a multiple of"
                         f" {channels}")
+    if "zones" in table:
+        _check(f"{where}: zones", table["zones"], ZONES)
     drive = Drive(table["name"], table["profile"], table["date"],
                   table["capacity"], table["dies"], table["plp"],
                   table["rated"], nand[table["nand"]], table["source"],
-                  _die_mb_s(first, nand[table["nand"]]), channels)
+                  _die_mb_s(first, nand[table["nand"]]), channels,
+                  table.get("zones"))
+    row = drive.row * TYPES[drive.nand["cell"]]
+    if drive.zones and drive.zones["capacity"] % row:
+        raise UserError(f"{where}: zones: capacity={drive.zones['capacity']}:"
+                        f" must be whole word lines of all planes, {row} bytes")
     if drive.raw <= drive.capacity:
         raise UserError(f"{where}: dies={drive.dies}: hold"
                         f" {drive.raw / 1e9:.0f} GB, less than the capacity")
@@ -182,8 +206,11 @@ def _array(d: Drive) -> dict[str, str]:
         "interface": "nv-ddr3", "bus_mt_s": str(n["bus_mt_s"]),
         "read": _us(n["tr_us"]),
         "program": _us(d.word_line / d.die_mb_s),
-        "erase": _us(n["tbers_us"] * d.pages / n["block_pages"]),
-        "one_shot": "on", "multi_plane": "on", "independent_reads": "on",
+        "erase": _us(n["tbers_us"] * (1 if d.zones else
+                                      d.pages / n["block_pages"])),
+        "one_shot": "on", "multi_plane": "on",
+        "independent_reads": "on" if n.get("independent_reads", True)
+        else "off",
         "cache_read": "on", "cache_program": "on",
         "schedule": "read-first-deadline", "suspend": "both",
         "suspend_time": "80us", "suspend_min_run": "150us",
@@ -206,14 +233,30 @@ def _limits(d: Drive) -> dict[str, str]:
     return found
 
 
+def _zones(d: Drive) -> Options:
+    """Rule 8."""
+    if not d.zones:
+        return {}
+    return {"zones": {
+        "enabled": "on", "size": str(d.zones["size"]),
+        "max_active": str(d.zones["open"]), "max_open": str(d.zones["open"]),
+        "reset_record": _us(d.word_line / d.die_mb_s),
+        "reset_unit": MAP_ENTRY, "append_time": APPEND,
+    }}
+
+
 def options(d: Drive) -> Options:
     """The sections of the drive's profile, by the rules."""
+    ftl = {"unit": "4KiB",
+           "op_percent": f"{100 * (d.raw / d.capacity - 1):.1f}%"}
+    if d.zones:
+        ftl |= {"alloc": "in-order", "op_percent": "0%"}
     return {
         "nand": _array(d),
         "superblock": {"width": "die", "row": "die",
                        "row_wait": "10s" if d.plp else "10ms"},
-        "ftl": {"unit": "4KiB",
-                "op_percent": f"{100 * (d.raw / d.capacity - 1):.1f}%"},
+        "ftl": ftl,
+        **_zones(d),
         "buffer": {"size": "64MiB", "plp": "on" if d.plp else "off"},
         "host": {"firmware": "5us", "firmware_write": "2us",
                  "read_ahead": "512KiB", **_limits(d)},
