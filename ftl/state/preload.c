@@ -143,12 +143,12 @@ static uint64_t preload_rows(Ssd *ssd, uint64_t lpn, uint64_t last)
     uint64_t row_units = (uint64_t)(ssd->l.whole_rows ? ssd->l.row_pages : 1) *
                          ssd->l.units_per_program;
     uint64_t most = ssd->l.deal_rows * row_units;
+    const MapPolicy *map = ssd->map->policy;
     const Media *m = ssd->media;
     uint64_t rows;
     RowDeal d;
 
-    if (most == 0 || m->preload_left > 0 || ssd->map->policy->own_blocks ||
-        ssd->map->policy->aged) {
+    if (most == 0 || m->preload_left > 0 || map->own_blocks || map->aged) {
         return 0;
     }
     rows = numtable_zeroes(&ssd->l2p.entry, lpn, MIN(most, last + 1 - lpn)) /
@@ -164,7 +164,7 @@ static uint64_t preload_rows(Ssd *ssd, uint64_t lpn, uint64_t last)
 
 int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
 {
-    const OwnBlocks *own = ssd->map->policy->own_blocks;
+    const MapPolicy *map = ssd->map->policy;
     uint64_t last;
 
     invariant(!ssd->commands.submitted);
@@ -188,11 +188,12 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         if (l2p_get(&ssd->l2p, lpn)) {
             continue;
         }
-        ppu = own ? own->preload(ssd, lpn) : preload_take(ssd, lpn);
+        ppu = map->own_blocks ? map->own_blocks->preload(ssd, lpn)
+                              : preload_take(ssd, lpn);
         more = preload_more(ssd, lpn + 1, last);
         put_run(ssd, lpn, ppu, 1 + more);
-        if (ssd->map->policy->aged) {
-            ssd->map->policy->aged(ssd, lpn, false);
+        if (map->aged) {
+            map->aged(ssd, lpn, false);
         }
         lpn += more;
     }

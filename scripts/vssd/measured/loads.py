@@ -237,7 +237,8 @@ BUILDERS = {
     "depth-": _run, "jobs-": _run, "randread": _run, "write": _run,
     "writerand": _run, "mixratio": _run, "append": _run,
     "zone-reset": _zone_command, "zone-finish": _zone_command,
-    "zone-interference": _interference, "rate-limited": _rate_limited, "flow": _flow, "long-gc": _long_gc,
+    "zone-interference": _interference, "rate-limited": _rate_limited,
+    "flow": _flow, "long-gc": _long_gc,
     "read-": _round_robin,
 }
 

@@ -73,7 +73,7 @@ class Zones:
         """Of the command, zone after zone."""
         found = array("Q")
         units = round(part * self.blocks / UNIT)
-        if 0 < part and not units:
+        if part > 0 and not units:
             units = 1
         for zone in range(n):
             at = zone % self.n
