@@ -368,6 +368,36 @@ def test_guest_in_a_bare_root(debs: dict[str, Path], suite: str,
         assert root.run("which", "gcc", timeout_s=60).returncode == 1
 
 
+@pytest.mark.skipif(not LONG, reason="makes a Debian system; with --long")
+def test_native_packages_of_trixie(tmp_path: Path) -> None:
+    """Built on a bare Debian 13 with its own tools alone, then installed on
+    another by apt: that takes the suite's emulator, and the guest boots in it."""
+    if why := why_not():
+        pytest.skip(why)
+    debs = tmp_path / "debs"
+    tree = sources(debs / "vssd")
+    with bare_root(qemu_source.SUITE) as root:
+        root.bind(debs, "/debs", "rw")
+        root.env["DEB_BUILD_OPTIONS"] = "nopgo parallel=2"
+        for command in ("apt-get update",
+                        "apt-get install -y --no-install-recommends build-essential",
+                        "apt-get build-dep -y --no-install-recommends /debs/vssd",
+                        "cd /debs/vssd && dpkg-buildpackage -b -us -uc"):
+            done = root.run("sh", "-c", command, timeout_s=1800)
+            assert done.returncode == 0, describe(done)
+    shutil.rmtree(tree)
+    with bare_root(qemu_source.SUITE) as root:
+        root.bind(debs, "/debs", "rw")
+        for command in ("apt-get update",
+                        "apt-get install -y /debs/vssd_*.deb /debs/vssd-qemu_*.deb",
+                        "vssd run --exec 'cat /sys/block/nvme0n1/device/model'"):
+            done = root.run("sh", "-c", command, timeout_s=3600)
+            assert done.returncode == 0, describe(done)
+        print(done.stderr)
+        assert "vssd virtual SSD" in done.stdout
+        assert "fetching the package qemu-system-x86" not in done.stderr
+
+
 @pytest.mark.parametrize("suite, depends", [
     ("trixie", "qemu:Depends=qemu-system-x86 (>= 1:10.0.9), qemu-system-x86"
      " (<< 1:10.0.10~), qemu-utils (>= 1:10.0.9), qemu-utils (<< 1:10.0.10~)"),
