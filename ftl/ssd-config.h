@@ -105,6 +105,7 @@ typedef struct SsdLayout {
     uint32_t deal_rows;    /* rows that consecutive units of a stream are laid
                               over, at most; 0: they fill one after the other.
                               A row is one plane without superblock.row */
+    uint32_t deal_units;   /* units of such a row */
     bool deal_waits;       /* until there are units for all of them */
     uint64_t slc_handles;  /* streams of a group that use the SLC cache, as
                               bits (ftl.slc_streams) */

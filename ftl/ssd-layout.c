@@ -157,15 +157,15 @@ static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
 static void layout_deal(const SsdConfig *cfg, SsdLayout *l)
 {
     uint32_t planes = l->whole_rows ? l->row_planes : 1;
-    uint64_t row_units =
-        (uint64_t)(l->whole_rows ? l->row_pages : 1) * l->units_per_program;
-    uint64_t most = l->n_slots / 2 / l->n_streams / row_units;
+    uint32_t units = (l->whole_rows ? l->row_pages : 1) * l->units_per_program;
+    uint64_t most = l->n_slots / 2 / l->n_streams / units;
 
     if (l->pages_per_program == 1 || !ssd_alloc_in_rows(cfg->alloc) ||
         ssd_map_least_logs(cfg->mapper) > 0) {
         return;
     }
     l->deal_rows = (uint32_t)MIN(l->group_planes / planes, most);
+    l->deal_units = units;
     l->deal_waits =
         cfg->plp && cfg->nand.slc_blocks == 0 && cfg->slc_dynamic_ppm == 0;
 }

@@ -260,7 +260,7 @@
       "units; GC serves them alone; 0: none")                                  \
     X(BOOL, bool, zone_pads, "zones.finish_pads", 0, 0, "on", NULL,            \
       "Finish programs the rest of the zone's blocks with padding; off: the "  \
-      "map says where the zone ends, and its blocks stay open to GC")          \
+      "map says where the zone ends, and the rest stays unwritten")            \
     X(TIME, uint64_t, t_zone_record_ps, "zones.reset_record", 0,               \
       1000000000000, "0ns", NULL,                                              \
       "time of a Reset, of an empty zone, too, until a record of it is in "    \

@@ -361,7 +361,7 @@ LIB_EXPORT int vssd_preload(VssdDrive *d, uint64_t lba, uint64_t nblocks)
                                &error)) {
         return lib_fail_error(d, -ENOMEM, &error);
     }
-    if (d->zones && lba < info->nblocks &&
+    if (d->zones && lba < info->nblocks && nblocks <= info->nblocks - lba &&
         !zoned_preload(d->zones, lba, nblocks)) {
         return lib_fail(d, -EINVAL, "preload: not of whole zones");
     }

@@ -285,8 +285,11 @@ LIB_EXPORT int vssd_abort(VssdDrive *d, uint64_t now_ns, uint64_t tag)
 {
     int r = lib_check_instant(d, now_ns);
 
+    if (r < 0) {
+        return r;
+    }
     /* A write that had no effect would leave a gap in its zone. */
-    return r < 0 || d->zones ? MIN(r, 0) : ssd_abort(d->ssd, now_ns, tag);
+    return d->zones ? 0 : ssd_abort(d->ssd, now_ns, tag);
 }
 
 /* ---- arrays -------------------------------------------------------------- */

@@ -412,8 +412,8 @@ bool zoned_preload(Zoned *z, uint64_t lba, uint64_t nblocks)
     if (lba % z->capacity || nblocks % z->capacity) {
         return false;
     }
-    for (uint64_t i = lba / z->capacity;
-         i < MIN((lba + nblocks) / z->capacity, z->n); i++) {
+    for (uint64_t i = lba / z->capacity; i < (lba + nblocks) / z->capacity;
+         i++) {
         z->zone[i].wp = z->capacity;
         z->zone[i].state = ZONE_FULL;
     }

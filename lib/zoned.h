@@ -59,7 +59,7 @@ ZoneGo zoned_ask(const Zoned *z, ZoneAct act, SsdCmd *cmd, char *why);
 uint32_t zoned_given(Zoned *z, ZoneAct act, const SsdCmd *cmd);
 void zoned_ended(Zoned *z, uint32_t number);
 
-/* Blocks of a drive that was preloaded: whole zones, or false. */
+/* Blocks of the drive that are preloaded: whole zones, or false. */
 bool zoned_preload(Zoned *z, uint64_t lba, uint64_t nblocks);
 
 typedef struct ZoneInfo {

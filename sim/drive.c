@@ -254,8 +254,7 @@ static bool save_zones(void *opaque, FILE *out, GError **error)
     return !d->zones || zoned_save(d->zones, out, error);
 }
 
-/* ---- drives again ---------------------------------------------------------
- */
+/* ---- drives and their zones ---------------------------------------------- */
 
 static bool make_drive(Drive *d, unsigned i, const SsdHostOps *host,
                        GError **error)

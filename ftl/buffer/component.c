@@ -2,7 +2,6 @@
 /* component.c - the life of buffer/. */
 #include "buffer/buf-order.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/deal.h"
 #include "buffer/life.h"
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
@@ -22,8 +21,7 @@ static bool create(Ssd *ssd, GError **error)
         b->row_wait = g_new0(RowWait, ssd->l.n_streams);
     }
     if (ssd->l.deal_rows > 0 && !buffer_caches(b)) {
-        b->deal = g_new(uint32_t, ssd->l.deal_rows *deal_row_pages(ssd) *
-                                      ssd->l.units_per_program);
+        b->deal = g_new(uint32_t, ssd->l.deal_rows * ssd->l.deal_units);
     }
     b->epoch_mask = 15;
     b->epoch = g_new0(Epoch, b->epoch_mask + 1);

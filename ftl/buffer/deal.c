@@ -63,13 +63,13 @@ static void deal_die(Relink *r, const RowDeal *d, uint32_t die,
 /* The first units of the queue, for so many rows. */
 static void deal(Ssd *ssd, StreamQueue *q, uint32_t rows)
 {
-    uint32_t units = deal_row_pages(ssd) * ssd->l.units_per_program;
+    uint32_t units = rows * ssd->l.deal_units;
     RowDeal d = row_deal(ssd, rows);
     Relink r = {.ssd = ssd, .last = NONE, .list = &q->fresh};
     uint32_t *order = ssd->buffer->deal;
     uint32_t slot = q->fresh.head;
 
-    for (uint32_t i = 0; i < rows * units; i++) {
+    for (uint32_t i = 0; i < units; i++) {
         order[i] = slot;
         slot = ssd->buffer->slot[slot].after;
     }
@@ -80,7 +80,7 @@ static void deal(Ssd *ssd, StreamQueue *q, uint32_t rows)
         q->fresh.tail = r.last;
     }
     relink(&r, slot);
-    q->n_dealt = rows * units;
+    q->n_dealt = units;
 }
 
 #define SEEN 8
@@ -107,18 +107,18 @@ static bool in_order(const Ssd *ssd, const StreamQueue *q)
 void deal_out(Ssd *ssd, uint32_t stream, uint64_t page)
 {
     StreamQueue *q = stream_queue(ssd, stream);
-    uint32_t units = deal_row_pages(ssd) * ssd->l.units_per_program;
-    uint32_t rows = MIN(ssd->l.deal_rows, q->fresh.n / units);
+    uint32_t rows;
 
     invariant(stream < ssd->l.n_streams && page < ssd->geo->n_pages);
     if (!ssd->buffer->deal || deal_goes_on(ssd, q) || q->due.n > 0 ||
-        rows == 0 ||
+        q->fresh.n < ssd->l.deal_units ||
         block_program_units(ssd, page) < ssd->l.units_per_program) {
         return;
     }
+    rows = MIN(ssd->l.deal_rows, q->fresh.n / ssd->l.deal_units);
     if (in_order(ssd, q)) {
         deal(ssd, q, rows);
     } else {
-        q->n_dealt = rows * units;
+        q->n_dealt = rows * ssd->l.deal_units;
     }
 }

@@ -13,16 +13,10 @@
 
 #include "ssd-internal.h"
 
-/* Pages that one row takes, each as large as a program of a plane. */
-static inline uint32_t deal_row_pages(const Ssd *ssd)
-{
-    return ssd->l.whole_rows ? ssd->l.row_pages : 1;
-}
-
 /* Are the units for another row in the order of rows already? */
 static inline bool deal_goes_on(const Ssd *ssd, const StreamQueue *q)
 {
-    return q->n_dealt >= deal_row_pages(ssd) * ssd->l.units_per_program;
+    return q->n_dealt >= ssd->l.deal_units;
 }
 
 /* A fresh unit has left the queue. */

@@ -175,7 +175,7 @@ static bool is_ready(const Ssd *ssd, const Stream *st)
                               : MAX(ssd->l.row_pages, 1);
 
     if (ssd->l.deal_waits && st->left == 0 && !deal_goes_on(ssd, &st->queue)) {
-        pages = ssd->l.deal_rows * deal_row_pages(ssd);
+        pages = ssd->l.deal_rows * ssd->l.deal_units / ssd->l.units_per_program;
     }
     return are_ready(ssd, st, pages);
 }

@@ -62,7 +62,7 @@ uint32_t row_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
 RowDeal row_deal(const Ssd *ssd, uint32_t rows)
 {
     const char *order = ssd_stripe_name(ssd->cfg->stripe);
-    uint32_t pages = ssd->l.whole_rows ? ssd->l.row_pages : 1;
+    uint32_t pages = ssd->l.deal_units / ssd->l.units_per_program;
     uint32_t of_die = ssd->geo->planes_per_die;
     RowDeal d = {
         .planes = pages % of_die == 0 ? of_die : 1,

@@ -140,8 +140,7 @@ static void put_dealt(Ssd *ssd, const RowDeal *d, uint64_t lpn, uint32_t die,
  * host's are (buffer/deal.c).  How many; 0: too few for a row. */
 static uint64_t preload_rows(Ssd *ssd, uint64_t lpn, uint64_t last)
 {
-    uint64_t row_units = (uint64_t)(ssd->l.whole_rows ? ssd->l.row_pages : 1) *
-                         ssd->l.units_per_program;
+    uint64_t row_units = ssd->l.deal_units;
     uint64_t most = ssd->l.deal_rows * row_units;
     const MapPolicy *map = ssd->map->policy;
     const Media *m = ssd->media;

@@ -68,6 +68,8 @@ def of(drive: Drive) -> Spare | None:
         for one in drive.sets:
             key, _, value = one.partition("=")
             have[key] = value
+        if have.get("zones.enabled") == "on":
+            return None  # whole blocks are spare, by the layout of the zones
         raw = math.prod(number_of(have[f"nand.{key}"])[0] for key in GEOMETRY)
         capacity = number_of(have.get("ftl.capacity", "0"))[0]
         own = 100 * (raw / capacity - 1) if capacity else \
