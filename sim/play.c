@@ -455,8 +455,16 @@ static bool wait_until_steady(Run *r, GError **error)
     return true;
 }
 
+/* Without GC nothing has to settle; and zones of the rounds before, which end
+ * anywhere, would stay active. */
 static bool check_wait(const Play *p, GError **error)
 {
+    if (args.until_steady && p->drive->zones) {
+        g_set_error(
+            error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+            "--until-steady: not with zones.enabled=on (docs/zones.md)");
+        return false;
+    }
     if (args.until_steady && args.metric == STEADY_WAF &&
         !workload_writes(source_workload(p->source))) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,

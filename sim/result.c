@@ -325,8 +325,8 @@ static void waf_text(const ResultRun *run, const PlayerResult *r, GString *out)
     if (waf < 1) {
         g_string_append_printf(
             out,
-            "  below 1: %.2f MB are still in the buffer, others were "
-            "overwritten or trimmed there\n",
+            "  below 1: %.2f MB are still in the buffer; what is overwritten "
+            "or trimmed there never leaves it\n",
             (double)w.dirty_bytes / 1e6);
     } else if (w.free_blocks > r->free_blocks && w.victim_valid > 0 &&
                waf > WAF_TOLD * of_victims) {

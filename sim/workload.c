@@ -79,7 +79,6 @@ struct Workload {
     Arrivals arrivals;
     bool open_loop;
     uint64_t seed;
-    uint64_t zone_bytes; /* 0: the drive has no zones */
     ZoneWriter zones;
 
     Prng address;
@@ -551,11 +550,6 @@ Workload *workload_before(const Workload *w, WorkloadBefore what)
         workload_new(text, w->offset + w->size, w->block_bytes, w->seed, NULL);
 
     g_assert(before); /* the text is that of a workload */
-    if (w->zone_bytes > 0) {
-        bool ok = workload_set_zones(before, w->zone_bytes, NULL);
-
-        g_assert(ok);
-    }
     before->cfg.number_ios = before->cfg.io_size = before->cfg.runtime_ps = 0;
     seed_draws(before, (uint64_t)what * N_DRAWS);
     return before;
@@ -597,7 +591,6 @@ bool workload_set_zones(Workload *w, uint64_t zone_bytes, GError **error)
         return !key || bad_keyword(error, key, "...",
                                    "needs a drive with zones (docs/zones.md)");
     }
-    w->zone_bytes = zone_bytes;
     if (w->kind->op == SSD_OP_TRIM) {
         return reset_zones(w, zone_bytes, error);
     }

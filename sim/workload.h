@@ -131,7 +131,8 @@ typedef enum WorkloadBefore {
     WORKLOAD_SETTLES,   /* --until-steady */
 } WorkloadBefore;
 
-/* Requests of the same kind without an end; workload_free(). */
+/* Requests of the same kind without an end, for a drive without zones;
+ * workload_free(). */
 Workload *workload_before(const Workload *w, WorkloadBefore what);
 
 /* Valid as long as the workload. */

@@ -119,6 +119,7 @@ class Zones(unittest.TestCase):
         for says, args in (
                 ("--drives: not with zones.enabled=on", ("--drives", "2")),
                 ("--precondition: not with", ("--precondition",)),
+                ("--until-steady: not with", ("--until-steady", "iops")),
                 ("--fill=random: not with", ("--fill", "random"))):
             self.refused(says, "run", "--workload", "rw=read number_ios=1",
                          *args)
