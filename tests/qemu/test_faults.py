@@ -31,6 +31,10 @@ def test_add_list_remove(image: Path) -> None:
         host.write(0, b"here" * KIB)
         put(machine, "fault-add", "temperature 90")
         put(machine, "fault-add", "cmd=read lba=8..15 -> status 2/81 once")
+        end = time.monotonic() + LIMIT_S  # a thread of QEMU lets the first act
+        while not rules(machine)[0]["fired"]:
+            assert time.monotonic() < end
+            time.sleep(0.01)
         assert rules(machine) == [
             {"id": 1, "rule": "temperature 90", "matched": 1, "fired": 1,
              "lasts": True},
