@@ -41,10 +41,12 @@ def environment() -> Path:
 
 
 def _build(to: Path) -> list[Path]:
+    """With little optimisation: less CPU."""
     packages.ensure(packages.BUILD)
     venv.ensure()
     run(environment() / "bin/python", "-m", "pip", "wheel", "--no-deps",
         "--no-build-isolation", "-w", to, PROJECT / "lib/python",
+        CFLAGS="-O1 -fno-lto",
         PATH=f"{venv.tool('meson').parent}:{os.environ['PATH']}")
     return list(to.glob("*.whl"))
 
@@ -53,7 +55,7 @@ def wheel() -> Path:
     """Of the sources as they are."""
     with tempfile.TemporaryDirectory() as tmp, locked("libvssd-wheel"):
         folder = programs.ensure(
-            lambda: programs.key("libvssd-wheel", SOURCES),
+            lambda: programs.key("libvssd-wheel-O1", SOURCES),
             lambda: (_build(Path(tmp)), []))
     (found,) = folder.glob("*.whl")
     return found

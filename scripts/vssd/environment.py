@@ -34,6 +34,7 @@ TEST_VARIABLES = {
     "VSSD_LONG": "if set, long forms of tests",
     "VSSD_OPS": "number of operations of each seed of a test",
     "VSSD_OPLOG_CHECK": "path of vssd-oplog-check",
+    "VSSD_PASSES": "directory of the passes of tests that are long",
     "VSSD_POLICIES": "directory of policies that are shared objects",
     "VSSD_PROFILES": "directory of the shipped profiles",
     "VSSD_QEMU": "path of QEMU's emulator with the device",

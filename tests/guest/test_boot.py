@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from long_form import LONG
+from long_form import LONG, START, of_part
 
 from conftest import Env, drive
 from vssd.guest import hardware
@@ -27,6 +27,7 @@ def firmware_spec(env: Env, path: Path, firmware: str, fmt: str = "qcow2") \
     return spec
 
 
+@of_part(*START)
 @pytest.mark.parametrize("firmware", [
     pytest.param("seabios", marks=LONG), "ovmf"])
 def test_firmware_boots_grub_from_the_drive(env: Env, tmp_path: Path,
@@ -45,6 +46,7 @@ def test_firmware_boots_grub_from_the_drive(env: Env, tmp_path: Path,
         assert stats["latency_ns"]["read"]["mean"] > 0
 
 
+@of_part(*START)
 def test_raw_image_and_second_boot_of_qcow2(env: Env, tmp_path: Path) -> None:
     """What was written before the shutdown is there after it, and in an image
     of the other format; firmware boots the first one."""
@@ -100,6 +102,7 @@ def test_smp_uses_a_queue_per_cpu(four_cpus: Guest) -> None:
     assert re.search(r"\b4/0/0 default", text)
 
 
+@of_part("hw-ssd/qemu/", "scripts/vssd/build/", "scripts/vssd/guest/hardware.py")
 def test_no_interrupt_is_lost(four_cpus: Guest) -> None:
     """Each vCPU keeps its timer while a device's memory goes and comes
     (hw-ssd/qemu/patches)."""

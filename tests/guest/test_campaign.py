@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from long_form import LONG
+from long_form import LONG, START, of_part
 
 from conftest import vssd
 from vssd import paths
@@ -92,6 +92,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) \
     return folder, options, campaign(folder, *options, found=True)
 
 
+@of_part(*START, "scripts/vssd/campaign/", "scripts/vssd/cli/powercut*.py", "ftl/power/",
+         "ftl/buffer/")
 def test_planted_errors(planted: tuple[
         Path, list[str], dict[str, Any]]) -> None:
     """SQLite that syncs has no loss; SQLite without, and renames without fsync,

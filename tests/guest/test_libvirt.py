@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from long_form import LONG
+from long_form import LONG, START, of_part
 
 from conftest import Env, vssd
 from vssd import paths
@@ -191,6 +191,7 @@ def no_images(env: Env) -> Iterator[None]:
         path.unlink()
 
 
+@of_part(*START, "scripts/vssd/cli/libvirt.py", "scripts/vssd/cli/parsing.py")
 @pytest.mark.usefixtures("no_images")
 def test_a_domain_from_define_to_undefine(virsh: Virsh) -> None:
     """Two drives in slots: log in, read statistics, plug a device, snapshot,

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from long_form import LONG
+from long_form import LONG, START, of_part
 
 from conftest import MIB, Env, blank, vssd
 from vssd import paths
@@ -80,6 +80,7 @@ def powercut(mode: str, drive: str = "") -> None:
     assert f"cut the power of {drive or 'ssd0'}: {mode}" in done.stderr
 
 
+@of_part(*START, "scripts/vssd/cli/powercut.py", "ftl/power/", "hw-ssd/nvme/")
 @pytest.mark.parametrize("mode", ["reset", pytest.param("stop", marks=LONG)])
 def test_machine_ends(env: Env, tmp_path: Path, mode: str) -> None:
     """The command is gone with the machine; what was synced before is there in

@@ -5,9 +5,12 @@ all report.  It says what took longest."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import kept_passes
 import pytest
 
 from vssd import paths
@@ -37,6 +40,23 @@ def test_not_expected(): pass
 @pytest.mark.parametrize("text", ["a::b@c PASSED\\n"])
 def test_named(text): assert not text
 """
+OF_PARTS = """
+import pytest
+from long_form import of_part
+
+@pytest.fixture
+def broken():
+    yield
+    assert False
+
+@of_part("README.md", "scripts/vssd/cli/")
+def test_long(): pass
+@of_part("README.md")
+def test_fails(): assert False
+@of_part("README.md")
+def test_ends_badly(broken): pass
+def test_other(): pass
+"""
 DIES = "import os\ndef test_dies(): os._exit(0)\ndef test_lives(): pass\n"
 
 
@@ -47,10 +67,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     for name in ("scripts", "lab"):
         (tmp_path / name).symlink_to(paths.PROJECT / name)
-    (tmp_path / "tests/vssd_lines.py").symlink_to(
-        paths.PROJECT / "tests/vssd_lines.py")
+    for name in ("vssd_lines", "kept_passes", "long_form"):
+        (tmp_path / f"tests/{name}.py").symlink_to(
+            paths.PROJECT / f"tests/{name}.py")
     monkeypatch.setattr(cmd_test, "PROJECT", tmp_path)
     monkeypatch.setattr(cmd_test, "log_file", tmp_path.joinpath)
+    monkeypatch.setattr(cmd_test, "cache_dir", lambda: tmp_path)
     monkeypatch.setattr(cmd_test.os, "sched_getaffinity", lambda _: {0, 1})
     return folder
 
@@ -70,6 +92,40 @@ def test_each_result_is_counted(project: Path) -> None:
     assert sorted(tally.failed) == [
         "scripts: test_error", "scripts: test_fails",
         r"scripts: test_named[a::b@c PASSED\n]", "scripts: test_not_expected"]
+
+
+def test_a_pass_is_kept(project: Path) -> None:
+    """Of a test of a part: until a file changes, or the test is named.  A
+    failure is not kept, and an old pass does not count."""
+    path = project / "test_one.py"
+    path.write_text(OF_PARTS)
+
+    def results(*parts: str) -> tuple[int, int, int]:
+        tally = ran([*parts])
+        return tally.passed, len(tally.failed), tally.skipped
+
+    assert results() == (3, 2, 0)
+    assert results() == (2, 2, 1)
+    assert results("test_long") == (1, 0, 0)
+    kept, = (project.parents[1] / "passes").iterdir()
+    os.utime(kept, (0, time.time() - kept_passes.AGE_MAX_S))
+    assert results() == (3, 2, 0)
+    assert not kept_passes.is_fresh(kept.with_name("other"))
+    (project / "helper.py").touch()
+    assert results() == (3, 2, 0)
+    path.write_text(OF_PARTS + "\n")
+    assert results() == (3, 2, 0)
+
+
+def test_files_of_a_part(tmp_path: Path) -> None:
+    """Of folders and by patterns; a pattern without a file is an error."""
+    for name in ("a/b/c.py", "a/b/__pycache__/c.pyc", "a/d", "e", "f"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = kept_passes.files_of(["a/", "[e]"], tmp_path)
+    assert [str(p.relative_to(tmp_path)) for p in found] == ["a/b/c.py", "a/d", "e"]
+    with pytest.raises(pytest.UsageError, match="no file is a/x"):
+        kept_passes.files_of(["a/", "a/x*"], tmp_path)
 
 
 def test_a_worker_that_dies(project: Path) -> None:

@@ -61,8 +61,10 @@ def test_list() -> None:
         if group := group_of(name):
             assert group in mutantgroups.GROUPS, name
             file, function = name.split("::")
-            assert f"\ndef {function}(" in (
-                paths.PROJECT / "tests" / file).read_text("utf-8"), name
+            text = (paths.PROJECT / "tests" / file).read_text("utf-8")
+            assert f"\ndef {function}(" in text, name
+            marks = text.split(f"\ndef {function}(")[0].rpartition("\n\n\n")[2]
+            assert not re.search(r"@LONG|@of_part|not LONG", marks), name
         else:
             assert re.search(rf"'{name.removeprefix('nvme-')}'", known), name
     cases = "\n".join(p.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import resource
 from pathlib import Path
 
 import pytest
-from long_form import IS_LONG, LONG
+from long_form import IS_LONG, LONG, MESON, START, of_part
 
 from bare_root import BareRoot, bare_root, describe, why_not
 from vssd.build import aptsrc, kernel_source, qemu_build, qemu_source
@@ -57,6 +57,8 @@ def configures_all(root: BareRoot, linux: Path, qemu: Path) -> None:
     assert done.returncode == 0
 
 
+@of_part(*START, *MESON, "README.md", "packaging/", "scripts/vssd/cli/main.py",
+         "scripts/vssd/cli/setup.py")
 @pytest.mark.parametrize("suite", [
     "bookworm", pytest.param("trixie", marks=LONG)])
 def test_builds_on_a_bare_machine(suite: str) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import MESON, START, of_part
 
 from bare_root import bare_root, container, describe, why_not
 from vssd import origin
@@ -30,6 +31,9 @@ from vssd.paths import PROJECT
 from vssd_lab.cli.main import parser
 
 DEBS = pytest.mark.xdist_group("debs")  # tests that share the packages
+DEBIAN = of_part(*START, *MESON, "debian/", "packaging/", "hw-ssd/vfio-user/", "lib/",
+                 *(f"scripts/vssd/cli/{name}.py" for name in (
+                     "completion", "main", "man", "parsing", "policy", "sim")))
 LONG = os.environ.get("VSSD_LONG") == "1"
 OPLOG_CHECK = "tools/oplog-check/vssd-oplog-check"
 # Programs that an installed vssd may use, but no compiler.
@@ -289,6 +293,7 @@ def _debs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @DEBS
+@DEBIAN
 def test_debian_package(debs: dict[str, Path], tmp_path: Path,
                         tool_path: str) -> None:
     """The packages, unpacked."""
@@ -314,6 +319,7 @@ def test_debian_package(debs: dict[str, Path], tmp_path: Path,
 
 
 @DEBS
+@DEBIAN
 def test_debian_packages_have_no_path_of_their_build(debs: dict[str, Path],
                                                      tmp_path: Path) -> None:
     """So that a build in another folder gives the same bytes."""

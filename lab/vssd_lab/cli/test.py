@@ -31,6 +31,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -64,6 +65,7 @@ PYTEST_LINE = "\x1evssd "  # tests/vssd_lines.py
 WORKER_GROUP = re.compile(r"@[^@\]]*$")  # pytest-xdist puts it behind the name
 NAME_MAX = 100
 NEW = "qemu-new"
+PASSES_MAX_S = 30 * 24 * 3600  # much longer than a pass counts
 WORKERS_MAX = 4  # each may have a guest with 1 GiB
 GOOD = ("OK", "EXPECTEDFAIL", "PASSED", "XFAIL")
 SANITIZERS = {
@@ -292,6 +294,8 @@ def _run_pytest(group: str, parts: list[str], tally: Tally, long: bool,
         _make_guests(tally, long)
     if long:
         env["VSSD_LONG"] = "1"
+    if not parts:  # what is named runs
+        env["VSSD_PASSES"] = str(_passes())
     log = log_file(f"test-{group}")
     before = len(tally.failed)
     counted = status = 0
@@ -311,9 +315,20 @@ def _run_pytest(group: str, parts: list[str], tally: Tally, long: bool,
                    f" (status {status}, {counted} tests, log: {log})")
 
 
+def _passes() -> Path:
+    """The folder of passes that are kept (tests/kept_passes.py); old ones go."""
+    folder = cache_dir() / "passes"
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        if time.time() - path.stat().st_mtime > PASSES_MAX_S:
+            path.unlink(missing_ok=True)
+    return folder
+
+
 def _pytest_args(group: str, parts: list[str]) -> list[str]:
     args = [str(venv.tool("python")), "-m", "pytest", "-q", "--tb=short",
-            "-p", "no:cacheprovider", "-p", "vssd_lines", "--durations=8",
+            "-p", "no:cacheprovider", "-p", "vssd_lines", "-p", "kept_passes",
+            "--durations=8",
             "-o", f"cache_dir={cache_dir() / 'pytest'}",
             str(PROJECT / "tests" / ("qemu" if group == NEW else group))]
     workers = min(len(os.sched_getaffinity(0)), WORKERS_MAX)

@@ -39,6 +39,7 @@ KINDS = {
     "libvirt-": "a libvirt guest's writes",
     "runs": "guests that run, also of ./vssd test",
     "logs": "logs",
+    "passes": "long tests that have passed",
     "ssh": "key of --ssh",
 }
 WRITES = re.compile(r"(?:kept|libvirt-.*?)-((?:(?:"
