@@ -219,9 +219,10 @@ static double measure_once(const char *gc, double op_percent,
         tell_rates(ssd, hot_percent);
     }
     g_assert_cmpint(ssd_preload(ssd, 0, user), ==, 0);
-    write_some(ssd, &rng, 3 * user, hot_percent);
+    /* Skewed writes need longer to the steady state. */
+    write_some(ssd, &rng, (hot_percent ? 3 : 2) * user, hot_percent);
     ssd_reset_stats(ssd);
-    write_some(ssd, &rng, 3 * user, hot_percent);
+    write_some(ssd, &rng, user, hot_percent);
     ssd_get_counters(ssd, &c);
     ssd_destroy(ssd);
     return c.waf;
