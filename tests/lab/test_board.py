@@ -21,7 +21,7 @@ from vssd.measured.rows import Row
 from vssd.measured.states import States
 from vssd.paths import PROJECT
 from vssd.sim.run import Runner
-from vssd_lab.board import charts, command, mqsim, page, report, short
+from vssd_lab.board import charts, command, mqsim, page, peer, report, short, simplessd
 
 HEAD = ",".join(board_rows.COLUMNS)
 READ = ("D,1000000000,TLC,PCIe,depth-4k/read,seq fill 1x,"
@@ -407,21 +407,71 @@ def test_mqsim_gets_the_facts_and_the_load(tmp_path: Path,
                        + f'\ncp {tmp_path}/report.xml'
                        ' "${4%.xml}_scenario_1.xml"\n')
     program.chmod(0o755)
-    peer = mqsim.MqSim(player, program)
+    other = mqsim.MqSim(player, program)
     drive = drives.Drive("D", PROJECT / "profiles/pm9a3.ini",
                          ("nand.dies=2",), 10**9, False, ())
     read = loads.Load("run", "seq", "rw=randread bs=4k iodepth=4")
     found, _ = points.entries([row("depth-4k/read", read.workload),
                                row("depth-4k/read", read.workload, "p50_us")],
                               {"D": drive})
-    result = run.score(found, peer, lambda _: None)
+    result = run.score(found, other, lambda _: None)
     assert result[0].ours == pytest.approx(4 / 80e-6)
     assert result[1].why == "not modelled: percentiles"
     ssd = (tmp_path / "ssd.xml").read_text()
     assert "<Die_No_Per_Chip>2<" in ssd and "<Page_Capacity>16384<" in ssd
     assert "<Average_No_of_Reqs_in_Queue>4<" in \
         (tmp_path / "load.xml").read_text()
-    assert "error" in peer.play(drive, loads.Load("steady", "seq", ""))
+    assert "error" in other.play(drive, loads.Load("steady", "seq", ""))
+
+
+def test_simplessd_gets_the_facts_and_the_load(tmp_path: Path,
+                                               player: Player) -> None:
+    """A program in its place: request k takes k us."""
+    program = tmp_path / "peer"
+    program.write_text(
+        f'#!/bin/sh\ncp "$1" "$2" "$3/trace.txt" {tmp_path}\n'
+        """awk '{ print NR ", " $3 ", " $4 ", " NR "000000" }' """
+        '"$3/trace.txt" > "$3/latency.txt"\n')
+    program.chmod(0o755)
+    other = simplessd.SimpleSsd(player, program)
+    drive = drives.Drive("D", PROJECT / "profiles/pm9a3.ini",
+                         ("nand.dies=4",), 10**9, False, ())
+    read = loads.Load("run", "seq", "rw=randread bs=4k iodepth=4")
+    found = other.run(drive, read)["read"]
+    assert found["n"] == 27_000
+    assert found["mean_us"] == pytest.approx(16_500, rel=1e-3)
+    assert found["iops"] == pytest.approx(4 / 16_500e-6, rel=1e-3)
+    assert found["percentiles"]["50"] == pytest.approx(16_500, rel=1e-3)
+    ssd = (tmp_path / "ssd.cfg").read_text()
+    assert "Die = 4\n" in ssd and "FillRatio = 1.0" in ssd
+    assert "MSBWrite = 349666000" in ssd  # a third of a word line's
+    assert "QueueDepth = 4\n" in (tmp_path / "run.cfg").read_text()
+    other.run(drive, loads.Load("mixed", "random:2",
+                                "rate_iops=20000 rwmixread=50"))
+    assert "TimingMode = 2" in (tmp_path / "run.cfg").read_text()
+    first = (tmp_path / "trace.txt").read_text().splitlines()[:20_000]
+    assert int(first[-1].split()[0]) == pytest.approx(1e9, rel=0.05)
+    assert sum(" R " in line for line in first) == pytest.approx(10_000,
+                                                                 rel=0.05)
+
+
+@pytest.mark.parametrize("load", [
+    loads.Load("steady", "seq", "iodepth=4"),
+    loads.Load("pair", "seq", "rw=randread bs=4k iodepth=1", beside="x"),
+    loads.Load("run", "seq", "rw=write bs=4k iodepth=1 zone_append=1")])
+def test_what_simplessd_cannot_play(load: loads.Load) -> None:
+    with pytest.raises(UserError, match="simplessd plays no such run"):
+        simplessd.requests_of(load, 10**9)
+
+
+def test_a_peer_that_ends_early() -> None:
+    with pytest.raises(UserError, match="ended before its 20 requests"):
+        simplessd.report("1, 0, 4096, 5\n", [(0, True, 0, 4096)] * 20, 1)
+
+
+def test_a_profile_without_a_time() -> None:
+    with pytest.raises(UserError, match="nand.read=5: a peer needs a time"):
+        peer.ns({"nand.read": "5"}, "nand.read")
 
 
 # ---- the command ------------------------------------------------------------
@@ -431,7 +481,7 @@ def test_mqsim_gets_the_facts_and_the_load(tmp_path: Path,
     (["--drive", "x"], "--drive: only with --data"),
     (["--short", "--data", "x"], "--short: not with --data"),
     (["--data", "x", "--set", "a=b"], "--set: only with --profile"),
-    (["--data", "x", "--peer", "x=y"], "--peer x=y: allowed mqsim=PATH"),
+    (["--data", "x", "--peer", "x=y"], "--peer x=y: allowed mqsim=PATH, s"),
     (["--data", "x", "--peer", "mqsim=no"], "--peer mqsim=no: no such file"),
     (["--data", "x", "--points", "0"], "--points 0: allowed 1 and more"),
     (["--data", "x", "--requests", "5"], "--requests 5: allowed 1000"),

@@ -18,11 +18,15 @@ from vssd.paths import check_output, find_profile
 from vssd.sim.run import Runner
 from vssd.ui import Stage, say
 
-from . import charts, mqsim, page, report, short
+from . import charts, page, report, short
+from .mqsim import MqSim
+from .peer import Peer
+from .simplessd import SimpleSsd
 
 LIBRARY = "lib/libvssd.so.1.0.0"
 POINTS = 6  # of each drive and class
 SHORT_REQUESTS = 20_000
+PEERS: dict[str, type[Peer]] = {p.name: p for p in (MqSim, SimpleSsd)}
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
@@ -50,9 +54,9 @@ def add_options(p: argparse.ArgumentParser) -> None:
     g.add_argument("--requests", type=int, default=None, metavar="N",
                    help="requests of each kind a point (default"
                    f" {REQUESTS}: enough for p99.9)")
-    g.add_argument("--peer", metavar="mqsim=PATH",
-                   help="another simulator on the same board: this binary of"
-                   " MQSim, set up from the same profiles")
+    g.add_argument("--peer", metavar="NAME=PATH",
+                   help="another simulator on the same board, set up from the"
+                   " same profiles: a binary of " + " or ".join(PEERS))
     g.add_argument("--rows", action="store_true",
                    help="print every row with both numbers")
     g.add_argument("--plots", metavar="FOLDER", type=Path,
@@ -89,17 +93,18 @@ def check(args: argparse.Namespace) -> bool:
     if args.write_doc and (args.profile or args.drive or args.classes):
         raise UserError("--write-doc: not with --profile, --drive or --class;"
                         " the page has all")
-    if args.peer and not _peer(args.peer).is_file():
+    if args.peer and not _peer(args.peer)[1].is_file():
         raise UserError(f"--peer {args.peer}: no such file")
     check_output("-o", args.out)
     return True
 
 
-def _peer(text: str) -> Path:
+def _peer(text: str) -> tuple[type[Peer], Path]:
     name, _, path = text.partition("=")
-    if name != mqsim.NAME or not path:
-        raise UserError(f"--peer {text}: allowed {mqsim.NAME}=PATH")
-    return Path(path).expanduser().absolute()
+    if name not in PEERS or not path:
+        raise UserError(f"--peer {text}: allowed "
+                        + ", ".join(f"{n}=PATH" for n in PEERS))
+    return PEERS[name], Path(path).expanduser().absolute()
 
 
 def _chosen(found: list[rows.Row], names: list[str]) -> list[rows.Row]:
@@ -189,9 +194,9 @@ def main(args: argparse.Namespace) -> int:
     scored = _played(found, player)
     report.show(scored, left, args.rows)
     if args.peer:
-        say(f"{mqsim.NAME}:")
-        report.show(_played(found, mqsim.MqSim(player, _peer(args.peer))), {},
-                    args.rows)
+        peer, path = _peer(args.peer)
+        say(f"{peer.name}:")
+        report.show(_played(found, peer(player, path)), {}, args.rows)
     _files(args, scored, left)
     if args.write_doc:
         how = "All points were played" if args.all else \

@@ -7,9 +7,6 @@ and reads and writes of one job together.
 
 from __future__ import annotations
 
-import configparser
-import dataclasses
-import re
 import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -17,36 +14,19 @@ from pathlib import Path
 from vssd.errors import UserError
 from vssd.measured.drives import Drive
 from vssd.measured.loads import Load, bs_of
-from vssd.measured.play import Played, Player
-from vssd.paths import key_of
+from vssd.measured.play import Played
 from vssd.sizes import read as size_of
+
+from . import peer
+from .peer import REQUESTS, Facts, Peer, number, program_ns
 
 NAME = "mqsim"
 SECTOR = 512
-NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 LANES = 4
-REQUESTS = 30_000  # of a flow: it reports nothing that needs more
 AGED = 75  # percent of the drive that its aging writes: MQSim's own default
 SUSPEND = {"off": "NONE", "erase": "ERASE", "program": "PROGRAM",
            "both": "PROGRAM_ERASE"}
 CELLS = {"slc": ("SLC", 1), "mlc": ("MLC", 2)}  # others as TLC
-
-
-def _facts(drive: Drive) -> dict[str, str]:
-    """The options of the profile, with those of the drive."""
-    ini = configparser.ConfigParser(interpolation=None)
-    ini.read_string(drive.path.read_text(encoding="utf-8"))
-    found = {f"{section}.{key}": value for section in ini.sections()
-             for key, value in ini.items(section)}
-    return {**found, **dict(one.split("=", 1) for one in drive.sets)}
-
-
-def _ns(facts: dict[str, str], key: str) -> int:
-    text = facts.get(key, "0ns")
-    found = re.fullmatch(r"([\d.]+)([num]?s)", text)
-    if not found:
-        raise UserError(f"{key}={text}: {NAME} needs a time")
-    return int(float(found.group(1)) * NS[found.group(2)])
 
 
 def _node(parent: ET.Element, name: str, values: dict[str, object]) \
@@ -57,16 +37,11 @@ def _node(parent: ET.Element, name: str, values: dict[str, object]) \
     return node
 
 
-def device(facts: dict[str, str], aged: bool) -> ET.Element:
+def device(facts: Facts, aged: bool) -> ET.Element:
     """Its configuration file."""
-    def number(key: str, default: int = 1) -> int:
-        return int(facts.get(key, default))
-
     technology, bits = CELLS.get(facts.get("nand.cell", "tlc"), ("TLC", 3))
-    # A one-shot program writes the pages of a word line in one time.
-    program = _ns(facts, "nand.program") // (
-        bits if facts.get("nand.one_shot") == "on" else 1)
-    spare = float(facts.get("ftl.op_percent", "7%").rstrip("%")) / 100
+    program = program_ns(facts, bits)
+    spare = peer.spare(facts)
     root = ET.Element("Execution_Parameter_Set")
     _node(root, "Host_Parameter_Set", {
         "PCIe_Lane_Bandwidth":
@@ -97,25 +72,25 @@ def device(facts: dict[str, str], aged: bool) -> ET.Element:
         "Preferred_suspend_erase_time_for_read": 100_000,
         "Preferred_suspend_erase_time_for_write": 700_000,
         "Preferred_suspend_write_time_for_read": 100_000,
-        "Flash_Channel_Count": number("nand.channels"),
+        "Flash_Channel_Count": number(facts, "nand.channels"),
         "Flash_Channel_Width": 1,
-        "Channel_Transfer_Rate": number("nand.bus_mt_s", 400),
-        "Chip_No_Per_Channel": number("nand.chips"),
+        "Channel_Transfer_Rate": number(facts, "nand.bus_mt_s", 400),
+        "Chip_No_Per_Channel": number(facts, "nand.chips"),
         "Flash_Comm_Protocol": "NVDDR2"})
-    pages = {f"Page_Read_Latency_{p}": _ns(facts, "nand.read")
+    pages = {f"Page_Read_Latency_{p}": peer.ns(facts, "nand.read")
              for p in ("LSB", "CSB", "MSB")}
     _node(node, "Flash_Parameter_Set", {
         "Flash_Technology": technology, "CMD_Suspension_Support":
             SUSPEND.get(facts.get("nand.suspend", "off"), "NONE"),
         **pages, **{f"Page_Program_Latency_{p}": program
                     for p in ("LSB", "CSB", "MSB")},
-        "Block_Erase_Latency": _ns(facts, "nand.erase"),
+        "Block_Erase_Latency": peer.ns(facts, "nand.erase"),
         "Block_PE_Cycles_Limit": 100_000, "Suspend_Erase_Time": 10_000,
         "Suspend_Program_Time": 10_000,
-        "Die_No_Per_Chip": number("nand.dies"),
-        "Plane_No_Per_Die": number("nand.planes"),
-        "Block_No_Per_Plane": number("nand.blocks"),
-        "Page_No_Per_Block": number("nand.pages"),
+        "Die_No_Per_Chip": number(facts, "nand.dies"),
+        "Plane_No_Per_Die": number(facts, "nand.planes"),
+        "Block_No_Per_Plane": number(facts, "nand.blocks"),
+        "Page_No_Per_Block": number(facts, "nand.pages"),
         "Page_Capacity": size_of("nand.page_size",
                                  facts.get("nand.page_size", "16KiB"), 0,
                                  2**30),
@@ -123,7 +98,7 @@ def device(facts: dict[str, str], aged: bool) -> ET.Element:
     return root
 
 
-def _flow(facts: dict[str, str], job: dict[str, str], bs: int, aged: bool,
+def _flow(facts: Facts, job: dict[str, str], bs: int, aged: bool,
           seed: int) -> dict[str, object]:
     """A job of one kind of requests."""
     places = {f"{name}_IDs": ",".join(map(str, range(int(facts.get(key, 1)))))
@@ -152,10 +127,9 @@ def _flow(facts: dict[str, str], job: dict[str, str], bs: int, aged: bool,
 def _jobs(load: Load) -> list[str]:
     """The jobs of a load, each of one kind."""
     if load.kind == "mixed":
-        words = dict(w.split("=") for w in load.workload.split())
-        rate, share = (float(words[n]) for n in ("rate_iops", "rwmixread"))
-        return [f"rw=randread bs=4k rate_iops={rate * share / 100:.0f}",
-                f"rw=randwrite bs=4k rate_iops={rate * (1 - share / 100):.0f}"]
+        reads, writes = peer.mixed_rates(load)
+        return [f"rw=randread bs=4k rate_iops={reads:.0f}",
+                f"rw=randwrite bs=4k rate_iops={writes:.0f}"]
     jobs = [j for j in (load.workload, load.beside) if j]
     if load.kind not in ("run", "pair") or any("mix" in j for j in jobs):
         raise UserError(f"{NAME} reports no such run")
@@ -179,23 +153,14 @@ def report(text: str, jobs: list[str]) -> Played:
     return out
 
 
-class MqSim(Player):
-    """MQSim's binary in place of vssd-sim."""
+class MqSim(Peer):
+    """MQSim's binary."""
 
-    def __init__(self, player: Player, program: Path) -> None:
-        super().__init__(player.states, player.requests, player.library)
-        self.program = program
-        self.content = program.read_bytes()
-
-    def _file(self, drive: Drive, load: Load) -> Path:
-        key = key_of(self.content, Path(__file__).read_bytes(),
-                     drive.path.read_bytes(), *drive.sets,
-                     dataclasses.astuple(load))
-        return self.states.folder / f"{NAME}-{key}.json"
+    name = NAME
 
     def run(self, drive: Drive, load: Load) -> Played:
         """One load."""
-        facts, jobs = _facts(drive), _jobs(load)
+        facts, jobs = peer.facts_of(drive), _jobs(load)
         aged = load.state.startswith("random") and \
             any("write" in job for job in jobs)
         scenario = ET.Element("MQSim_IO_Scenarios")
