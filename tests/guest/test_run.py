@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from long_form import START, of_part
 
 from conftest import Env, blank, load, vssd
 from vssd import paths, rundir
@@ -72,6 +73,7 @@ def test_exec_waits_for_the_network_if_told_so(env: Env) -> None:
     assert waits.stdout == "active\ndefault via\n", waits.stderr
 
 
+@of_part(*START, "core/", "nand/", "ftl/", "hw-ssd/", "profiles/")
 def test_icount_twice_is_the_same(env: Env, tmp_path: Path) -> None:
     """Two runs in virtual time: every number of the drive is equal."""
     found: list[dict[str, Any]] = []
