@@ -13,9 +13,11 @@ import pytest
 
 IS_LONG = "VSSD_LONG" in os.environ
 LONG = pytest.mark.skipif(not IS_LONG, reason="runs with --long only")
-# Parts of several tests: what starts a guest, and what the builds consist of.
+# Parts of several tests: what starts a guest, the device as it sees it, and what the
+# builds consist of.
 START = ("vssd", "scripts/*", "scripts/vssd/*.py", "scripts/vssd/build/",
          "scripts/vssd/guest/", "scripts/vssd/cli/run.py", "guest-tools/", "hw-ssd/qemu/")
+DEVICE = (*START, "hw-ssd/", "profiles/")
 MESON = ("meson.build", "meson_options.txt", "*/meson.build", "*/*/meson.build")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from long_form import LONG
+from long_form import DEVICE, LONG, of_part
 
 from conftest import MIB, Env, blank, drive
 from test_power import FIND
@@ -25,6 +25,7 @@ from vssd.errors import UserError
 from vssd.guest import image, suite_kernel
 from vssd.guest.guest import Guest
 
+pytestmark = of_part(*DEVICE, "tests/guest/test_power.py", "scripts/vssd/cli/fault.py")
 OTHERS = ("bullseye", "bookworm", "trixie-backports")
 TIMEOUT_S = 4
 PANIC_S = 120

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from long_form import DEVICE, of_part
 
 from conftest import MIB, SMALL, Env, blank, drive, refused
 from vssd import paths
 from vssd.build import model
 from vssd.guest.guest import Guest
 
+pytestmark = of_part(*DEVICE)
 THREADS = 2
 EVENTS = {"ioeventfd": "on", "irqfd": "on", "doorbell_threads": str(THREADS)}
 # One queue for each vCPU, so each thread has one.

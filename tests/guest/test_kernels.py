@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from long_form import IS_LONG, LONG
+from long_form import DEVICE, IS_LONG, LONG, of_part
 
 from conftest import Env, blank, drive, refused
 from vssd import paths
@@ -25,6 +25,7 @@ from vssd.build.kernel_source import Wanted
 from vssd.guest import hardware, image, suite_kernel
 from vssd.guest.guest import Guest
 
+pytestmark = of_part(*DEVICE, "ftl/placement/", "docs/streams-guest.md")
 GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
             "ftl.op_percent=100%"]
 MIB = 1 << 20

@@ -17,12 +17,14 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from long_form import DEVICE, of_part
 
 from conftest import Env, drive
 from vssd.errors import UserError
 from vssd.guest.guest import Guest
 from vssd.guest.machine import Result, Spec
 
+pytestmark = of_part(*DEVICE, "ftl/state/")
 SIZE = 48 << 20
 STOPS = 500
 SOON_S = 120   # likewise, for what takes a second

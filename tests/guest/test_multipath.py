@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from long_form import DEVICE, of_part
 
 from conftest import MIB, Env, blank, drive
 from vssd.guest.guest import Guest
 
+pytestmark = of_part(*DEVICE)
 SUBSYSTEM = ("d=$(dirname $(grep -lw VSSD0001"
              " /sys/class/nvme-subsystem/*/serial)); ")
 FIO = ("fio --name=v --filename={dev} --aux-path=/run --ioengine=libaio"

@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from long_form import DEVICE, of_part
 
 from conftest import MIB, Env, blank, drive
 from vssd.build import packages
 from vssd.guest.guest import Guest
 
+pytestmark = of_part(*DEVICE)
 ROM = "/usr/lib/u-boot/qemu-x86_64/u-boot.rom"
 PROMPT = "=> "
 START_S = 300   # U-Boot tries every way to boot, then shows its prompt

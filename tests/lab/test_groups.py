@@ -10,14 +10,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import kept_passes
 import pytest
 
 from vssd import paths
 from vssd.build import model
 from vssd.errors import UserError
 from vssd_lab.cli import test as cmd_test
-from vssd_lab.cli import testnames, testparts
+from vssd_lab.cli import testnames, testparts, testpasses
 from vssd_lab.cli.test import Tally
 from vssd_lab.cli.testtimes import Times
 
@@ -72,7 +71,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             paths.PROJECT / f"tests/{name}.py")
     monkeypatch.setattr(cmd_test, "PROJECT", tmp_path)
     monkeypatch.setattr(cmd_test, "log_file", tmp_path.joinpath)
-    monkeypatch.setattr(cmd_test, "cache_dir", lambda: tmp_path)
+    monkeypatch.setattr(testpasses, "cache_dir", lambda: tmp_path)
     monkeypatch.setattr(cmd_test.os, "sched_getaffinity", lambda _: {0, 1})
     return folder
 
@@ -108,9 +107,8 @@ def test_a_pass_is_kept(project: Path) -> None:
     assert results() == (2, 2, 1)
     assert results("test_long") == (1, 0, 0)
     kept, = (project.parents[1] / "passes").iterdir()
-    os.utime(kept, (0, time.time() - kept_passes.AGE_MAX_S))
+    os.utime(kept, (0, time.time() - testpasses.COUNTS_S))
     assert results() == (3, 2, 0)
-    assert not kept_passes.is_fresh(kept.with_name("other"))
     (project / "helper.py").touch()
     assert results() == (3, 2, 0)
     path.write_text(OF_PARTS + "\n")
@@ -122,10 +120,10 @@ def test_files_of_a_part(tmp_path: Path) -> None:
     for name in ("a/b/c.py", "a/b/__pycache__/c.pyc", "a/d", "e", "f"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    found = kept_passes.files_of(["a/", "[e]"], tmp_path)
+    found = testpasses.files_of(["a/", "[e]"], tmp_path)
     assert [str(p.relative_to(tmp_path)) for p in found] == ["a/b/c.py", "a/d", "e"]
-    with pytest.raises(pytest.UsageError, match="no file is a/x"):
-        kept_passes.files_of(["a/", "a/x*"], tmp_path)
+    with pytest.raises(ValueError, match="no file is a/x"):
+        testpasses.files_of(["a/", "a/x*"], tmp_path)
 
 
 def test_a_worker_that_dies(project: Path) -> None:
@@ -175,6 +173,29 @@ def test_builds_of_the_model(
     tally = Tally()
     cmd_test.run_meson("gcc", [], tally, False)
     assert (tally.passed, tally.failed) == (passed, failed)
+
+
+def test_a_group_that_has_passed(project: Path,
+                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is skipped until a source changes, unless tests are named; a failure is
+    not kept."""
+    def run(*parts: str, failed: int = 0) -> tuple[int, int, int]:
+        tally = Tally()
+
+        def tests() -> None:
+            for result in ["OK"] * 2 + ["FAIL"] * failed:
+                tally.note("clang: a", result)
+
+        cmd_test._unless_passed("clang", [*parts], tally, tests)
+        return tally.passed, len(tally.failed), tally.skipped
+
+    monkeypatch.setattr(cmd_test, "SOURCES", ["README.md"])
+    assert run(failed=1) == (2, 1, 0)
+    assert run() == (2, 0, 0)
+    assert run() == (0, 0, 1)
+    assert run("a") == (2, 0, 0)
+    monkeypatch.setattr(cmd_test, "SOURCES", ["README.md", "LICENSE"])
+    assert run() == (2, 0, 0)
 
 
 def test_what_took_longest(capsys: pytest.CaptureFixture[str]) -> None:

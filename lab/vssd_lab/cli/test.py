@@ -6,8 +6,8 @@ Groups, in the order in which they run:
                clang-tidy, the documents' links and commands
   gcc, clang   the model built by each, and its unit, property, swarm and fuzz
                tests; gcc's build watches memory (address sanitizer), clang's
-               what C leaves undefined, by swarm and fuzz tests alone; with --long
-               each both, and all tests
+               what C leaves undefined, by swarm and fuzz tests alone, and not
+               again with the same sources; with --long each both, and all tests
   release      the model as users get it: many requests, compared with formulas,
                data sheets and the operation log; full drives of each policy;
                drives of up to 256 TiB; power cuts at many instants
@@ -31,7 +31,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -55,7 +54,7 @@ from vssd.guest import image, suite_kernel
 from vssd.paths import PROJECT, cache_dir
 from vssd.proc import log_file
 
-from . import lint, mutants, testnames, testparts
+from . import lint, mutants, testnames, testparts, testpasses
 from .testtimes import Times
 
 MESON_LINE = re.compile(
@@ -65,8 +64,13 @@ PYTEST_LINE = "\x1evssd "  # tests/vssd_lines.py
 WORKER_GROUP = re.compile(r"@[^@\]]*$")  # pytest-xdist puts it behind the name
 NAME_MAX = 100
 NEW = "qemu-new"
-PASSES_MAX_S = 30 * 24 * 3600  # much longer than a pass counts
 WORKERS_MAX = 4  # each may have a guest with 1 GiB
+# Of the model and its tests.
+SOURCES = ("meson.build", "meson_options.txt", "core/", "nand/", "ftl/", "hw-ssd/", "lib/",
+           "sim/", "tools/", "profiles/",
+           *(f"tests/{name}/" for name in ("core", "nand", "ftl", "lib", "sim", "nvme",
+                                           "fuzz", "checker", "corpora", "reports")),
+           "tests/meson.build")
 GOOD = ("OK", "EXPECTEDFAIL", "PASSED", "XFAIL")
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=0:strict_string_checks=1",
@@ -172,15 +176,35 @@ def _lines(args: list[str], log: Path, env: dict[str, str]) \
 
 def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
     """The tests of one build of the model with a sanitizer: all of them with
-    gcc, and with --long; those of suite random with clang."""
+    gcc, and with --long; those of suite random with clang, unless they have
+    passed with the same sources."""
     if long:
         _run_meson(f"{kind}-long", ["all", "release-tests"],
                    ["--setup", "long"], parts, tally, long)
     elif kind == "gcc":
         _run_meson(kind, [], ["--setup", "sanitized"], parts, tally, long)
     else:
-        _run_meson(kind, ["random-tests"],
-                   ["--setup", "quick", "--suite", "random"], parts, tally, long)
+        _unless_passed(kind, parts, tally, partial(
+            _run_meson, kind, ["random-tests"],
+            ["--setup", "quick", "--suite", "random"], parts, tally, long))
+
+
+def _unless_passed(group: str, parts: list[str], tally: Tally,
+                   run: Callable[[], None]) -> None:
+    """Run a whole group that is long, unless it has passed with the same
+    sources; what is named runs."""
+    if parts:
+        run()
+        return
+    kept = testpasses.folder() / testpasses.name_of(
+        group, testpasses.files_of(SOURCES))
+    if testpasses.counts(kept):
+        tally.note(f"{group}: all its tests", "SKIP", f" ({testpasses.WHY})")
+        return
+    before = len(tally.failed)
+    run()
+    if len(tally.failed) == before:
+        kept.touch()
 
 
 def run_release(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
@@ -295,7 +319,7 @@ def _run_pytest(group: str, parts: list[str], tally: Tally, long: bool,
     if long:
         env["VSSD_LONG"] = "1"
     if not parts:  # what is named runs
-        env["VSSD_PASSES"] = str(_passes())
+        env["VSSD_PASSES"] = str(testpasses.folder())
     log = log_file(f"test-{group}")
     before = len(tally.failed)
     counted = status = 0
@@ -313,16 +337,6 @@ def _run_pytest(group: str, parts: list[str], tally: Tally, long: bool,
     if status not in (0, 5) and len(tally.failed) == before or nothing:
         tally.note(f"{group}: pytest", "FAIL",
                    f" (status {status}, {counted} tests, log: {log})")
-
-
-def _passes() -> Path:
-    """The folder of passes that are kept (tests/kept_passes.py); old ones go."""
-    folder = cache_dir() / "passes"
-    folder.mkdir(exist_ok=True)
-    for path in folder.iterdir():
-        if time.time() - path.stat().st_mtime > PASSES_MAX_S:
-            path.unlink(missing_ok=True)
-    return folder
 
 
 def _pytest_args(group: str, parts: list[str]) -> list[str]:
