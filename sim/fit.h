@@ -2,7 +2,7 @@
 /*
  * fit.h - a workload with the attributes of a line of a paper's table.
  *
- * The attributes are those of Table 1 of B. Shin, "Early flush with second
+ * The attributes are those of Table 1 of I. Shin, "Early flush with second
  * chance", 2023, and how skewed the addresses are.  The outcome is keywords of
  * workload.h: a stand-in for a trace that is not at hand, and synthetic.
  */

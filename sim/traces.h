@@ -50,8 +50,8 @@ typedef struct TracesConfig {
     /*
      * 0: times as they are.  k: writes come in batches of 1..k (uniform) at
      * once, and the next batch comes N mean write intervals after a batch of N;
-     * reads keep their times (D1..D64 of B. Shin et al., "Scattering write
-     * arrivals", 2018).
+     * reads keep their times (D1..D64 of I. Shin, "Effects of Scattering Write
+     * Request Arrivals on SSD Performance", 2018).
      */
     uint32_t retime;
     uint64_t seed; /* of the sizes of batches */

@@ -96,7 +96,7 @@ def options_of(words: tuple[str, ...], name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "command", [c for c in ALL if c.words[0] not in ("sim", "profiles")],
+    "command", [c for c in ALL if c.words[0] not in ("sim", "heads")],
     ids=str)
 def test_its_arguments_exist(command: Command, tmp_path: Path) -> None:
     """Options, profiles, drives and sizes; no file is looked for."""

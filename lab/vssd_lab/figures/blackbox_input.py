@@ -25,7 +25,7 @@ WINDOW = 1000  # requests
 GENERATED = 40_000  # requests of a stand-in
 SEED = 2011
 
-# Financial1 and 2: the attributes that B. Shin, KIIT 16(7), 2018, Table 1 has.
+# Financial1 and 2: the attributes that I. Shin, KIIT 16(7), 2018, Table 1 has.
 FINANCIAL = {
     "Financial1": Table(0.154, 4.5, 7.45, 0.01, 512, 400 * MIB),
     "Financial2": Table(0.7846, 4.56, 5.84, 0.01, 512, 400 * MIB),
