@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# nix run . -- sim run --profile tlc-generic --workload 'rw=randread'
+# nix run . -- sim run --profile pm9a3 --workload 'rw=randread'
 # The package has the command, vssd-sim, vssd-oplog-check and vssd-server.  Guests
 # need QEMU with the device, which `./vssd setup` of a checkout builds, or a QEMU
 # 10.1 or later for vssd-server.

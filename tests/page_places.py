@@ -50,7 +50,7 @@ ELSEWHERE = {
     "./vssd fleet": HOURS, "./vssd sweep": HOURS,
     "./vssd profile --facts": INPUT,
     "./vssd sim run --profile datacentre-tlc --fill random": HOURS,
-    "./vssd sim run --profile tlc-generic --drives 5": HOURS,
+    "./vssd sim run --profile pm9a3 --drives 5": HOURS,
     "./vssd powercut campaign": "takes minutes; test_campaign.py has it",
     "PYTHONPATH=scripts:lab python -m vssd_lab.figures.fit_inputs": INPUT,
     "./vssd policy": "compiles a policy; test_policy.py has it",
@@ -75,7 +75,7 @@ ELSEWHERE = {
     "./vssd report NAME": INPUT, "./vssd plot sweep.csv": INPUT,
     "./vssd plot now.csv": INPUT,
     "./vssd sim run ...": INPUT,
-    "./vssd sim run --profile tlc-generic --job": INPUT,
+    "./vssd sim run --profile pm9a3 --job": INPUT,
     "./vssd sim run --profile mine.ini --workload": INPUT,
     "./vssd sim replay sda.blktrace": INPUT,
     "./vssd sim convert sda.blktrace": INPUT,
@@ -212,7 +212,7 @@ def make_files(path: Path) -> None:
     for name in ("src", ".config/fish/completions", "DIR",
                  ".local/share/bash-completion/completions"):
         (path / name).mkdir(parents=True)
-    shutil.copy(PROJECT / "profiles/tlc-generic.ini", path / "mine.ini")
+    shutil.copy(PROJECT / "profiles/pm9a3.ini", path / "mine.ini")
     (path / "driver.ko").write_text("a file of the reader")
     hours = [f"{128166372 * 10**9 + i * 20 * 10**7},hm,0,Write,{i << 20},4096,"
              "100\n" for i in range(400)]

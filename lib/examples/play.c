@@ -4,7 +4,7 @@
  * statistics, a saved state.
  *
  *     cc play.c $(pkg-config --cflags --libs libvssd) -o play
- *     ./play tlc-generic
+ *     ./play pm9a3
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     uint64_t seed = 7;
     VssdSetup setup = {
         .size = sizeof(setup),
-        .profile = argc > 1 ? argv[1] : "tlc-generic",
+        .profile = argc > 1 ? argv[1] : "pm9a3",
         .options = "ftl.gc=cost-benefit",
         .seed = &seed,
     };

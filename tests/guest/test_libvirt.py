@@ -35,7 +35,7 @@ REST = """<name>{name}</name><memory unit='MiB'>512</memory><vcpu>1</vcpu>
     <memballoon model='none'/></devices>
   <seclabel type='static' model='dac' relabel='no'><label>+0:+0</label></seclabel>"""
 PLUGIN = f"/usr/lib/x86_64-linux-gnu/vssd/{qemu_plugin.NAME}"
-PROFILE = "/usr/share/vssd/profiles/tlc-generic.ini"
+PROFILE = "/usr/share/vssd/profiles/pm9a3.ini"
 IMAGE = "/var/lib/libvirt/images/disk.qcow2"
 ANONYMOUS = "/machine/peripheral-anon/device[0]"
 

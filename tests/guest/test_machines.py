@@ -19,6 +19,7 @@ import pytest
 
 from conftest import Env, load, vssd
 from vssd import paths, rundir
+from vssd.cli.run import DEFAULT_PROFILE
 from vssd.guest import links
 
 NAME = "test-machine"
@@ -174,12 +175,12 @@ def test_stop_shows_every_drive(run: Detached) -> None:
     folder = rundir.find(NAME).folder
     done = vssd("stop", NAME)
     assert done.returncode == 0, done.stderr
-    for name, profile in (("ssd0", "tlc-generic"), ("ssd1", "tiny"),
+    for name, profile in (("ssd0", DEFAULT_PROFILE), ("ssd1", "tiny"),
                           ("ssd2", "zero-latency")):
         assert f"drive {name}: profile {profile}" in done.stderr
     assert f"{NAME} has ended" in done.stderr
     assert [d["profile"] for d in load(run.stats)["drives"].values()] == \
-        ["tlc-generic", "tiny", "zero-latency"]
+        [DEFAULT_PROFILE, "tiny", "zero-latency"]
     used = load(run.stats)["drives"]["ssd1"]
     assert used["nand"]["max_erase_count"] > 2  # by its use before the run
     assert "no such guest" in vssd("exec", "--run", NAME, "true").stderr

@@ -86,14 +86,15 @@ def test_machine_ends(env: Env, tmp_path: Path, mode: str) -> None:
     """The command is gone with the machine; what was synced before is there in
     the next run."""
     disk = env.overlay(tmp_path)
-    with run(tmp_path, "--disk", str(disk), "--keep", "--exec",
+    with run(tmp_path, "--profile", "tlc-generic", "--disk", str(disk), "--keep",
+             "--exec",
              f"echo kept >/root/kept; sync; echo ready; {WRITE}") as running:
         running.wait_for("ready")
         powercut(mode)
         assert running.end() != 0
         said = running.err.read_text()
         assert "the guest ended" in said and "Traceback" not in said
-    done = vssd("run", "--disk", str(disk), "--exec",
+    done = vssd("run", "--profile", "tlc-generic", "--disk", str(disk), "--exec",
                 "cat /root/kept; sort -u /root/f")
     assert done.returncode == 0
     assert done.stdout.splitlines()[0] == "kept"

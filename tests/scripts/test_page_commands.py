@@ -25,7 +25,7 @@ from page_places import (
 )
 
 from vssd.build import model
-from vssd.cli.run import mebibytes
+from vssd.cli.run import DEFAULT_PROFILE, mebibytes
 from vssd.guest import drives
 from vssd.paths import cache_dir, find_profile
 from vssd_lab.cli.main import parser
@@ -108,7 +108,7 @@ def test_its_arguments_exist(command: Command, tmp_path: Path) -> None:
     profiles = {p for p in options_of(words, "--profile")
                 if not p.endswith(".ini")}
     sets = {find_profile(p): options_of(words, "--set")
-            for p in profiles or {"tlc-generic"}}
+            for p in profiles or {DEFAULT_PROFILE}}
     for text in options_of(words, "--drive"):
         if "," not in text or any(f in text for f in drives.FILES):
             continue

@@ -3,7 +3,7 @@
 
     from libvssd import Drive
 
-    with Drive("tlc-generic", ftl_op_percent="28%", seed=7) as drive:
+    with Drive("pm9a3", ftl_op_percent="28%", seed=7) as drive:
         drive.preload()
         done = drive.play(op="read", lba=[0, 8, 16], nblocks=8, depth=2)
         print(done["complete_ns"] - done["submit_ns"], drive.stats()["waf"])

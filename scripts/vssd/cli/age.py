@@ -15,9 +15,9 @@ EPILOG = """\
 The drive is filled, then overwritten at random, without modelled time, until
 its write amplification changes no more (docs/state.md).
 
-  ./vssd age tlc-generic -o used.state
-  ./vssd run --profile tlc-generic --state used.state
-  ./vssd sim run --profile tlc-generic --state used.state \\
+  ./vssd age pm9a3 -o used.state
+  ./vssd run --profile pm9a3 --state used.state
+  ./vssd sim run --profile pm9a3 --state used.state \\
       --workload 'rw=randread'
 """
 

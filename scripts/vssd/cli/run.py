@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..build import qemu_build
     from ..guest import control, hardware, machine
 
-DEFAULT_PROFILE = "tlc-generic"
+DEFAULT_PROFILE = "pm9a3"
 MOST_VFS = 31
 MOST_CPUS = 255
 MOST_CONTROLLERS = drives.MOST_FUNCTIONS
@@ -41,7 +41,7 @@ Ctrl-A x ends the guest.  Arguments after -- go to QEMU as they are.
 examples:
   ./vssd run
   ./vssd run --profile zero-latency --exec 'nvme smart-log /dev/nvme0'
-  ./vssd run --drive tlc-generic,size=8G --drive zero-latency,image=db.qcow2
+  ./vssd run --drive pm9a3,size=4G --drive zero-latency,image=db.qcow2
   ./vssd run --disk server.qcow2 --firmware ovmf --mem 4G --keep
   ./vssd run --icount --seed 7 --exec 'fio ...' --stats run.json
   ./vssd run --print-command
