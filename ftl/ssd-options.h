@@ -61,8 +61,8 @@
       "most, besides nand.slc_blocks (docs/slc-cache.md)",                     \
       .common = true)                                                          \
     X(PPM, uint32_t, slc_share_ppm, "ftl.slc_share", 0, 1000000, "100%", NULL, \
-      "share of the unmapped user capacity that these blocks may take: the "   \
-      "cache shrinks as the drive fills")                                      \
+      "share of a plane's blocks without data in the native mode that these "  \
+      "blocks may take: the cache shrinks as the drive fills")                 \
     X(STRING, char *, slc_streams, "ftl.slc_streams", 0, 0, "all", NULL,       \
       "streams whose writes go through the SLC cache: all, none, default "     \
       "(stream 0: writes that name none), or a list as 0/2-5",                 \

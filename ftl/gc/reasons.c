@@ -124,8 +124,8 @@ static bool fold_wants(const Ssd *ssd, uint32_t plane)
 {
     const Plane *p = plane_at(ssd, plane);
 
-    return ssd->geo->has_slc && (ssd->gc->plane[plane].folding ||
-                                 slc_wants_fold(ssd, p) || slc_is_over(ssd, p));
+    return ssd->geo->has_slc &&
+           (ssd->gc->plane[plane].folding || slc_wants_fold(ssd, p));
 }
 
 /* A block in SLC mode to be emptied into others, oldest first: only while
@@ -142,10 +142,7 @@ static uint32_t fold_victim(Ssd *ssd, uint32_t plane)
     if (p->free.n <= p->gc_low_blocks) {
         return NONE;
     }
-    if (g->folding) {
-        return p->slc_full.head;
-    }
-    return slc_is_over(ssd, p) ? slc_oldest(ssd, p) : NONE;
+    return g->folding ? p->slc_full.head : NONE;
 }
 
 /* ---- all of them --------------------------------------------------------- */

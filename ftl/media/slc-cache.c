@@ -4,9 +4,10 @@
  *
  * The static part are the blocks of nand.slc_blocks, which are always in SLC
  * mode.  The dynamic part are other free blocks that the host opens in SLC
- * mode: up to ftl.slc_dynamic of a plane, and up to ftl.slc_share of the space
- * that no data of the host takes, so the cache becomes smaller as the drive
- * fills.
+ * mode: up to ftl.slc_dynamic of a plane, and up to ftl.slc_share of the blocks
+ * that hold nothing in the native mode, so the cache becomes smaller as the
+ * drive fills.  The limit is for new blocks: those that the cache has above it
+ * stay until GC needs their room, or they are folded for another reason.
  *
  * Room: a dynamic block is taken only while more blocks are free than GC frees
  * (ftl.gc_high), so GC's guarantees (block.c) hold: emptying a dynamic block
@@ -22,19 +23,13 @@
 #include "media/media.h"
 #include "media/row.h"
 
-uint32_t slc_limit(const Ssd *ssd)
+uint32_t slc_limit(const Ssd *ssd, const Plane *p)
 {
-    uint64_t block = (uint64_t)ssd->l.n_planes * ssd->l.units_per_block;
-    uint64_t units;
+    uint64_t room = p->free.n + p->n_slc;
 
-    if (ssd->l.slc_dynamic_blocks == 0) {
-        return 0;
-    }
-    invariant(ssd->l2p.mapped_units <= ssd->l.user_units);
-    units = (uint64_t)((unsigned __int128)(ssd->l.user_units -
-                                           ssd->l2p.mapped_units) *
-                       ssd->cfg->slc_share_ppm / 1000000);
-    return (uint32_t)MIN(ssd->l.slc_dynamic_blocks, units / block);
+    room -= MIN(room, p->gc_high_blocks);
+    return (uint32_t)MIN(ssd->l.slc_dynamic_blocks,
+                         room * ssd->cfg->slc_share_ppm / 1000000);
 }
 
 /* Dynamic blocks that the plane can still open. */
@@ -48,7 +43,7 @@ static uint32_t dynamic_left(const Ssd *ssd, const Plane *p, uint32_t limit)
 
 uint32_t slc_left(const Ssd *ssd, const Plane *p)
 {
-    return p->slc_free.n + dynamic_left(ssd, p, slc_limit(ssd));
+    return p->slc_free.n + dynamic_left(ssd, p, slc_limit(ssd, p));
 }
 
 /* Another plane of the row has just begun a block for the stream: +1 in SLC
@@ -103,15 +98,10 @@ bool slc_wants_fold(const Ssd *ssd, const Plane *p)
     if (ssd->cfg->slc_fold_at_ppm == 0) {
         return false;
     }
-    limit = slc_limit(ssd);
+    limit = slc_limit(ssd, p);
     all = ssd->geo->slc_blocks + limit;
     left = p->slc_free.n + dynamic_left(ssd, p, limit);
     return left * 1000000 < all * ssd->cfg->slc_fold_at_ppm;
-}
-
-bool slc_is_over(const Ssd *ssd, const Plane *p)
-{
-    return p->n_slc > 0 && p->n_slc > slc_limit(ssd);
 }
 
 uint32_t slc_oldest(const Ssd *ssd, const Plane *p)
@@ -127,19 +117,19 @@ uint32_t slc_oldest(const Ssd *ssd, const Plane *p)
 bool slc_holds_host(const Ssd *ssd, const Plane *p)
 {
     return ssd->cfg->slc_when_full == SSD_SLC_FOLD && ssd->geo->has_slc &&
-           slc_left(ssd, p) == 0 && ssd->geo->slc_blocks + slc_limit(ssd) > 0;
+           slc_left(ssd, p) == 0 &&
+           ssd->geo->slc_blocks + slc_limit(ssd, p) > 0;
 }
 
 SlcSize slc_size(const Ssd *ssd)
 {
     uint64_t bytes = (uint64_t)ssd->geo->slc_pages * ssd->geo->page_bytes;
-    uint32_t limit = slc_limit(ssd);
     SlcSize s = {0};
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         const Plane *p = &ssd->media->plane[i];
 
-        s.size += (ssd->geo->slc_blocks + limit) * bytes;
+        s.size += (ssd->geo->slc_blocks + slc_limit(ssd, p)) * bytes;
         s.used += (ssd->geo->slc_blocks -
                    MIN(ssd->geo->slc_blocks, p->slc_free.n) + p->n_slc) *
                   bytes;

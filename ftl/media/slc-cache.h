@@ -30,8 +30,8 @@ static inline bool slc_has_stream(const Ssd *ssd, uint32_t stream)
     return ssd->l.slc_handles >> stream % ssd->l.n_handles & 1;
 }
 
-/* Blocks of each plane that the dynamic part may have now. */
-uint32_t slc_limit(const Ssd *ssd);
+/* Blocks of the plane that the dynamic part may have now. */
+uint32_t slc_limit(const Ssd *ssd, const Plane *p);
 
 /* Of the plane's blocks, those that the host can still open in SLC mode. */
 uint32_t slc_left(const Ssd *ssd, const Plane *p);
@@ -43,9 +43,6 @@ bool slc_opens(const Ssd *ssd, uint32_t plane, uint32_t stream);
 /* Is so little of the cache left in the plane that it is to be folded at once?
  */
 bool slc_wants_fold(const Ssd *ssd, const Plane *p);
-
-/* Has the plane more dynamic blocks than it may? */
-bool slc_is_over(const Ssd *ssd, const Plane *p);
 
 /* The FULL dynamic block of the plane that was filled first, or NONE. */
 uint32_t slc_oldest(const Ssd *ssd, const Plane *p);

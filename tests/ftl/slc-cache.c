@@ -16,12 +16,14 @@
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
-#define WL    8
-#define PAGE  16384ULL
-#define UNITS 4ULL /* of a page */
-#define DIES  4
-#define MS    NS_PER_MS
-#define SEC   NS_PER_S
+#define WL      8
+#define PAGE    16384ULL
+#define UNITS   4ULL /* of a page */
+#define DIES    4
+#define BLOCKS  200
+#define GC_HIGH 3 /* 1.5 % */
+#define MS      NS_PER_MS
+#define SEC     NS_PER_S
 
 /* Nothing but the array takes time that counts. */
 #define DRIVE                                                                  \
@@ -53,32 +55,18 @@ static uint64_t fill(Ref *r, uint64_t from, uint64_t to)
     return r->now_ns - begin_ns;
 }
 
-/* Blocks of each plane that the dynamic part may have with so many units
- * mapped: the definition, in floating point. */
-static uint32_t limit(const Ref *r, uint64_t mapped, double dynamic,
-                      double share)
+/* Blocks of each plane that the dynamic part may have beside so many in the
+ * native mode: the definition, in floating point.  GC_HIGH stay free. */
+static uint32_t limit(double native, double dynamic, double share)
 {
-    double most = floor(dynamic * 200);
-    double free = (double)(r->n_units - mapped) * share;
-
-    return (uint32_t)fmin(most, floor(free / DIES / (WL * 3 * UNITS)));
+    return (uint32_t)fmin(floor(dynamic * BLOCKS),
+                          floor((BLOCKS - native - GC_HIGH) * share));
 }
 
-/*
- * Units that the cache takes of new data when so many are mapped: a block is
- * opened in a plane while it has fewer than its limit, which falls with each
- * unit that is written.
- */
-static uint64_t cache_units(const Ref *r, uint64_t mapped, double dynamic,
-                            double share)
+/* Units that the cache takes then. */
+static uint64_t cache_units(double native, double dynamic, double share)
 {
-    uint32_t n = 0;
-
-    while (n <
-           limit(r, mapped + (uint64_t)n * DIES * WL * UNITS, dynamic, share)) {
-        n++;
-    }
-    return (uint64_t)n * DIES * WL * UNITS;
+    return (uint64_t)limit(native, dynamic, share) * DIES * WL * UNITS;
 }
 
 /* Fast for the cache's size, smaller on a fuller drive, then direct. */
@@ -94,63 +82,138 @@ static void test_size(void)
         {"ftl.slc_share=50%;", .3, .5, .5},
         {"ftl.slc_share=20%;", .3, .2, 0},
         {"ftl.slc_dynamic=100%;ftl.slc_share=30%;", 1, .3, .25},
+        {"ftl.slc_dynamic=100%;ftl.slc_share=30%;", 1, .3, .75},
         {"ftl.slc_dynamic=5%;", .05, 1, .5},
+        /* A third of all TLC, and of what is left of it. */
+        {"ftl.slc_dynamic=100%;ftl.op_percent=7%;", 1, 1, 0},
+        {"ftl.slc_dynamic=100%;ftl.op_percent=7%;", 1, 1, .4},
+        {"ftl.slc_dynamic=93%;ftl.op_percent=7%;", .93, 1, 0},
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         Ref *r = drive(rows[i].options);
         uint64_t from = (uint64_t)((double)r->n_units * rows[i].mapped);
-        uint64_t expect, got;
+        double native;
+        uint64_t expect;
 
         from -= from % (DIES * WL * 3 * UNITS);
+        native = (double)from / (DIES * WL * 3 * UNITS);
         for (uint64_t lpn = 0; lpn < from; lpn += UNITS) {
             g_assert_cmpint(ssd_preload(r->ssd, lpn * r->unit_blocks,
                                         UNITS * r->unit_blocks),
                             ==, 0);
         }
-        g_assert_cmpuint(slc_limit(r->ssd), ==,
-                         limit(r, from, rows[i].dynamic, rows[i].share));
-        g_assert_cmpuint(slc_size(r->ssd).size, ==,
-                         slc_limit(r->ssd) * DIES * WL * PAGE);
-        expect = cache_units(r, from, rows[i].dynamic, rows[i].share);
+        expect = cache_units(native, rows[i].dynamic, rows[i].share);
         g_assert_cmpuint(expect, >, 0);
-        fill(r, from, MIN(r->n_units, from + expect + expect / 2));
-        got = r->ssd->inspect.count.slc_host_units;
-        g_test_message("%s %.0f %% mapped: %" PRIu64 " units in the cache, "
-                       "%" PRIu64 " expected",
-                       rows[i].options, rows[i].mapped * 100, got, expect);
-        /* The drive's buffer is mapped before it is programmed. */
-        g_assert_cmpuint(got, <=, expect);
-        g_assert_cmpuint(got + (uint64_t)DIES * WL * UNITS * 2, >=, expect);
+        g_assert_cmpuint(slc_size(r->ssd).size, ==, expect / UNITS * PAGE);
+        g_assert_cmpuint(slc_size(r->ssd).left, ==, expect / UNITS * PAGE);
+        fill(r, from, MIN(r->n_units, from + expect + expect / 4));
+        g_test_message("%s %.0f %% mapped: %" PRIu64 " units in the cache",
+                       rows[i].options, rows[i].mapped * 100,
+                       r->ssd->inspect.count.slc_host_units);
+        g_assert_cmpuint(r->ssd->inspect.count.slc_host_units, ==, expect);
         g_assert_true(ssd_check(r->ssd, NULL));
         ref_free(r); /* which does not know what was preloaded */
     }
 }
 
-/* As the drive fills, the cache's limit falls.  Blocks above it are emptied,
- * and the oldest go first, though folding by fill is off. */
+/* The first unit of the cache that is still in it; all before are not, and all
+ * behind up to `to` are. */
+static uint64_t first_cached(const Ref *r, uint64_t to)
+{
+    uint64_t first = to;
+
+    for (uint64_t lpn = to; lpn-- > 0;) {
+        uint64_t entry = l2p_get(&r->ssd->l2p, lpn);
+        bool slc = entry && !map_is_buffered(entry) &&
+                   nand_block_is_slc(r->ssd->geo, ppu_block(r->ssd, entry - 1));
+
+        if (slc) {
+            g_assert_cmpuint(first, ==, lpn + 1);
+            first = lpn;
+        }
+    }
+    return first;
+}
+
+/*
+ * A drive that is written from end to end: the cache, then direct, both without
+ * folding; then folding as far as the room is needed.  n blocks in SLC mode and
+ * (data of a plane / block - n / 3) others are all but those that GC keeps
+ * free, so when all of the capacity is written
+ *
+ *     n = (blocks - free - data / block) * 3 / 2
+ *
+ * blocks of the cache are left, the newest ones.
+ */
 static void test_shrinks(void)
 {
-    Ref *r = drive("");
-    uint64_t to = r->n_units * 9 / 10;
-    uint32_t most = 0;
+    Ref *r = drive("ftl.op_percent=7%;");
+    uint64_t cache = cache_units(0, .3, 1);
+    double blocks = (double)r->n_units / DIES / (WL * 3 * UNITS);
+    uint64_t direct = cache + (uint64_t)(BLOCKS - GC_HIGH - .3 * BLOCKS) *
+                                  DIES * WL * 3 * UNITS;
+    double left = (BLOCKS - GC_HIGH - blocks) * 1.5;
 
-    to -= to % (DIES * WL * 3 * UNITS);
-    for (uint64_t lpn = 0; lpn < to; lpn += UNITS) {
-        ref_do(r, SSD_OP_WRITE, lpn * r->unit_blocks,
-               (uint32_t)(UNITS * r->unit_blocks), false);
-        most = MAX(most, r->ssd->media->plane[0].n_slc);
-    }
-    ref_drain(r);
-    ref_pass(r, r->now_ns + 10 * SEC);
-    g_test_message("%u blocks of plane 0 in SLC mode, later %u of %u", most,
-                   r->ssd->media->plane[0].n_slc, slc_limit(r->ssd));
-    g_assert_cmpuint(most, >, slc_limit(r->ssd));
+    fill(r, 0, direct);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_folds_demand, ==, 0);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_host_units, ==, cache);
+    g_assert_cmpuint(first_cached(r, cache), ==, 0);
+    fill(r, direct, r->n_units);
+    g_test_message("%u blocks of plane 0 in SLC mode of %.0f, %.1f expected",
+                   r->ssd->media->plane[0].n_slc, .3 * BLOCKS, left);
     for (uint32_t i = 0; i < DIES; i++) {
-        g_assert_cmpuint(r->ssd->media->plane[i].n_slc, <=, slc_limit(r->ssd));
-        g_assert_cmpuint(r->ssd->media->plane[i].n_slc, >, 0);
+        g_assert_cmpfloat(fabs(r->ssd->media->plane[i].n_slc - left), <, 3);
     }
+    g_assert_cmpuint(r->ssd->inspect.count.slc_host_units, ==, cache);
+    g_assert_cmpuint(first_cached(r, cache), >, 0);
     g_assert_true(ssd_check(r->ssd, NULL));
+    ref_finish(r);
+    ref_free(r);
+}
+
+/*
+ * Folding under pressure: three blocks of the cache give two to the host, and
+ * take one.  So for each word line of the host half a one is folded.
+ */
+static void test_pressure(void)
+{
+    Ref *r = drive("ftl.op_percent=7%;ftl.slc_dynamic=93%;");
+    uint64_t cache = cache_units(0, .93, 1);
+    const uint64_t lines = 3000;
+    double expect = (double)lines / DIES * (900e3 + (3 * 20e3 + 900e3) / 2);
+    uint64_t from = cache + 4 * DIES * WL * 3 * UNITS * GC_HIGH;
+    uint64_t ns;
+
+    fill(r, 0, from);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_folds_demand, >, 0);
+    ns = fill(r, from, from + lines * 3 * UNITS);
+    g_test_message("under pressure %.3f ms, expected %.3f", (double)ns / 1e6,
+                   expect / 1e6);
+    g_assert_cmpfloat(fabs((double)ns - expect), <, expect * .05);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_host_units, ==, cache);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* A read of data in the cache takes tR of SLC mode, and that of the other mode
+ * when it has been folded. */
+static void test_read(void)
+{
+    Ref *r = drive("ftl.slc_fold_delay=1ms;");
+    uint64_t begin_ns;
+
+    r->polling = REF_POLL_EVENTS;
+    fill(r, 0, 3 * DIES * WL * UNITS);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    begin_ns = r->now_ns;
+    ref_one(r, SSD_OP_READ, 0, (uint32_t)r->unit_blocks, false);
+    g_assert_cmpuint(r->now_ns - begin_ns, ==, 20 * NS_PER_US);
+    ref_pass(r, SEC);
+    g_assert_cmpuint(slc_size(r->ssd).used, ==, 0);
+    begin_ns = r->now_ns;
+    ref_one(r, SSD_OP_READ, 0, (uint32_t)r->unit_blocks, false);
+    g_assert_cmpuint(r->now_ns - begin_ns, ==, 50 * NS_PER_US);
     ref_finish(r);
     ref_free(r);
 }
@@ -159,7 +222,7 @@ static void test_shrinks(void)
 static void test_rate(void)
 {
     Ref *r = drive("");
-    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t cache = cache_units(0, .3, 1);
     uint64_t ns = fill(r, 0, cache);
     double expect = (double)(cache / UNITS / DIES) * 100e3;
 
@@ -187,7 +250,7 @@ static void test_fold_rate(void)
     Ref *r = drive("ftl.slc_fold_at=30%;ftl.slc_when_full=fold;");
     const uint64_t lines = 1500;
     double expect = (double)lines / DIES * (3 * 100e3 + 3 * 20e3 + 900e3);
-    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t cache = cache_units(0, .3, 1);
     uint64_t ns;
 
     fill(r, 0, 2 * cache);
@@ -211,7 +274,7 @@ static uint64_t folded(const Ref *r)
 static void test_recovery(void)
 {
     Ref *r = drive("ftl.slc_fold_delay=20ms;");
-    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t cache = cache_units(0, .3, 1);
     uint64_t blocks = cache / UNITS / WL;
     double all = (double)(cache / UNITS / 3 / DIES) * (900e3 + 3 * 20e3);
     SlcSize s;
@@ -242,7 +305,7 @@ static void test_recovery(void)
 static void test_pause(void)
 {
     Ref *r = drive("ftl.slc_fold_delay=5ms;");
-    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t cache = cache_units(0, .3, 1);
     uint64_t done;
 
     r->polling = REF_POLL_EVENTS;
@@ -411,7 +474,7 @@ static void stream_fold(const char *options)
                     "ftl.slc_when_full=fold;ftl.op_percent=40%;",
                     options, NULL);
     Ref *r = drive(all);
-    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t cache = cache_units(0, .3, 1);
     uint64_t half = 2 * cache + cache % UNITS;
 
     fill(r, 0, half);
@@ -496,6 +559,8 @@ int main(int argc, char **argv)
     g_test_add_func("/slc/size", test_size);
     g_test_add_func("/slc/shrinks", test_shrinks);
     g_test_add_func("/slc/rate", test_rate);
+    g_test_add_func("/slc/pressure", test_pressure);
+    g_test_add_func("/slc/read", test_read);
     g_test_add_func("/slc/fold-rate", test_fold_rate);
     g_test_add_func("/slc/recovery", test_recovery);
     g_test_add_func("/slc/pause", test_pause);
