@@ -246,7 +246,19 @@ def test_slc_regimes() -> None:
     assert shape["cache-rate"] == pytest.approx(0.01)
     assert shape["after-cache"] == pytest.approx(0.0025)
     assert shape["whole-drive"] == pytest.approx(1 / 340)
+    assert "third-start" not in shape
     assert score.slc_shape(slow)["cache-size"] == pytest.approx(0.8)
+
+
+def test_third_regime_of_an_slc_cache() -> None:
+    """It begins where the rate falls again; short falls do not count."""
+    fast, middle, slow = [1.0, 0.01, 0.0], [3.0, 0.01, 0.0], [9.0, 0.01, 0.0]
+    shape = score.slc_shape([fast] * 20 + [middle] * 20 + [slow] * 2
+                            + [middle] * 28 + [slow] * 30)
+    assert shape["cache-size"] == pytest.approx(0.2)
+    assert shape["third-start"] == pytest.approx(0.7)
+    assert shape["third-rate"] == pytest.approx(0.01 / 9)
+    assert shape["after-cache"] == pytest.approx(0.3 / (28 * 3 + 2 * 9))
 
 
 # ---- played -----------------------------------------------------------------

@@ -102,14 +102,66 @@ def test_unknown_facts(tmp_path: Path) -> None:
     assert not any(key.startswith("max_") for key in found["host"])
 
 
-def test_brothers_of_the_board() -> None:
-    """So are those of profiles/drives.toml."""
-    base = DRIVES["Intel P4500 2.0 TB"]
+def cached(tmp_path: Path, slc: str, more: str = "") -> dict[str, dict[str, str]]:
+    """The options of the drive with an SLC cache."""
+    drive, = facts.read(mine(tmp_path, ("plp = false",
+                                        f"plp = false\nslc = {{{slc}}}{more}")))
+    return facts.options(drive)
+
+
+def test_slc_cache(tmp_path: Path) -> None:
+    """Of 275 GB of cells 36 + 9 GB are 15 GB of cache; its rates are rated."""
+    found = cached(tmp_path, "gb = 15, static_gb = 3, after_mb_s = 280")
+    nand, ftl, host = (found[s] for s in ("nand", "ftl", "host"))
+    assert nand["slc_blocks"] == "45"  # 1365 x 9 / 274.9
+    assert nand["slc_program"] == "200us"  # 8 dies need no more for 300 MB/s
+    assert nand["program"] == "2809us"  # 96 KiB at 280 / 8 MB/s
+    assert ftl["op_percent"] == "10.8%"  # 274.9 x (1 - 45 / 1365) / 240
+    assert ftl["slc_dynamic"] == "13.5%"  # 36 / 265.8
+    assert (ftl["slc_fold_at"], ftl["slc_when_full"]) == ("0%", "direct")
+    assert ftl["slc_fold_delay"] == "78106us"  # 5 s x 12 / 768
+    assert host["max_write_mb_s"] == "300"  # though the array is as fast
+    assert host["max_write_iops"] == "5000"
+
+
+def test_slc_cache_of_which_nothing_is_known(tmp_path: Path) -> None:
+    """Half of the cells; the host waits for folding."""
+    found = cached(tmp_path, "")
+    assert "slc_blocks" not in found["nand"]
+    assert found["nand"]["program"] == "2458us"  # of the die
+    ftl = found["ftl"]
+    assert ftl["slc_dynamic"] == "50.0%"
+    assert (ftl["slc_fold_at"], ftl["slc_when_full"]) == ("2%", "fold")
+
+
+def test_slc_mode_is_as_fast_as_rated(tmp_path: Path) -> None:
+    """256 KiB in 8 dies at 2000 MB/s."""
+    drive, = facts.read(mine(tmp_path, ("plp = false", "plp = false\nslc = {}"),
+                             ("write_mb_s = 300", "write_mb_s = 2000")))
+    assert facts.options(drive)["nand"]["slc_program"] == "131us"
+
+
+def test_no_dram(tmp_path: Path) -> None:
+    """16 MiB are 4 Mi entries, 8 bytes each in a 64th of the drive."""
+    ftl = cached(tmp_path, "", "\nhmb_mib = 16")["ftl"]
+    assert (ftl["map"], ftl["map_cache"]) == ("dftl", "64KiB")
+    assert ftl["hmb"] == "512KiB"  # 32 MiB x 12 / 768
+    assert "map" not in cached(tmp_path, "")["ftl"]
+
+
+def test_by_rule_on_the_board() -> None:
+    """The options of each such drive of profiles/drives.toml are what the rules
+    say: those of its profile, changed."""
+    named = {name.replace(" GB", "GB").replace(" TB", "TB"): d
+             for name, d in DRIVES.items()}
+    first = {d.profile: d for d in reversed(DRIVES.values())}
     shipped = tomlfile.load(PROJECT / "profiles/drives.toml", "")["drive"]
-    found = {d["name"]: d.get("set", []) for d in shipped}
-    for tb in ("1.0", "2.0", "4.0"):
-        assert found[f"Intel P4500 {tb}TB"] == facts.changes(
-            DRIVES[f"Intel P4500 {tb} TB"], base)
+    by_rule = [d for d in shipped if d.get("by_rule")]
+    assert len(by_rule) > 10
+    for drive in by_rule:
+        mine, base = named[drive["name"]], first[drive["profile"]]
+        assert drive.get("set", []) == facts.changes(mine, base), drive["name"]
+        assert drive["capacity"] == mine.capacity
 
 
 def test_brother() -> None:
@@ -155,6 +207,14 @@ def test_two_of_a_name(tmp_path: Path) -> None:
     ("dies = 8", 'brother = "x"', "mine: brother=x: no such drive"),
     ("plp = false", "plp = false\nplpp = true", "mine: plpp: no such fact"),
     ("tr_us = 62.5", "tr_us = 62.5\nt_r = 1", "nand.slow: t_r: no such fact"),
+    ("plp = false", "plp = false\nslc = { mb = 1 }", "mine: slc: mb: no such"),
+    ("plp = false", "plp = false\nslc = { gb = 0 }", "slc: gb=0: must be above"),
+    ("plp = false", "plp = false\nslc = 3", "mine: slc=3: must be a table"),
+    ("plp = false", "plp = false\nhmb_mib = true", "hmb_mib=True: must be"),
+    ("plp = false", "plp = false\nslc = { gb = 1, static_gb = 2 }",
+     "mine: slc: gb=1: must be above static_gb"),
+    ("plp = false", "plp = false\nslc = { gb = 92 }",
+     "mine: slc: gb=92: the cells hold 91"),
     ("write_iops = 5000", "write_iops = 5000, depth = 1",
      "rated: depth: no such fact"),
 ])

@@ -88,9 +88,34 @@ def _of_piece(entry: Entry, played: Played, bytes_of_fill: float) \
     return written * bytes_of_fill / 4096 / seconds
 
 
+FALL = 0.75  # of a rate: below it begins another regime
+SOON = 0.05  # of the drive, over which a rate is taken
+
+
+def _rate(course: Course, low: float, high: float) -> float:
+    """Drives a second."""
+    seconds, written, _ = _cut(course, low, high)
+    return written / seconds if seconds else 0.0
+
+
+def _third_start(course: Course, at: float) -> float | None:
+    """Where the rate behind the cache falls and stays low, if it does."""
+    low = FALL * _rate(course, at, at + SOON)
+    done, start = 0.0, None
+    for step, written, _ in course:
+        if at + SOON <= done < 1 - SOON:
+            if _rate(course, done, done + SOON) >= low:
+                start = None
+            elif start is None and written < low * step:
+                start = done
+        done += written
+    return start
+
+
 def slc_shape(course: Course) -> dict[str, float]:
     """The regimes of a whole write: shares of the drive, and rates in
-    drives a second."""
+    drives a second.  A drive with two has no third-start, and third-rate is
+    that of its second half."""
     total = [sum(c[i] for c in course) for i in (0, 1)]
     first = course[: max(len(course) // 100, 3)]
     top = sum(c[1] for c in first) / sum(c[0] for c in first)
@@ -99,20 +124,18 @@ def slc_shape(course: Course) -> dict[str, float]:
     # The end of the cache: the rate falls, and stays low.
     for i, (step, written, _) in enumerate(course):
         soon = course[i:i + 5]
-        if written / step < 0.75 * top and sum(
-                c[1] for c in soon) < 0.75 * top * sum(c[0] for c in soon):
+        if written / step < FALL * top and sum(
+                c[1] for c in soon) < FALL * top * sum(c[0] for c in soon):
             at = done
             break
         done += written
 
-    def rate_of(low: float, high: float) -> float:
-        seconds, written, _ = _cut(course, low, high)
-        return written / seconds if seconds else 0.0
-
-    return {"cache-size": at, "cache-rate": rate_of(0.0, at),
-            "after-cache": rate_of(at, min(1.0, max(0.5, 1.5 * at))),
-            "third-rate": rate_of(0.5, 1.0), "third-start": 0.5,
-            "whole-drive": whole}
+    third = _third_start(course, at)
+    shape = {"cache-size": at, "cache-rate": _rate(course, 0.0, at),
+             "after-cache": _rate(course, at, min(third or 1.0, max(0.5, 1.5 * at))),
+             "third-rate": _rate(course, third or 0.5, 1.0),
+             "whole-drive": whole}
+    return shape if third is None else {**shape, "third-start": third}
 
 
 def _slc(entry: Entry, played: Played, played_bytes: int) -> float | None:

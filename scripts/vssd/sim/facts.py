@@ -30,10 +30,20 @@ GENERATION = {"die_gbit": float, "planes": int, "page_kib": int, "cell": str,
               "tr_us": float, "die_mb_s": float, "bus_mt_s": int,
               "tbers_us": float, "block_pages": int, "what": str,
               "source": str}
-OPTIONAL = ("guess", "brother", "channels", "zones", "independent_reads")
+OPTIONAL = ("guess", "brother", "channels", "zones", "independent_reads", "slc",
+            "hmb_mib")
 RATED = {"read_mb_s": float}
 MAYBE_RATED = ("write_mb_s", "read_iops", "write_iops")
 ZONES = {"capacity": int, "size": int, "open": int}
+SLC = ("gb", "static_gb", "after_mb_s")  # of an SLC cache, if the maker says it
+SLC_SHARE = 0.5  # of the cells that an SLC cache of unknown size may take
+SLC_READ, SLC_PROGRAM = 25.0, 200.0  # us
+SLC_FOLD_AT = "2%"  # of its blocks left
+SLC_FOLD_DELAY = 5e6  # us
+SLC_BUFFER = "16MiB"
+MAP_BYTES = 8, 4  # of an entry, as modelled and in a real drive's memory
+MAP_CACHE = "64KiB"  # entries of the buffer and as many more
+MAP_PREFETCH = "32"
 PLAYED_ZONES, SPARE_BLOCKS = 24, 7  # of a plane of a drive with zones
 LIMIT = 1.3  # a rated figure this far below the array's is a controller's limit
 GC_SHARE = 0.85  # of the rate of writes that reads and erases of GC leave
@@ -58,6 +68,8 @@ class Drive:
     die_mb_s: float  # rate at which a die is written (rule 3)
     channels: int
     zones: dict[str, int] | None  # of a drive with zones (rule 8)
+    slc: dict[str, float] | None  # of a drive with an SLC cache (rule 9)
+    hmb_mib: float | None  # of a drive without DRAM (rule 10)
 
     @property
     def raw(self) -> float:
@@ -86,6 +98,22 @@ class Drive:
         planes = self.dies * int(self.nand["planes"])
         real = self.raw / planes / (int(self.nand["block_pages"]) * page)
         return round(min(real, MOST_BYTES / (planes * self.pages * page)))
+
+    @property
+    def scale(self) -> float:
+        """Of the drive as it is played, to the real one."""
+        return self.blocks * self.pages * self.row / self.raw
+
+    @property
+    def bits(self) -> int:
+        """Of a cell."""
+        return TYPES[self.nand["cell"]]
+
+    @property
+    def static_blocks(self) -> int:
+        """Of a plane, in SLC mode always."""
+        static = (self.slc or {}).get("static_gb", 0.0)
+        return round(self.blocks * static * 1e9 * self.bits / self.raw)
 
     @property
     def word_line(self) -> int:
@@ -124,10 +152,27 @@ def _generations(path: Path, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _die_mb_s(table: dict[str, Any], nand: dict[str, Any]) -> float:
-    """The rated rate of writes by die, where it is near that of the NAND."""
+    """The rated rate of writes by die, where it is near that of the NAND; with
+    an SLC cache, the one beyond it."""
     own = float(nand["die_mb_s"])
-    rated = float(table["rated"].get("write_mb_s", 0)) / table["dies"]
+    rated = float(table["slc"].get("after_mb_s", 0) if "slc" in table else
+                  table["rated"].get("write_mb_s", 0)) / table["dies"]
     return rated if abs(rated / own - 1) <= NEAR else own
+
+
+def _check_slc(where: str, table: dict[str, Any], nand: dict[str, Any]) -> None:
+    slc = table["slc"]
+    if not isinstance(slc, dict):
+        raise UserError(f"{where}: slc={slc}: must be a table")
+    where = f"{where}: slc"
+    _check(where, slc, {key: float for key in SLC if key in slc}, SLC)
+    if "static_gb" in slc and slc.get("gb", 0.0) <= slc["static_gb"]:
+        raise UserError(f"{where}: gb={slc.get('gb', 'unknown')}: must be above"
+                        f" static_gb={slc['static_gb']}")
+    most = table["dies"] * nand["die_gbit"] * 2**30 / 8e9 / TYPES[nand["cell"]]
+    if slc.get("gb", 0.0) > most:
+        raise UserError(f"{where}: gb={slc['gb']}: the cells hold"
+                        f" {int(most)} GB in SLC mode")
 
 
 def _drive(path: Path, table: dict[str, Any], nand: dict[str, Any],
@@ -158,11 +203,15 @@ def _drive(path: Path, table: dict[str, Any], nand: dict[str, Any],
                         f" {channels}")
     if "zones" in table:
         _check(f"{where}: zones", table["zones"], ZONES)
+    if "slc" in table:
+        _check_slc(where, table, nand[table["nand"]])
+    if "hmb_mib" in table:
+        _check(where, {"hmb_mib": table["hmb_mib"]}, {"hmb_mib": float})
     drive = Drive(table["name"], table["profile"], table["date"],
                   table["capacity"], table["dies"], table["plp"],
                   table["rated"], nand[table["nand"]], table["source"],
                   _die_mb_s(first, nand[table["nand"]]), channels,
-                  table.get("zones"))
+                  table.get("zones"), table.get("slc"), table.get("hmb_mib"))
     row = drive.row * TYPES[drive.nand["cell"]]
     if drive.zones and drive.zones["capacity"] % row:
         raise UserError(f"{where}: zones: capacity={drive.zones['capacity']}:"
@@ -218,6 +267,52 @@ def _array(d: Drive) -> dict[str, str]:
     }
 
 
+def _slc_program(d: Drive) -> float:
+    """us: fast enough for the rated rate of writes."""
+    rated = d.rated.get("write_mb_s", 0.0)
+    return min(SLC_PROGRAM, d.row / rated if rated else SLC_PROGRAM)
+
+
+def _slc_share(d: Drive, slc: dict[str, float]) -> float:
+    """Of the blocks of a plane that are not static: those of the cache."""
+    if "gb" not in slc:
+        return SLC_SHARE
+    dynamic = slc["gb"] - slc.get("static_gb", 0.0)
+    rest = d.raw * (1 - d.static_blocks / d.blocks)
+    return dynamic * 1e9 * d.bits / rest
+
+
+def _slc(d: Drive) -> Options:
+    """Rule 9."""
+    if d.slc is None:
+        return {}
+    nand = {"slc_read": _us(SLC_READ), "slc_program": _us(_slc_program(d))}
+    if d.static_blocks:
+        nand["slc_blocks"] = str(d.static_blocks)
+    folds = "after_mb_s" not in d.slc
+    return {"nand": nand,
+            "ftl": {"slc_dynamic": f"{100 * _slc_share(d, d.slc):.1f}%",
+                    "slc_fold_at": SLC_FOLD_AT if folds else "0%",
+                    "slc_when_full": "fold" if folds else "direct",
+                    "slc_fold_delay": _us(SLC_FOLD_DELAY * d.scale)},
+            "buffer": {"size": SLC_BUFFER}}
+
+
+def _map(d: Drive) -> Options:
+    """Rule 10."""
+    if d.hmb_mib is None:
+        return {}
+    ours, real = MAP_BYTES
+    hmb = d.hmb_mib * 1024 * d.scale * ours / real
+    return {"ftl": {"map": "dftl", "map_cache": MAP_CACHE,
+                    "map_prefetch": MAP_PREFETCH, "hmb": f"{round(hmb)}KiB"}}
+
+
+def _op(d: Drive) -> str:
+    cells = d.raw * (1 - d.static_blocks / d.blocks)
+    return f"{100 * (cells / d.capacity - 1):.1f}%"
+
+
 def _limits(d: Drive) -> dict[str, str]:
     """Rated figures that are not those of the array.  One that nobody gave is
     no limit."""
@@ -228,7 +323,9 @@ def _limits(d: Drive) -> dict[str, str]:
     if "read_iops" in d.rated:
         found["max_iops"] = str(round(d.rated["read_iops"]))
     for name, ours in (("write_mb_s", write_mb_s), ("write_iops", write_iops)):
-        if ours > LIMIT * d.rated.get(name, ours):
+        rated = d.rated.get(name, ours)
+        # Of an SLC cache they are the controller's.
+        if ours > LIMIT * rated or (d.slc is not None and name in d.rated):
             found[f"max_{name}"] = str(round(d.rated[name]))
     return found
 
@@ -247,11 +344,10 @@ def _zones(d: Drive) -> Options:
 
 def options(d: Drive) -> Options:
     """The sections of the drive's profile, by the rules."""
-    ftl = {"unit": "4KiB",
-           "op_percent": f"{100 * (d.raw / d.capacity - 1):.1f}%"}
+    ftl = {"unit": "4KiB", "op_percent": _op(d)}
     if d.zones:
         ftl |= {"alloc": "in-order", "op_percent": "0%"}
-    return {
+    found = {
         "nand": _array(d),
         "superblock": {"width": "die", "row": "die",
                        "row_wait": "10s" if d.plp else "10ms"},
@@ -261,6 +357,10 @@ def options(d: Drive) -> Options:
         "host": {"firmware": "5us", "firmware_write": "2us",
                  "read_ahead": "512KiB", **_limits(d)},
     }
+    for more in (_slc(d), _map(d)):
+        for section, keys in more.items():
+            found[section] |= keys
+    return found
 
 
 def changes(d: Drive, base: Drive) -> list[str]:
