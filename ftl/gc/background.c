@@ -173,10 +173,20 @@ static bool has_time(const Ssd *ssd, uint32_t plane)
     return !media_is_read_only(ssd) && p->free.n > p->gc_low_blocks;
 }
 
+/* First those of the cache, then those without data, which can serve it. */
 uint32_t background_fold_victim(Ssd *ssd, uint32_t plane)
 {
-    return background_folds(ssd, plane) && has_time(ssd, plane)
-               ? plane_at(ssd, plane)->slc_full.head
+    const Plane *p = plane_at(ssd, plane);
+
+    if (!background_folds(ssd, plane) || !has_time(ssd, plane)) {
+        return NONE;
+    }
+    if (p->slc_full.head != NONE) {
+        return p->slc_full.head;
+    }
+    return ssd->l.slc_dynamic_blocks > 0 && !gc_waits_for_unit(ssd, plane) &&
+                   gc_costs_nothing(ssd, p)
+               ? p->bucket[0]
                : NONE;
 }
 

@@ -169,7 +169,6 @@ void gc_power_lost(Ssd *ssd)
 
         *gc_load(ssd, i) = (GcLoad){.active = false};
         g->forced = false;
-        g->folding = false;
         g->background = false;
         g->yielded = false;
         g->reclaim = false;

@@ -96,7 +96,6 @@ enum {
 
 static const StateRow plane_rows[] = {
     STATE_VALUE_ROW(GcPlane, forced),
-    STATE_VALUE_ROW(GcPlane, folding),
     STATE_VALUE_ROW(GcPlane, background),
     STATE_VALUE_ROW(GcPlane, yielded),
     STATE_VALUE_ROW(GcPlane, reclaim),

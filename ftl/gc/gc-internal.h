@@ -49,7 +49,6 @@ typedef struct BackgroundStats {
 /* State of GC in a plane; beside it, GcLoad (placement/). */
 typedef struct GcPlane {
     bool forced;     /* a victim is wanted, whatever there is of free blocks */
-    bool folding;    /* blocks in SLC mode are emptied on demand */
     bool background; /* the victim was taken while the host was idle */
     bool yielded;    /* to reads of the host; it will be woken */
     bool reclaim;    /* a FULL block may be due: reclaim_victim() */

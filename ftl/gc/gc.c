@@ -343,7 +343,8 @@ static bool paused(const Ssd *ssd, uint32_t plane)
     const GcPlane *g = &ssd->gc->plane[plane];
 
     return g->background && !ssd->gc->background.idle && !hold_prepares(ssd) &&
-           !ssd->gc->background.folds && !g->folding &&
+           !ssd->gc->background.folds &&
+           !slc_wants_fold(ssd, plane_at(ssd, plane)) &&
            !plane_load(ssd, plane)->active && !superblocks_are_on(ssd);
 }
 
@@ -368,9 +369,6 @@ static void step(Ssd *ssd, uint32_t plane)
     if (p->free.n <= p->gc_low_blocks || p->n_retiring > 0 ||
         meta_is_short(ssd, plane)) {
         load->active = true;
-    }
-    if (ssd->geo->has_slc && slc_wants_fold(ssd, p)) {
-        g->folding = true;
     }
     while (more && !yields(ssd, plane)) {
         more =

@@ -124,8 +124,7 @@ static bool fold_wants(const Ssd *ssd, uint32_t plane)
 {
     const Plane *p = plane_at(ssd, plane);
 
-    return ssd->geo->has_slc &&
-           (ssd->gc->plane[plane].folding || slc_wants_fold(ssd, p));
+    return ssd->geo->has_slc && slc_wants_fold(ssd, p);
 }
 
 /* A block in SLC mode to be emptied into others, oldest first: only while
@@ -133,16 +132,10 @@ static bool fold_wants(const Ssd *ssd, uint32_t plane)
 static uint32_t fold_victim(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = plane_at(ssd, plane);
-    GcPlane *g = &ssd->gc->plane[plane];
 
-    if (p->slc_full.head == NONE) {
-        g->folding = false;
-        return NONE;
-    }
-    if (p->free.n <= p->gc_low_blocks) {
-        return NONE;
-    }
-    return g->folding ? p->slc_full.head : NONE;
+    return p->free.n > p->gc_low_blocks && fold_wants(ssd, plane)
+               ? p->slc_full.head
+               : NONE;
 }
 
 /* ---- all of them --------------------------------------------------------- */

@@ -240,6 +240,53 @@ static void test_rate(void)
     ref_free(r);
 }
 
+/* The host waits for folding while a drive without room is written: a word
+ * line takes three SLC programs, and those that are folded are half as many
+ * again, as three blocks of the cache give two to the host. */
+static void test_fold_pressure(void)
+{
+    Ref *r = drive("ftl.op_percent=7%;ftl.slc_dynamic=93%;ftl.slc_fold_at=10%;"
+                   "ftl.slc_when_full=fold;");
+    uint64_t cache = cache_units(0, .93, 1);
+    const uint64_t lines = 3000;
+    double expect =
+        (double)lines / DIES * (3 * 100e3 + 1.5 * (3 * 20e3 + 900e3));
+    uint64_t from = cache + 1000 * UNITS;
+    uint64_t ns;
+
+    fill(r, 0, from);
+    ns = fill(r, from, from + lines * 3 * UNITS);
+    g_test_message("folding without room %.3f ms, expected %.3f",
+                   (double)ns / 1e6, expect / 1e6);
+    g_assert_cmpfloat(fabs((double)ns - expect), <, expect * .05);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_direct_units, ==, 0);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Folding on demand ends where it began: the share of ftl.slc_fold_at is
+ * left, whatever the host has written. */
+static void test_fold_at(void)
+{
+    Ref *r = drive("ftl.slc_fold_at=25%;");
+    uint64_t cache = cache_units(0, .3, 1);
+    SlcSize s;
+
+    fill(r, 0, cache * 3 / 4 - 40 * UNITS);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_folds_demand, ==, 0);
+    for (int i = 0; i < 4; i++) {
+        fill(r, i * cache, (i + 1) * cache);
+        ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+        ref_pass(r, SEC);
+        s = slc_size(r->ssd);
+        g_test_message("%" PRIu64 " of %" PRIu64 " left", s.left, s.size);
+        g_assert_cmpfloat(fabs((double)s.left / (double)s.size - .25), <, .03);
+    }
+    g_assert_cmpuint(r->ssd->inspect.count.slc_direct_units, ==, 0);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /*
  * ftl.slc_when_full=fold: each unit is programmed in SLC mode, read and
  * programmed again: per word line of three pages three SLC programs, three SLC
@@ -271,10 +318,10 @@ static uint64_t folded(const Ref *r)
 
 /* The cache is whole again after the time that its word lines take; half of it
  * after half of that.  The data is read while another page is programmed. */
-static void test_recovery(void)
+static void recovery(const char *options, uint64_t delay_ms, uint64_t part)
 {
-    Ref *r = drive("ftl.slc_fold_delay=20ms;");
-    uint64_t cache = cache_units(0, .3, 1);
+    Ref *r = drive(options);
+    uint64_t cache = cache_units(0, .3, 1) / part;
     uint64_t blocks = cache / UNITS / WL;
     double all = (double)(cache / UNITS / 3 / DIES) * (900e3 + 3 * 20e3);
     SlcSize s;
@@ -283,7 +330,7 @@ static void test_recovery(void)
     fill(r, 0, cache);
     ref_one(r, SSD_OP_FLUSH, 0, 0, false);
     g_assert_cmpuint(r->ssd->media->plane[0].n_slc, ==, blocks / DIES);
-    ref_pass(r, 19 * MS);
+    ref_pass(r, (delay_ms - 1) * MS);
     g_assert_cmpuint(folded(r), ==, 0);
     ref_pass(r, 1 * MS + (uint64_t)(all / 2));
     g_test_message("half of %.1f ms: %" PRIu64 " of %" PRIu64 " blocks",
@@ -296,6 +343,38 @@ static void test_recovery(void)
     g_assert_cmpuint(s.used, ==, 0);
     g_assert_cmpuint(s.left, ==, s.size);
     g_assert_cmpuint(r->ssd->inspect.count.slc_folded_units, ==, cache);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* A drive of a quarter of the blocks, with all dies and a quarter of the delay:
+ * the same share of its cache is folded in a quarter of the time. */
+static void test_recovery(void)
+{
+    recovery("ftl.slc_fold_delay=20ms;", 20, 1);
+    recovery("ftl.slc_fold_delay=5ms;nand.blocks=50;", 5, 4);
+}
+
+/* Idle time gives back the cache of a drive that was written from end to end
+ * and trimmed: blocks without data become free. */
+static void test_trim(void)
+{
+    Ref *r = drive("ftl.slc_fold_delay=5ms;ftl.op_percent=7%;");
+    SlcSize s;
+
+    r->polling = REF_POLL_EVENTS;
+    fill(r, 0, r->n_units);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_one(r, SSD_OP_TRIM, 0, (uint32_t)(r->n_units * r->unit_blocks), false);
+    ref_pass(r, 4 * MS);
+    g_assert_cmpuint(slc_size(r->ssd).left, <, PAGE * WL * DIES * 3);
+    ref_pass(r, SEC);
+    s = slc_size(r->ssd);
+    g_assert_cmpuint(s.size, ==, cache_units(1, .3, 1) / UNITS * PAGE);
+    /* A block of each plane may wait for others, whose units fill its page. */
+    g_assert_cmpuint(s.used, <=, DIES * WL * PAGE);
+    g_assert_cmpuint(s.left + s.used, ==, s.size);
+    g_assert_true(ssd_check(r->ssd, NULL));
     ref_finish(r);
     ref_free(r);
 }
@@ -562,7 +641,10 @@ int main(int argc, char **argv)
     g_test_add_func("/slc/pressure", test_pressure);
     g_test_add_func("/slc/read", test_read);
     g_test_add_func("/slc/fold-rate", test_fold_rate);
+    g_test_add_func("/slc/fold-pressure", test_fold_pressure);
+    g_test_add_func("/slc/fold-at", test_fold_at);
     g_test_add_func("/slc/recovery", test_recovery);
+    g_test_add_func("/slc/trim", test_trim);
     g_test_add_func("/slc/pause", test_pause);
     g_test_add_func("/slc/wear", test_wear);
     g_test_add_func("/slc/streams", test_streams);

@@ -521,7 +521,7 @@ static void test_slc_wear(void)
     g_assert_cmpuint(fifo[1].least, ==, 0);
     g_assert_cmpuint(width(&fifo[1]), >, 3 * width(&fifo[0]));
     g_assert_cmpuint(width(&dynamic[1]), >, 3 * width(&dynamic[0]));
-    g_assert_cmpuint(width(&level[0]), <=, BOUND + 16);
+    g_assert_cmpuint(width(&level[0]), <=, BOUND);
     g_assert_cmpuint(width(&level[1]), <=, BOUND);
     g_assert_cmpuint(width(&both[0]), <=, BOUND + 16);
     g_assert_cmpuint(width(&both[1]), <=, BOUND + 16);
