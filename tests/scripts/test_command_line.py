@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from started import ENV, vssd
 from vssd import ending, environment, nearest, origin, ui
 from vssd.build import model
 from vssd.cli import completion, man, parsing, sim
@@ -32,13 +33,6 @@ NAMES = [name for name, _, _ in parsing.children(parser())]
 # Another program prints the help of the rest.
 OWN_HELP = [name for name, p, _ in parsing.children(parser()) if p.add_help]
 PYTHON = [sys.executable, "-m", "vssd_lab"]
-ENV = dict(os.environ, PYTHONPATH=f"{PROJECT}/scripts:{PROJECT}/lab")
-
-
-def vssd(*args: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """The command's end."""
-    return subprocess.run([*PYTHON, *args], capture_output=True, text=True,
-                          check=False, env=dict(ENV, **more))
 
 
 def refused(status: int, text: str, *args: str) -> None:
@@ -50,7 +44,8 @@ def refused(status: int, text: str, *args: str) -> None:
 
 def test_version() -> None:
     """That of meson.build, and a commit where git knows it."""
-    done = vssd("--version")
+    done = subprocess.run([*PYTHON, "--version"], capture_output=True, text=True,
+                          check=False, env=ENV)
     assert re.fullmatch(r"vssd (\d+\.\d+\.\d+)( \(commit [0-9a-f]{12}\))?\n",
                         done.stdout)
     text = (PROJECT / "meson.build").read_text()
