@@ -20,6 +20,7 @@ from unittest.mock import Mock
 import pytest
 from schema import faults
 
+from started import vssd
 from vssd.build import venv
 from vssd.campaign import campaign, durable, guests, plan
 from vssd.campaign.guests import Outcome, Parts
@@ -212,10 +213,7 @@ def test_notes_of_all_cuts_fit(tmp_path: Path,
 ])
 def test_refusals(options: list[str], why: str) -> None:
     """One line, before a guest starts."""
-    done = subprocess.run(
-        [str(PROJECT / "vssd"), "powercut", "campaign", "--write", "true",
-         "--check", "true", *options], capture_output=True, text=True,
-        check=False, timeout=60)
+    done = vssd("powercut", "campaign", "--write", "true", "--check", "true", *options)
     assert done.returncode in (1, 2)
     assert why in done.stderr and done.stderr.count("\n") == 1, done.stderr
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import started
 from vssd.build import venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT
@@ -39,6 +40,11 @@ columns = ["iops", "waf", "latency_ns.all.mean", "requests"]
 def vssd(*args: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(PROJECT / "vssd"), *map(str, args)],
                           capture_output=True, text=True, check=False)
+
+
+def compare(*args: object) -> subprocess.CompletedProcess[str]:
+    """./vssd compare, which needs no library."""
+    return started.vssd("compare", *map(str, args))
 
 
 @pytest.fixture()
@@ -204,7 +210,7 @@ def test_compare(tmp_path: Path) -> None:
     """Ratios are B / A; what one has not, or is zero, has none."""
     a = result(tmp_path / "a.json", nand={"reads": 4})
     b = result(tmp_path / "b.json", iops=150.0, gc={"victims": 2})
-    done = vssd("compare", a, b, "--json")
+    done = compare(a, b, "--json")
     assert done.returncode == 0, done.stderr
     got = {r["name"]: r for r in json.loads(done.stdout)["rows"]}
     assert got["iops"] == {"name": "iops", "a": 100.0, "b": 150.0,
@@ -212,7 +218,7 @@ def test_compare(tmp_path: Path) -> None:
     assert got["waf"]["ratio"] is None
     assert got["nand.reads"]["b"] is None
     assert got["gc.victims"]["a"] is None
-    shown = vssd("compare", a, b)
+    shown = compare(a, b)
     assert shown.returncode == 0 and "1.5" in shown.stdout
 
 
@@ -220,7 +226,7 @@ def test_compare_shows_text_as_it_is(tmp_path: Path) -> None:
     """Of other people's files: nothing that a terminal or rich obeys."""
     a = result(tmp_path / "a.json", profile="p\x1b[2J")
     b = result(tmp_path / "b.json", iops=1.0, **{"[/x]\x1b[2J": 1})
-    done = vssd("compare", a, b, "--all")
+    done = compare(a, b, "--all")
     assert done.returncode == 0, done.stderr
     assert "profile: p\\x1b[2J | p" in done.stdout
     assert "[/x]\\x1b[2J" in done.stdout and "\x1b" not in done.stdout
@@ -236,15 +242,15 @@ def test_compare_lists_what_differs(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         (tmp_path / name).write_text(done.stdout)
         names.append(tmp_path / name)
-    got = json.loads(vssd("compare", *names, "--json").stdout)
+    got = json.loads(compare(*names, "--json").stdout)
     assert got["differs"] == [{"name": "options.ftl.gc", "a": None,
                                "b": "fifo"}]
     assert not any(r["name"].startswith(("options.", "host.", "vssd."))
                    for r in got["rows"])
-    shown = vssd("compare", *names).stdout
+    shown = compare(*names).stdout
     assert "options.ftl.gc" in shown and "default" in shown
     assert "vssd.commit" not in shown
-    assert json.loads(vssd("compare", names[0], names[0],
+    assert json.loads(compare(names[0], names[0],
                            "--json").stdout)["differs"] == []
 
 
@@ -272,14 +278,14 @@ def test_compare_of_nothing(tmp_path: Path) -> None:
     for other in ('"waf": 2', '"iops": null', '"iops": "3"', '"profile": "p"'):
         b.write_text(f'{{"schema_version": 1, {other}}}')
         for more in ((), ("--json",)):
-            done = vssd("compare", a, b, *more)
+            done = compare(a, b, *more)
             assert done.returncode == 1 and not done.stdout
             assert "no number in common" in done.stderr
             assert done.stderr.count("\n") == 1
     b.write_text('{"schema_version": 1, "iops": 4}')
     assert "compared: 1 numbers, 0 of them equal" \
-        in vssd("compare", a, b).stdout
-    assert json.loads(vssd("compare", a, b, "--json").stdout)["compared"] == 1
+        in compare(a, b).stdout
+    assert json.loads(compare(a, b, "--json").stdout)["compared"] == 1
 
 
 def test_compare_refuses(tmp_path: Path) -> None:
@@ -294,7 +300,7 @@ def test_compare_refuses(tmp_path: Path) -> None:
         load_drives(str(other))
     with pytest.raises(UserError, match="No such file"):
         load_drives(str(tmp_path / "c.json"))
-    done = vssd("compare", a, result(other, schema_version=2))
+    done = compare(a, result(other, schema_version=2))
     assert done.returncode == 1 and "b.json has 2" in done.stderr
 
 
