@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from long_form import LONG, START, of_part
+from long_form import DEVICE, LONG, START, of_part
 
 from conftest import Env, drive
 from vssd.guest import hardware
@@ -96,6 +96,7 @@ def four_cpus(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         yield guest
 
 
+@of_part(*DEVICE)
 def test_smp_uses_a_queue_per_cpu(four_cpus: Guest) -> None:
     """Linux gets an I/O queue for each of its CPUs."""
     text = four_cpus.run("dmesg | grep 'default/read/poll queues'")
@@ -113,6 +114,7 @@ def test_no_interrupt_is_lost(four_cpus: Guest) -> None:
     assert all(a < b for a, b in zip(first, last, strict=True)), text
 
 
+@of_part(*DEVICE)
 def test_guest_reboot_keeps_the_drive(four_cpus: Guest) -> None:
     """A reset of the machine, without a shutdown of the system."""
     four_cpus.run("echo kept > /root/file; sync")

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from long_form import START, of_part
 
 from conftest import Env, load, vssd
 from vssd import paths, rundir
@@ -58,6 +59,7 @@ def test_readme_lines(env: Env, tmp_path: Path) -> None:
     assert (tmp_path / "disk.qcow2").exists()
 
 
+@of_part(*START)
 def test_a_printed_command_boots(env: Env, tmp_path: Path) -> None:
     """The same guest; what it writes is forgotten."""
     before = env.image.disk.stat().st_mtime_ns

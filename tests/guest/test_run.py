@@ -65,6 +65,7 @@ def test_exec_gives_output_and_status(env: Env, tmp_path: Path) -> None:
     assert found["schema_version"] >= 1
 
 
+@of_part(*START)
 def test_exec_waits_for_the_network_if_told_so(env: Env) -> None:
     """Else it starts before, as above."""
     waits = vssd("run", "--profile", "zero-latency", "--wait-network", "--exec",
@@ -88,6 +89,7 @@ def test_icount_twice_is_the_same(env: Env, tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
+@of_part(*START, "scripts/vssd/cli/console.py")
 def test_piped_console(env: Env) -> None:
     """Lines from a pipe are typed; at their end the guest is powered down."""
     done = subprocess.run(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from long_form import LONG
+from long_form import DEVICE, LONG, of_part
 
 from conftest import Env, load, vssd
 
@@ -26,6 +26,7 @@ def played(trace: Path) -> dict[str, Any]:
     return found
 
 
+@of_part(*DEVICE, "core/", "nand/", "ftl/", "sim/", "scripts/vssd/cli/sim.py")
 @pytest.mark.parametrize("more", [
     [], pytest.param(["--icount"], marks=LONG)], ids=["real-time", "virtual-time"])
 def test_fio_is_played_again(env: Env, tmp_path: Path,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from long_form import LONG
+from long_form import DEVICE, LONG, of_part
 from qemu.qmp import ExecuteError
 from qemu.qmp.legacy import QEMUMonitorProtocol
 
@@ -94,6 +94,7 @@ def test_real_guest(env: Env, tmp_path: Path) -> None:
         assert counts["clients"] == 2 and counts["dma_refused"] == 0
 
 
+@of_part(*DEVICE)
 def test_run_with_a_server(env: Env, tmp_path: Path) -> None:
     """./vssd run --server: a command, statistics, state, stat of the run."""
     stats, state = tmp_path / "stats.json", tmp_path / "drive.state"
