@@ -93,11 +93,12 @@ def test_each_result_is_counted(project: Path) -> None:
         r"scripts: test_named[a::b@c PASSED\n]", "scripts: test_not_expected"]
 
 
-def test_a_pass_is_kept(project: Path) -> None:
+def test_a_pass_is_kept(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a test of a part: until a file changes, or the test is named.  A
     failure is not kept, and an old pass does not count."""
     path = project / "test_one.py"
     path.write_text(OF_PARTS)
+    monkeypatch.setattr(cmd_test.os, "sched_getaffinity", lambda _: {0})
 
     def results(*parts: str) -> tuple[int, int, int]:
         tally = ran([*parts])
