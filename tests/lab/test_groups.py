@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import long_form
 import pytest
 
 from vssd import paths
@@ -123,6 +124,8 @@ def test_files_of_a_part(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     found = testpasses.files_of(["a/", "[e]"], tmp_path)
     assert [str(p.relative_to(tmp_path)) for p in found] == ["a/b/c.py", "a/d", "e"]
+    for patterns in (cmd_test.SOURCES, long_form.START, long_form.DEVICE, long_form.MESON):
+        assert testpasses.files_of(patterns)
     with pytest.raises(ValueError, match="no file is a/x"):
         testpasses.files_of(["a/", "a/x*"], tmp_path)
 

@@ -318,7 +318,7 @@ def _run_pytest(group: str, parts: list[str], tally: Tally, long: bool,
         _make_guests(tally, long)
     if long:
         env["VSSD_LONG"] = "1"
-    if not parts:  # what is named runs
+    if not parts and group != NEW:  # what is named runs
         env["VSSD_PASSES"] = str(testpasses.folder())
     log = log_file(f"test-{group}")
     before = len(tally.failed)
