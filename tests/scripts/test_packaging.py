@@ -32,6 +32,7 @@ from vssd_lab.cli.main import parser
 
 DEBS = pytest.mark.xdist_group("debs")  # tests that share the packages
 DEBIAN = of_part(*START, *MESON, "debian/", "packaging/", "hw-ssd/vfio-user/", "lib/",
+                 "lab/vssd_lab/cli/main.py",
                  *(f"scripts/vssd/cli/{name}.py" for name in (
                      "completion", "main", "man", "parsing", "policy", "sim")))
 LONG = os.environ.get("VSSD_LONG") == "1"
