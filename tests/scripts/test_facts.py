@@ -178,6 +178,9 @@ def test_brothers_of_the_published_figures() -> None:
     pairs = {"Samsung PM9A3 U.2 7.68 TB": "Samsung PM9A3 7.68 TB",
              "Samsung PM9A3 M.2 3.84 TB": "Samsung PM9A3 M.2 3.84 TB"}
     found = {d.name: list(d.sets) for d in validation.read().drives}
+    cached = "Samsung 970 EVO Plus 1 TB"
+    assert found[cached] == facts.changes(DRIVES[cached],
+                                          DRIVES["Sabrent Rocket 4 Plus 2 TB"])
     for published, name in pairs.items():
         assert found[published] == facts.changes(DRIVES[name], base)
 
