@@ -277,20 +277,37 @@ void result_info_json(const char *profile, const SsdInfo *info, GString *out)
 
 /* ---- text ---------------------------------------------------------------- */
 
+/* The quantiles of the table of latencies, in millionths. */
+static const struct {
+    const char *name;
+    uint32_t ppm;
+} quantiles[] = {
+    {"p50", 500000},    {"p99", 990000},     {"p99.9", 999000},
+    {"p99.99", 999900}, {"p99.999", 999990}, {"p99.9999", 999999},
+};
+
+static void latency_head(GString *out)
+{
+    g_string_append_printf(out, "  %-6s %10s %10s", "us", "n", "mean");
+    for (unsigned i = 0; i < G_N_ELEMENTS(quantiles); i++) {
+        g_string_append_printf(out, " %10s", quantiles[i].name);
+    }
+    g_string_append_printf(out, " %10s\n", "max");
+}
+
 static void latency_text(GString *out, const char *name, const Hist *h)
 {
     if (h->n == 0) {
         return;
     }
-    g_string_append_printf(out,
-                           "  %-6s %10" G_GUINT64_FORMAT
-                           " %11.1f %11.1f %11.1f %11.1f %11.1f %11.1f\n",
-                           name, h->n, hist_mean(h) / NS_PER_US,
-                           (double)hist_quantile(h, 500000) / NS_PER_US,
-                           (double)hist_quantile(h, 990000) / NS_PER_US,
-                           (double)hist_quantile(h, 999000) / NS_PER_US,
-                           (double)hist_quantile(h, 999900) / NS_PER_US,
-                           (double)h->max / NS_PER_US);
+    g_string_append_printf(out, "  %-6s %10" G_GUINT64_FORMAT " %10.1f", name,
+                           h->n, hist_mean(h) / NS_PER_US);
+    for (unsigned i = 0; i < G_N_ELEMENTS(quantiles); i++) {
+        g_string_append_printf(out, " %10.1f",
+                               (double)hist_quantile(h, quantiles[i].ppm) /
+                                   NS_PER_US);
+    }
+    g_string_append_printf(out, " %10.1f\n", (double)h->max / NS_PER_US);
 }
 
 static void drive_text(GString *out, const Ssd *ssd)
@@ -510,9 +527,7 @@ void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
         (double)run->wall_ns / NS_PER_S,
         per_second(r->n_requests, run->wall_ns), (double)run->cpu_ns / NS_PER_S,
         per_second(r->n_requests, run->cpu_ns));
-    g_string_append_printf(out, "  %-6s %10s %11s %11s %11s %11s %11s %11s\n",
-                           "us", "n", "mean", "p50", "p99", "p99.9", "p99.99",
-                           "max");
+    latency_head(out);
     latency_text(out, "all", all);
     for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
         latency_text(out, op_names[shown[i]], &r->latency[shown[i]]);

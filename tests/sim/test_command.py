@@ -399,6 +399,19 @@ class Results(unittest.TestCase):
         self.assertIn("1000 requests", done.stdout)
         self.assertIn("write amplification", done.stdout)
 
+    def test_text_has_the_tail(self) -> None:
+        """The same percentiles as in JSON, up to 99.9999 %."""
+        args = ("run", "--profile", TINY, "--workload",
+                "rw=randread iodepth=16 number_ios=20000")
+        lines = [x.split() for x in run(*args).stdout.splitlines()]
+        head = next(x for x in lines if x[0] == "us")
+        found = dict(zip(head, next(x for x in lines if x[0] == "read")))
+        tail = result(*args)["latency_ns"]["read"]
+        for name in ("p50", "p99", "p99.9", "p99.99", "p99.999", "p99.9999",
+                     "max"):
+            self.assertAlmostEqual(float(found[name]) * 1e3,
+                                   tail[name.replace(".", "")], delta=51)
+
     def test_info(self) -> None:
         done = run("info", "--profile", TINY, "--block", 4096)
         info = json.loads(done.stdout, object_pairs_hook=no_repeats)
