@@ -15,7 +15,7 @@
  */
 #include "buffer/buffer-internal.h"
 #include "controller/controller-internal.h"
-#include "gc/gc-internal.h"
+#include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal-internal.h"
 #include "media/media-internal.h"
@@ -161,6 +161,7 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     }
     earlier(&ssd->gc->background.quiet_ps, by_ps);
     earlier(&ssd->gc->background.scan_ps, by_ps);
+    pace_rebase(ssd, by_ps);
     if (ssd->media->faults) {
         faults_rebase(ssd->media->faults, by_ps);
     }

@@ -106,6 +106,16 @@ const char *ssd_slc_when_full_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_gc_pace_name(unsigned i)
+{
+    static const char *const names[] = {
+        [SSD_GC_PACE_LATE] = "late",
+        [SSD_GC_PACE_EVEN] = "even",
+    };
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_free_at_name(unsigned i)
 {
     static const char *const names[] = {"program", "data-in"};
@@ -372,6 +382,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {superblock_width(cfg) > 1, NEED_SUPERBLOCKS, "superblock.width"},
         {cfg->gc_soft_ppm > 0, NEED_BACKGROUND, "ftl.gc_soft"},
         {cfg->t_gc_period_ps > 0, NEED_BACKGROUND, "ftl.gc_period"},
+        {cfg->gc_pace != SSD_GC_PACE_LATE, NEED_GC, "ftl.gc_pace"},
         {cfg->gc_preempt, NEED_BACKGROUND, "ftl.gc_preempt"},
         {cfg->wear == SSD_WEAR_STATIC, NEED_STATIC_WEAR, "ftl.wear"},
         {cfg->refresh_reads > 0, NEED_REFRESH, "ftl.refresh_reads"},

@@ -58,6 +58,11 @@ typedef enum SsdSlcWhenFull {
     SSD_SLC_FOLD,
 } SsdSlcWhenFull;
 
+typedef enum SsdGcPace {
+    SSD_GC_PACE_LATE,
+    SSD_GC_PACE_EVEN,
+} SsdGcPace;
+
 typedef enum SsdFreeAt {
     SSD_FREE_AT_PROGRAM,
     SSD_FREE_AT_DATA_IN,
@@ -220,6 +225,7 @@ const char *ssd_planes_name(unsigned i);
 const char *ssd_slc_when_full_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 const char *ssd_free_at_name(unsigned i);
+const char *ssd_gc_pace_name(unsigned i);
 
 /* Does the mapping scheme keep the map in NAND, in translation pages? */
 bool ssd_map_in_nand(unsigned policy);

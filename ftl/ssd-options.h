@@ -92,6 +92,11 @@
     X(PPM, uint32_t, gc_high_ppm, "ftl.gc_high", 0, 600000, "1.5%", NULL,      \
       "GC of a plane ends at this share of free blocks (always above "         \
       "ftl.gc_low)")                                                           \
+    X(ENUM, uint32_t, gc_pace, "ftl.gc_pace", 0, 0, "late", ssd_gc_pace_name,  \
+      "host writes while GC runs. late: a plane holds them when no more "      \
+      "blocks are free than GC needs; even: also, they start at even "         \
+      "distances, at the rate at which GC frees room, so that ftl.gc_low "     \
+      "stays free")                                                            \
     X(TIME, uint64_t, t_gc_period_ps, "ftl.gc_period", 0, 3600000000000000,    \
       "0ns", NULL,                                                             \
       "at each multiple of this time GC starts in each plane with fewer free " \

@@ -64,6 +64,7 @@ static const char *needs(const SsdConfig *cfg)
         {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=fifo or dynamic"},
         {cfg->gc_soft_ppm > 0, "ftl.gc_soft=0"},
         {cfg->t_gc_period_ps > 0, "ftl.gc_period=0"},
+        {cfg->gc_pace != SSD_GC_PACE_LATE, "ftl.gc_pace=late"},
         {cfg->refresh_reads || cfg->refresh_hours || cfg->refresh_retries ||
              cfg->read_reclaim,
          "no refresh (ftl.refresh_..., ftl.read_reclaim)"},

@@ -415,7 +415,7 @@ uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score, VssdView *v)
         .ages = &t->plane[plane],
         .score = score,
         .view = v,
-        .most_valid = ssd->l.data_units - ssd->l.units_per_program,
+        .most_valid = gc_most_valid(ssd),
         .place = NONE,
     };
 

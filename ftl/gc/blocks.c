@@ -9,6 +9,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc-unit.h"
 #include "gc/gc.h"
+#include "gc/pace.h"
 #include "gc/periodic.h"
 #include "gc/purge.h"
 #include "gc/superblock-means.h"
@@ -186,11 +187,13 @@ void gc_power_lost(Ssd *ssd)
     copy_rows_power_lost(ssd);
     purge_stop(ssd);
     periodic_power_lost(ssd);
+    pace_forget(ssd);
 }
 
 void gc_init(Ssd *ssd)
 {
     init_planes(ssd);
+    pace_forget(ssd);
     ssd->gc->off = ssd->map->policy->own_blocks != NULL;
     ssd->gc->slot_client = &slot_client;
     media_set_client(ssd, &media_client);

@@ -62,6 +62,14 @@ static const StateRow background_rows[] = {
 static const StateStruct background_struct =
     STATE_STRUCT(Background, background_rows);
 
+static const StateRow pace_rows[] = {
+    STATE_VALUE_ROW(GcPace, unit_ps),
+    STATE_VALUE_ROW(GcPace, distance_ps),
+    STATE_NUMBER_ROW(GcPace, n_active),
+};
+
+static const StateStruct pace_struct = STATE_STRUCT(GcPace, pace_rows);
+
 static const StateRow gc_rows[] = {
     STATE_UNSAVED_ROW(Gc, plane),
     STATE_UNSAVED_ROW(Gc, off),
@@ -79,6 +87,7 @@ static const StateRow gc_rows[] = {
     STATE_UNSAVED_ROW(Gc, called), /* these two are false, but during a call */
     STATE_UNSAVED_ROW(Gc, alone),
     STATE_VALUE_OF_ROW(Gc, background, background_struct),
+    STATE_VALUE_OF_ROW(Gc, pace, pace_struct),
     STATE_UNSAVED_ROW(Gc, period_armed), /* derived from the events */
     STATE_TABLE_ROW(Gc, history, N_BLOCKS),
     STATE_VALUE_ROW(Gc, background_stats),
@@ -108,6 +117,9 @@ static const StateRow plane_rows[] = {
     STATE_COUNT_ROW(GcPlane, held, PLANE_BLOCKS),
     STATE_VALUE_ROW(GcPlane, redo),
     STATE_VALUE_ROW(GcPlane, rate),
+    STATE_VALUE_ROW(GcPlane, pace_from_ps),
+    STATE_VALUE_ROW(GcPlane, pace_busy_ps),
+    STATE_VALUE_ROW(GcPlane, pace_earned),
     STATE_NUMBER_ROW(GcPlane, most_erased),
     STATE_NUMBER_ROW(GcPlane, least_erased),
     STATE_NUMBER_ROW(GcPlane, wear_due),
@@ -120,7 +132,7 @@ static const StateStruct gc_struct = STATE_STRUCT(Gc, gc_rows);
 static const StateStruct *rows(unsigned i)
 {
     static const StateStruct *const all[] = {&gc_struct, &plane_struct,
-                                             &background_struct};
+                                             &background_struct, &pace_struct};
 
     return i < G_N_ELEMENTS(all) ? all[i] : NULL;
 }

@@ -62,6 +62,10 @@ typedef struct GcPlane {
     uint32_t held; /* empty victims that wait for others of their superblock */
     JobFifo redo;
     uint64_t rate; /* credit of each page of the victim, for GcLoad.credit */
+    /* Since a victim was read last, for pace.c: */
+    uint64_t pace_from_ps; /* GC is at work; SIM_NEVER: it is not */
+    uint64_t pace_busy_ps; /* it was before that */
+    uint64_t pace_earned;  /* units that the host may write, << 16 */
     uint32_t most_erased;  /* of its blocks */
     uint32_t least_erased; /* none has been erased less often */
     uint32_t
@@ -76,6 +80,13 @@ typedef struct Purge {
     uint32_t total;       /* at the beginning */
     bool failed;          /* an erase has */
 } Purge;
+
+/* The pace of host writes (pace.c). */
+typedef struct GcPace {
+    uint64_t unit_ps;     /* a plane takes so long for a unit, in the mean */
+    uint64_t distance_ps; /* of two units that the host writes */
+    uint32_t n_active;    /* planes with GcLoad.active */
+} GcPace;
 
 typedef struct Gc {
     OF_GC GcPlane *plane;
@@ -100,6 +111,7 @@ typedef struct Gc {
     bool called; /* planes of the unit are to look for their next victim */
     bool alone;  /* a victim is being chosen without regard to its superblock */
     Background background;
+    GcPace pace;
     bool period_armed;           /* periodic.c: its event is on its way */
     OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... and
                                     ftl.read_reclaim */

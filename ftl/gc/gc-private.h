@@ -100,10 +100,19 @@ static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
            unit_is_called(ssd, plane);
 }
 
-/* Does collecting the block give back a program's pages at least? */
+/* Valid units of a block that is worth collecting, at most: it gives back a
+ * program's pages; with ftl.gc_pace=even a unit, to keep ftl.gc_low free. */
+static inline uint32_t gc_most_valid(const Ssd *ssd)
+{
+    bool even = ssd->cfg->gc_pace == SSD_GC_PACE_EVEN;
+
+    return ssd->l.data_units - (even ? 1 : ssd->l.units_per_program);
+}
+
+/* Is the block worth collecting? */
 static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 {
-    uint32_t most = ssd->l.data_units - ssd->l.units_per_program;
+    uint32_t most = gc_most_valid(ssd);
 
     invariant(block < ssd->geo->n_blocks);
     return block_valid(ssd, block) <= most &&

@@ -43,6 +43,7 @@
 #include "gc/gc.h"
 #include "gc/gc-unit.h"
 #include "gc/hold.h"
+#include "gc/pace.h"
 #include "gc/reasons.h"
 #include "inspect/inspect.h"
 #include "journal/journal.h"
@@ -269,6 +270,7 @@ static void give_credit(Ssd *ssd, uint32_t plane)
 
     load->credit += p->free.n > plane_reserve(ssd, p) ? 2 * g->rate : g->rate;
     load->credit = MIN(load->credit, most);
+    pace_page(ssd, plane);
 }
 
 /* Read the next page of the victim that holds something; false: none left, or
@@ -306,6 +308,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
         }
     }
     g->victim = NONE;
+    pace_victim(ssd, plane);
     copies_try_erase(ssd, victim);
     return false;
 }
@@ -359,16 +362,16 @@ static void step(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
-    GcLoad *load = gc_load(ssd, plane);
     bool more = !media_cannot_program(ssd);
     bool changed = true; /* since no page could be programmed */
 
+    pace_look(ssd, plane);
     if (hold_keeps(ssd, plane)) {
         return;
     }
     if (p->free.n <= p->gc_low_blocks || p->n_retiring > 0 ||
         meta_is_short(ssd, plane)) {
-        load->active = true;
+        pace_active(ssd, plane, true);
     }
     while (more && !yields(ssd, plane)) {
         more =
@@ -388,6 +391,7 @@ static void step(Ssd *ssd, uint32_t plane)
     while (!media_cannot_program(ssd) && copies_are_last(ssd, plane) &&
            copy_rows_program(ssd, plane)) {
     }
+    pace_look(ssd, plane);
     if (g->victim == NONE && plane_is_short(ssd, p) &&
         !gc_waits_for_unit(ssd, plane)) {
         unit_look_again(ssd, plane); /* nothing else will make room */

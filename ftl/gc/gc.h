@@ -70,6 +70,15 @@ static inline bool cause_is_copy(unsigned cause)
            cause == NAND_CAUSE_REFRESH || cause == NAND_CAUSE_MERGE;
 }
 
+/* ---- pace.c -------------------------------------------------------------- */
+
+/* The time from the start of a host write to that of the next, for each of its
+ * units; 0: no GC runs, or ftl.gc_pace=late. */
+uint64_t pace_ps(const Ssd *ssd);
+
+/* The clock has been set back. */
+void pace_rebase(Ssd *ssd, uint64_t by_ps);
+
 /* ---- background.c ------------------------------------------------------ */
 
 typedef enum BackgroundEvent {

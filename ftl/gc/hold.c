@@ -27,6 +27,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/hold.h"
+#include "gc/pace.h"
 #include "gc/purge.h"
 #include "journal/journal.h"
 #include "media/media.h"
@@ -47,7 +48,7 @@ static void look_everywhere(Ssd *ssd)
 static void let_host_go(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        gc_load(ssd, i)->active = false;
+        pace_active(ssd, i, false);
         plane_update(ssd, i);
     }
 }

@@ -15,6 +15,7 @@
  */
 #include "gc/gc-private.h"
 #include "gc/gc.h"
+#include "gc/pace.h"
 #include "gc/periodic.h"
 #include "media/blocks.h"
 #include "media/media-internal.h"
@@ -47,7 +48,7 @@ void periodic_event(Ssd *ssd)
     ssd->gc->period_armed = false;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         if (is_due(ssd, i)) {
-            gc_load(ssd, i)->active = true;
+            pace_active(ssd, i, true);
             ssd_wake(ssd, WORK_GC, i);
         }
     }

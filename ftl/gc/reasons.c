@@ -12,6 +12,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc-unit.h"
 #include "gc/gc.h"
+#include "gc/pace.h"
 #include "gc/purge.h"
 #include "gc/wear.h"
 #include "journal/journal.h"
@@ -82,12 +83,12 @@ static uint32_t room_victim(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
-    GcLoad *load = gc_load(ssd, plane);
+    const GcLoad *load = gc_load(ssd, plane);
     uint32_t block;
 
     if (p->free.n + p->erases + g->held >= p->gc_high_blocks &&
         !meta_is_short(ssd, plane)) {
-        load->active = false;
+        pace_active(ssd, plane, false);
     }
     if (gc_has_empty(ssd, p)) {
         return gc_waits_for_unit(ssd, plane) ? NONE : p->bucket[0];
@@ -110,7 +111,7 @@ static uint32_t room_victim(Ssd *ssd, uint32_t plane)
         ssd->gc->alone = false;
     }
     block = cheaper_fold(ssd, plane, block);
-    /* Less than a program to gain is worth it only when there is no choice. */
+    /* Less to gain is worth it only when there is no choice. */
     if (block != NONE && !gc_gains(ssd, block) &&
         p->free.n > plane_reserve(ssd, p)) {
         return NONE;

@@ -68,6 +68,7 @@ typedef enum HostPace {
     PACE_ALL,
     PACE_WRITES,
     PACE_WRITE_DATA,
+    PACE_GC,      /* ftl.gc_pace */
     PACE_APPENDS, /* zones.append_time */
     N_PACES,
 } HostPace;

@@ -8,6 +8,7 @@
 #include "buffer/reads.h"
 #include "controller/cmb.h"
 #include "controller/controller.h"
+#include "gc/gc.h"
 #include "host/host-private.h"
 #include "host/host.h"
 #include "ssd-internal.h"
@@ -161,6 +162,9 @@ static uint64_t pace_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
     if (cfg->most_write_mb_s && writes) {
         pace_wait(ssd, PACE_WRITE_DATA, from_ps,
                   n_bytes(ssd, c) * 1000000 / cfg->most_write_mb_s, &ps);
+    }
+    if (writes) {
+        pace_wait(ssd, PACE_GC, from_ps, pace_ps(ssd) * n_units(ssd, c), &ps);
     }
     if (c->req.append) { /* it holds the write pointers meanwhile */
         pace_wait(ssd, PACE_APPENDS, ps, cfg->t_append_ps, &ps);

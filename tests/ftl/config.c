@@ -185,6 +185,8 @@ static void test_ranges(void)
     refuse("ftl.alloc=random-block;streams.max=2", "ftl.alloc=random-block",
            "streams.max=0");
     refuse("ftl.map=fast;ftl.gc_period=1s", "ftl.map=fast", "ftl.gc_period");
+    refuse("ftl.gc_pace=best", "ftl.gc_pace=best", "late, even");
+    refuse("ftl.map=fast;ftl.gc_pace=even", "ftl.map=fast", "ftl.gc_pace");
     refuse("superblock.width=best", "superblock.width=best",
            "plane, die, drive");
     refuse("ftl.map=best", "ftl.map=best", "page, dftl");
@@ -691,6 +693,7 @@ static const Change changes[] = {
     {"ftl.gc_window=4", "ftl.gc=windowed-greedy;"},
     {"ftl.gc_low=8%", ""},
     {"ftl.gc_high=5%", ""},
+    {"ftl.gc_pace=even", ""},
     {"buffer.size=256KiB", ""},
     {"buffer.access=1us", ""},
     {"buffer.policy=none", ""},

@@ -434,6 +434,10 @@ static void set_random_block(SsdConfig *cfg, uint64_t seed)
             g_assert_true(ok);
         }
     }
+    if (!ssd_map_least_logs(cfg->mapper) && !cfg->zoned &&
+        prng_below(&r, 4) == 0) {
+        cfg->gc_pace = SSD_GC_PACE_EVEN;
+    }
 }
 
 /* Units of a superblock over all planes that are not parity. */
@@ -614,7 +618,8 @@ static void set_zones(SsdConfig *cfg, const Draws *d)
         "fdp.ruhs=0;fdp.groups=1;fdp.ru_size=0;fdp.isolation=;ftl.hot_cold=off;"
         "nand.slc_blocks=0;ftl.slc_dynamic=0;ftl.slc_when_full=direct;"
         "ftl.slc_fold_delay=0;ftl.slc_streams=all;ftl.gc_soft=0;"
-        "ftl.gc_period=0;ftl.refresh_reads=0;ftl.refresh_hours=0;"
+        "ftl.gc_period=0;ftl.gc_pace=late;ftl.refresh_reads=0;ftl.refresh_"
+        "hours=0;"
         "ftl.refresh_retries=0;ftl.read_reclaim=0;ftl.op_percent=0",
         NULL);
     g_assert_true(ok);
