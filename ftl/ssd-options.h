@@ -365,7 +365,9 @@
       "reads and writes that the controller starts in a second, at most, at "  \
       "even distances; 0: no limit")                                           \
     X(U32, uint32_t, most_write_iops, "host.max_write_iops", 0, 100000000,     \
-      "0", NULL, "of these, writes; 0: no limit of their own")                 \
+      "0", NULL,                                                               \
+      "of these, writes that leave the buffer for the array: as many as it "   \
+      "holds start at once; 0: no limit of their own")                         \
     X(U32, uint32_t, most_write_mb_s, "host.max_write_mb_s", 0, 1000000, "0",  \
       NULL,                                                                    \
       "data of writes that the controller takes, 10^6 bytes per second; 0: "   \

@@ -131,14 +131,35 @@ static uint64_t gate_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
 }
 
 /* The command takes this long of a limit, from when the limit is free on. */
-static void pace_wait(Ssd *ssd, HostPace pace, uint64_t from_ps, uint64_t ps,
-                      uint64_t *start_ps)
+static uint64_t pace_take(Ssd *ssd, HostPace pace, uint64_t from_ps,
+                          uint64_t ps)
 {
     uint64_t *next = &ssd->host->pace_ps[pace];
     uint64_t own_ps = MAX(*next, from_ps);
 
     *next = own_ps + ps;
-    *start_ps = MAX(*start_ps, own_ps);
+    return own_ps;
+}
+
+static void pace_wait(Ssd *ssd, HostPace pace, uint64_t from_ps, uint64_t ps,
+                      uint64_t *start_ps)
+{
+    uint64_t turn_ps = pace_take(ssd, pace, from_ps, ps);
+
+    *start_ps = MAX(*start_ps, turn_ps);
+}
+
+/* The limit of writes acts behind the buffer: as many writes as it holds do not
+ * wait for their turn. */
+static void write_wait(Ssd *ssd, const Cmd *c, uint64_t from_ps,
+                       uint64_t *start_ps)
+{
+    uint64_t ps = PS_PER_NS * NS_PER_S / ssd->cfg->most_write_iops;
+    uint64_t held = MAX(ssd->l.n_slots / n_units(ssd, c), 1);
+    uint64_t turn_ps = pace_take(ssd, PACE_WRITES, from_ps, ps);
+
+    turn_ps -= MIN((held - 1) * ps, turn_ps);
+    *start_ps = MAX(*start_ps, turn_ps);
 }
 
 /* When the limits of the controller let the command start.  Each limit has a
@@ -157,7 +178,7 @@ static uint64_t pace_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
         pace_wait(ssd, PACE_ALL, from_ps, s / cfg->most_iops, &ps);
     }
     if (cfg->most_write_iops && writes) {
-        pace_wait(ssd, PACE_WRITES, from_ps, s / cfg->most_write_iops, &ps);
+        write_wait(ssd, c, from_ps, &ps);
     }
     if (cfg->most_write_mb_s && writes) {
         pace_wait(ssd, PACE_WRITE_DATA, from_ps,
