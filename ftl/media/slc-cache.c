@@ -4,10 +4,12 @@
  *
  * The static part are the blocks of nand.slc_blocks, which are always in SLC
  * mode.  The dynamic part are other free blocks that the host opens in SLC
- * mode: up to ftl.slc_dynamic of a plane, and up to ftl.slc_share of the blocks
- * that hold nothing in the native mode, so the cache becomes smaller as the
- * drive fills.  The limit is for new blocks: those that the cache has above it
- * stay until GC needs their room, or they are folded for another reason.
+ * mode: up to ftl.slc_dynamic of a plane, up to ftl.slc_share of the blocks
+ * that hold nothing in the native mode, and none of a drive whose capacity is
+ * all there in the native mode: then the blocks above it are GC's.  So the
+ * cache becomes smaller as the drive fills.  The limit is for new blocks: those
+ * that the cache has above it stay until GC needs their room, or they are
+ * folded for another reason.
  *
  * Room: a dynamic block is taken only while more blocks are free than GC frees
  * (ftl.gc_high), so GC's guarantees (block.c) hold: emptying a dynamic block
@@ -23,13 +25,30 @@
 #include "media/media.h"
 #include "media/row.h"
 
+/* Blocks of the plane, times the share of its part of the user capacity that
+ * has no data in the native mode.  All that is in the cache is taken to be
+ * valid. */
+static uint64_t slc_by_capacity(const Ssd *ssd, const Plane *p)
+{
+    uint64_t part = ssd->l.user_units / ssd->l.n_planes;
+    uint64_t cached =
+        (uint64_t)p->n_slc * ssd->geo->slc_pages * ssd->l.units_per_page;
+    uint64_t native = p->valid - MIN(p->valid, p->meta_valid + cached);
+
+    return (part - MIN(part, native)) * ssd->geo->blocks_per_plane / part;
+}
+
 uint32_t slc_limit(const Ssd *ssd, const Plane *p)
 {
     uint64_t room = p->free.n + p->n_slc;
 
+    if (ssd->l.slc_dynamic_blocks == 0) {
+        return 0;
+    }
     room -= MIN(room, p->gc_high_blocks);
-    return (uint32_t)MIN(ssd->l.slc_dynamic_blocks,
-                         room * ssd->cfg->slc_share_ppm / 1000000);
+    room = room * ssd->cfg->slc_share_ppm / 1000000;
+    room = MIN(room, ssd->l.slc_dynamic_blocks);
+    return (uint32_t)MIN(room, slc_by_capacity(ssd, p));
 }
 
 /* Dynamic blocks that the plane can still open. */
@@ -75,6 +94,16 @@ static bool row_opens_slc(const Ssd *ssd, uint32_t plane, uint32_t stream)
     return mode >= 0;
 }
 
+/* Where the host waits for folding, the plane accepted a page while a block was
+ * left; folding may have lowered the limit since then. */
+static bool has_left(const Ssd *ssd, const Plane *p)
+{
+    uint32_t accepted = ssd->cfg->slc_when_full == SSD_SLC_FOLD;
+
+    return p->slc_free.n > 0 ||
+           dynamic_left(ssd, p, slc_limit(ssd, p) + accepted) > 0;
+}
+
 bool slc_opens(const Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     const Plane *p = &ssd->media->plane[plane];
@@ -83,8 +112,8 @@ bool slc_opens(const Ssd *ssd, uint32_t plane, uint32_t stream)
     if (!slc_has_stream(ssd, stream) || ssd->media->parity.instant) {
         return false;
     }
-    return slc_left(ssd, p) > 0 && (row_opens_slc(ssd, plane, stream) ||
-                                    p->free.n <= plane_reserve(ssd, p));
+    return has_left(ssd, p) && (row_opens_slc(ssd, plane, stream) ||
+                                p->free.n <= plane_reserve(ssd, p));
 }
 
 /* ---- folding ------------------------------------------------------------- */

@@ -56,17 +56,21 @@ static uint64_t fill(Ref *r, uint64_t from, uint64_t to)
 }
 
 /* Blocks of each plane that the dynamic part may have beside so many in the
- * native mode: the definition, in floating point.  GC_HIGH stay free. */
-static uint32_t limit(double native, double dynamic, double share)
+ * native mode, which are `mapped` of the capacity: the definition, in floating
+ * point.  GC_HIGH stay free. */
+static uint32_t limit(double native, double mapped, double dynamic,
+                      double share)
 {
-    return (uint32_t)fmin(floor(dynamic * BLOCKS),
-                          floor((BLOCKS - native - GC_HIGH) * share));
+    return (uint32_t)fmin(fmin(floor(dynamic * BLOCKS),
+                               floor((BLOCKS - native - GC_HIGH) * share)),
+                          floor(BLOCKS * (1 - mapped) + 1e-9));
 }
 
 /* Units that the cache takes then. */
-static uint64_t cache_units(double native, double dynamic, double share)
+static uint64_t cache_units(double native, double mapped, double dynamic,
+                            double share)
 {
-    return (uint64_t)limit(native, dynamic, share) * DIES * WL * UNITS;
+    return (uint64_t)limit(native, mapped, dynamic, share) * DIES * WL * UNITS;
 }
 
 /* Fast for the cache's size, smaller on a fuller drive, then direct. */
@@ -103,7 +107,8 @@ static void test_size(void)
                                         UNITS * r->unit_blocks),
                             ==, 0);
         }
-        expect = cache_units(native, rows[i].dynamic, rows[i].share);
+        expect = cache_units(native, (double)from / (double)r->n_units,
+                             rows[i].dynamic, rows[i].share);
         g_assert_cmpuint(expect, >, 0);
         g_assert_cmpuint(slc_size(r->ssd).size, ==, expect / UNITS * PAGE);
         g_assert_cmpuint(slc_size(r->ssd).left, ==, expect / UNITS * PAGE);
@@ -149,7 +154,7 @@ static uint64_t first_cached(const Ref *r, uint64_t to)
 static void test_shrinks(void)
 {
     Ref *r = drive("ftl.op_percent=7%;");
-    uint64_t cache = cache_units(0, .3, 1);
+    uint64_t cache = cache_units(0, 0, .3, 1);
     double blocks = (double)r->n_units / DIES / (WL * 3 * UNITS);
     uint64_t direct = cache + (uint64_t)(BLOCKS - GC_HIGH - .3 * BLOCKS) *
                                   DIES * WL * 3 * UNITS;
@@ -179,7 +184,7 @@ static void test_shrinks(void)
 static void test_pressure(void)
 {
     Ref *r = drive("ftl.op_percent=7%;ftl.slc_dynamic=93%;");
-    uint64_t cache = cache_units(0, .93, 1);
+    uint64_t cache = cache_units(0, 0, .93, 1);
     const uint64_t lines = 3000;
     double expect = (double)lines / DIES * (900e3 + (3 * 20e3 + 900e3) / 2);
     uint64_t from = cache + 4 * DIES * WL * 3 * UNITS * GC_HIGH;
@@ -222,7 +227,7 @@ static void test_read(void)
 static void test_rate(void)
 {
     Ref *r = drive("");
-    uint64_t cache = cache_units(0, .3, 1);
+    uint64_t cache = cache_units(0, 0, .3, 1);
     uint64_t ns = fill(r, 0, cache);
     double expect = (double)(cache / UNITS / DIES) * 100e3;
 
@@ -247,7 +252,7 @@ static void test_fold_pressure(void)
 {
     Ref *r = drive("ftl.op_percent=7%;ftl.slc_dynamic=93%;ftl.slc_fold_at=10%;"
                    "ftl.slc_when_full=fold;");
-    uint64_t cache = cache_units(0, .93, 1);
+    uint64_t cache = cache_units(0, 0, .93, 1);
     const uint64_t lines = 3000;
     double expect =
         (double)lines / DIES * (3 * 100e3 + 1.5 * (3 * 20e3 + 900e3));
@@ -269,7 +274,7 @@ static void test_fold_pressure(void)
 static void test_fold_at(void)
 {
     Ref *r = drive("ftl.slc_fold_at=25%;");
-    uint64_t cache = cache_units(0, .3, 1);
+    uint64_t cache = cache_units(0, 0, .3, 1);
     SlcSize s;
 
     fill(r, 0, cache * 3 / 4 - 40 * UNITS);
@@ -297,7 +302,7 @@ static void test_fold_rate(void)
     Ref *r = drive("ftl.slc_fold_at=30%;ftl.slc_when_full=fold;");
     const uint64_t lines = 1500;
     double expect = (double)lines / DIES * (3 * 100e3 + 3 * 20e3 + 900e3);
-    uint64_t cache = cache_units(0, .3, 1);
+    uint64_t cache = cache_units(0, 0, .3, 1);
     uint64_t ns;
 
     fill(r, 0, 2 * cache);
@@ -321,7 +326,7 @@ static uint64_t folded(const Ref *r)
 static void recovery(const char *options, uint64_t delay_ms, uint64_t part)
 {
     Ref *r = drive(options);
-    uint64_t cache = cache_units(0, .3, 1) / part;
+    uint64_t cache = cache_units(0, 0, .3, 1) / part;
     uint64_t blocks = cache / UNITS / WL;
     double all = (double)(cache / UNITS / 3 / DIES) * (900e3 + 3 * 20e3);
     SlcSize s;
@@ -370,7 +375,7 @@ static void test_trim(void)
     g_assert_cmpuint(slc_size(r->ssd).left, <, PAGE * WL * DIES * 3);
     ref_pass(r, SEC);
     s = slc_size(r->ssd);
-    g_assert_cmpuint(s.size, ==, cache_units(1, .3, 1) / UNITS * PAGE);
+    g_assert_cmpuint(s.size, ==, cache_units(1, 0, .3, 1) / UNITS * PAGE);
     /* A block of each plane may wait for others, whose units fill its page. */
     g_assert_cmpuint(s.used, <=, DIES * WL * PAGE);
     g_assert_cmpuint(s.left + s.used, ==, s.size);
@@ -384,7 +389,7 @@ static void test_trim(void)
 static void test_pause(void)
 {
     Ref *r = drive("ftl.slc_fold_delay=5ms;");
-    uint64_t cache = cache_units(0, .3, 1);
+    uint64_t cache = cache_units(0, 0, .3, 1);
     uint64_t done;
 
     r->polling = REF_POLL_EVENTS;
@@ -553,7 +558,7 @@ static void stream_fold(const char *options)
                     "ftl.slc_when_full=fold;ftl.op_percent=40%;",
                     options, NULL);
     Ref *r = drive(all);
-    uint64_t cache = cache_units(0, .3, 1);
+    uint64_t cache = cache_units(0, 0, .3, 1);
     uint64_t half = 2 * cache + cache % UNITS;
 
     fill(r, 0, half);
