@@ -174,7 +174,7 @@ typedef struct Clean {
     "nand.blocks=48;ftl.op_percent=60%;nand.read=5us;nand.program=20us;"       \
     "nand.erase=50us;ftl.gc_soft=10%;ftl.idle=2us;ftl.gc_preempt=on;"          \
     "ftl.wear=static;ftl.wear_spread=1;media.errors=on;media.base=1e-4;"       \
-    "media.preload_hours=5;ftl.refresh_hours=1;ftl.scan_interval=1ms;"
+    "media.preload_hours=5;ftl.refresh_hours=1;ftl.scan_interval=10ms;"
 #define ONE_SHOT                                                               \
     "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4"
 #define SLC_CACHE                                                              \
