@@ -49,7 +49,7 @@ ELSEWHERE = {
     "./vssd validate": HOURS, "./vssd fit": HOURS, "./vssd model": HOURS,
     "./vssd fleet": HOURS, "./vssd sweep": HOURS,
     "./vssd profile --facts": INPUT,
-    "./vssd sim run --profile datacentre-tlc --fill random": HOURS,
+    "./vssd sim run --profile p4500 --fill random": HOURS,
     "./vssd sim run --profile pm9a3 --drives 5": HOURS,
     "./vssd powercut campaign": "takes minutes; test_campaign.py has it",
     "PYTHONPATH=scripts:lab python -m vssd_lab.figures.fit_inputs": INPUT,

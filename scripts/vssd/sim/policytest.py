@@ -17,7 +17,7 @@ from ..paths import find_profile
 
 KEYS = {"gc": "ftl.gc", "alloc": "ftl.alloc", "buffer": "buffer.policy",
         "placement": "ftl.placement", "map": "ftl.map"}
-PROFILES = ("tiny", "tlc-generic", "qlc", "datacentre-tlc")
+PROFILES = ("tiny", "tlc-generic", "qlc", "pm9a3")
 ROOM = ("--set", "ftl.op_percent=100%", "--set", "nand.blocks=64",
         "--set", "ftl.map_cache=4KiB")
 LOAD = "rw=randrw rwmixread=40 bs=4k iodepth=16 random_distribution=zipf:1.1"
