@@ -4,13 +4,14 @@
  *
  * While GC runs in a plane, host writes start at even distances: for each unit
  *
- *     t / n x L / 2F,    L / 2F from 1/2 to 2
+ *     t / n x a / n x L / 2F,    L / 2F from 1/2 to 2
  *
  * with t the time that GC of a plane is at work for a unit that it gains, n the
- * number of planes, F the free blocks of all planes, L the sum of ftl.gc_low
- * over them.  At F = L / 2 the host takes what GC gains; with more free blocks
- * it is faster, with fewer slower.  So a host that writes as fast as it can
- * leaves half of ftl.gc_low free: below ftl.gc_low each plane has work.
+ * number of planes, a those at GC, F the free blocks of all planes, L the sum
+ * of ftl.gc_low over them.  Planes that are not at GC need no gain.  At F = L /
+ * 2 the host takes what GC gains; with more free blocks it is faster, with
+ * fewer slower.  So a host that writes as fast as it can leaves half of
+ * ftl.gc_low free: below ftl.gc_low each plane has work.
  *
  * t is a mean over as many units as the planes have in a block of each: a
  * victim that gained e units in a time w changes it by (w - e x t) / those
@@ -132,5 +133,5 @@ void pace_victim(Ssd *ssd, uint32_t plane)
 
 uint64_t pace_ps(const Ssd *ssd)
 {
-    return ssd->gc->pace.n_active > 0 ? ssd->gc->pace.distance_ps : 0;
+    return ssd->gc->pace.distance_ps * ssd->gc->pace.n_active / ssd->l.n_planes;
 }

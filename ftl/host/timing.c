@@ -184,7 +184,7 @@ static uint64_t pace_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
         pace_wait(ssd, PACE_WRITE_DATA, from_ps,
                   n_bytes(ssd, c) * 1000000 / cfg->most_write_mb_s, &ps);
     }
-    if (writes) {
+    if (writes && pace_ps(ssd) > 0) {
         pace_wait(ssd, PACE_GC, from_ps, pace_ps(ssd) * n_units(ssd, c), &ps);
     }
     if (c->req.append) { /* it holds the write pointers meanwhile */
