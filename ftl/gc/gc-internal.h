@@ -84,7 +84,7 @@ typedef struct Purge {
 /* The pace of host writes (pace.c). */
 typedef struct GcPace {
     uint64_t unit_ps;     /* a plane takes so long for a unit, in the mean */
-    uint64_t distance_ps; /* of host units, if all planes are at GC */
+    uint64_t distance_ps; /* of two units that the host writes */
     uint32_t n_active;    /* planes with GcLoad.active */
 } GcPace;
 

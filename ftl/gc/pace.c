@@ -4,14 +4,16 @@
  *
  * While GC runs in a plane, host writes start at even distances: for each unit
  *
- *     t / n x a / n x L / 2F,    L / 2F from 1/2 to 2
+ *     t / n x L / 2F,    L / 2F from 1/2 to 2
  *
  * with t the time that GC of a plane is at work for a unit that it gains, n the
- * number of planes, a those at GC, F the free blocks of all planes, L the sum
- * of ftl.gc_low over them.  Planes that are not at GC need no gain.  At F = L /
- * 2 the host takes what GC gains; with more free blocks it is faster, with
- * fewer slower.  So a host that writes as fast as it can leaves half of
- * ftl.gc_low free: below ftl.gc_low each plane has work.
+ * number of planes, F the free blocks of all planes, L the sum of ftl.gc_low
+ * over them.  At F = L / 2 the host takes what GC gains; with more free blocks
+ * it is faster, with fewer slower.  So a host that writes as fast as it can
+ * leaves half of ftl.gc_low free: below ftl.gc_low each plane has work.
+ *
+ * With F > L, a host is slower than GC, which runs in a of the planes only. The
+ * others need no gain: the distance is a / n of that.
  *
  * t is a mean over as many units as the planes have in a block of each: a
  * victim that gained e units in a time w changes it by (w - e x t) / those
@@ -98,6 +100,8 @@ void pace_page(Ssd *ssd, uint32_t plane)
 
 static uint64_t distance_ps(const Ssd *ssd)
 {
+    const GcPace *pace = &ssd->gc->pace;
+    uint64_t n = ssd->l.n_planes;
     uint64_t low = 0;
     uint64_t twice = 0; /* free blocks */
 
@@ -105,9 +109,11 @@ static uint64_t distance_ps(const Ssd *ssd)
         low += plane_at(ssd, i)->gc_low_blocks;
         twice += 2 * plane_at(ssd, i)->free.n;
     }
+    if (twice > 2 * low) { /* the others need no gain */
+        n = n * n / MAX(pace->n_active, 1);
+    }
     twice = CLAMP(twice, (low + 1) / 2, 2 * low);
-    return (uint64_t)((unsigned __int128)ssd->gc->pace.unit_ps * low /
-                      (twice * ssd->l.n_planes));
+    return (uint64_t)((unsigned __int128)pace->unit_ps * low / (twice * n));
 }
 
 void pace_victim(Ssd *ssd, uint32_t plane)
@@ -133,5 +139,5 @@ void pace_victim(Ssd *ssd, uint32_t plane)
 
 uint64_t pace_ps(const Ssd *ssd)
 {
-    return ssd->gc->pace.distance_ps * ssd->gc->pace.n_active / ssd->l.n_planes;
+    return ssd->gc->pace.n_active > 0 ? ssd->gc->pace.distance_ps : 0;
 }
