@@ -75,6 +75,8 @@ def test_rules(tmp_path: Path) -> None:
     assert nand["erase"] == "93750ns"  # 6 ms x 12 / 768
     assert nand["program"] == "2621us"  # 96 KiB at 300 / 8 MB/s
     assert found["ftl"]["op_percent"] == "14.5%"
+    assert "gc_pace" not in found["ftl"]  # no PLP
+    assert facts.options(DRIVES[PM9A3])["ftl"]["gc_pace"] == "even"
     assert found["superblock"]["row_wait"] == "10ms"
     host = found["host"]
     assert (host["link_mb_s"], host["max_iops"]) == ("2000", "200000")

@@ -347,6 +347,8 @@ def options(d: Drive) -> Options:
     ftl = {"unit": "4KiB", "op_percent": _op(d)}
     if d.zones:
         ftl |= {"alloc": "in-order", "op_percent": "0%"}
+    elif d.plp:
+        ftl["gc_pace"] = "even"
     found = {
         "nand": _array(d),
         "superblock": {"width": "die", "row": "die",
