@@ -61,6 +61,25 @@ static inline uint64_t bitmap_next(const uint64_t *map, uint64_t from,
     return n;
 }
 
+/* How many bits in [from, end) are set.  O(n / 64). */
+static inline uint64_t bitmap_count(const uint64_t *map, uint64_t from,
+                                    uint64_t end)
+{
+    uint64_t n = 0;
+
+    while (from < end) {
+        uint64_t next = (from / BITMAP_WORD + 1) * BITMAP_WORD;
+        uint64_t bits = map[from / BITMAP_WORD] >> (from % BITMAP_WORD);
+
+        if (next > end) {
+            bits &= (1ULL << (end - from)) - 1;
+        }
+        n += (uint64_t)__builtin_popcountll(bits);
+        from = next;
+    }
+    return n;
+}
+
 /* Those bits that are in [from, end), of the word that holds `from`. */
 static inline uint64_t bitmap_word_mask(uint64_t from, uint64_t end)
 {

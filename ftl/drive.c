@@ -18,6 +18,7 @@ static bool create(Ssd *ssd, GError **error)
     eventq_init(&ssd->events);
     ssd->l2p.entry = numtable_new(units, ssd->l.wide);
     numtable_spread(&ssd->l2p.entry);
+    preloaded_init(ssd);
     ssd->commands.free_cmd = NONE;
     ssd->powered = true;
     return true;
@@ -26,6 +27,7 @@ static bool create(Ssd *ssd, GError **error)
 static void destroy(Ssd *ssd)
 {
     g_free(ssd->commands.cmd);
+    preloaded_destroy(ssd);
     numtable_free(&ssd->l2p.entry);
     eventq_destroy(&ssd->events);
 }
@@ -35,6 +37,8 @@ static void destroy(Ssd *ssd)
 enum {
     N_CMDS,
     N_GROUP_WORDS,
+    N_PERIOD_UNITS,
+    N_BLOCKS,
     N_EVENTS,
     /* bounds only: */
     N_WINDOWS,
@@ -91,6 +95,25 @@ static const StateRow drive_rows[] = {
     STATE_VALUE_ROW(Ssd, l2p.mapped_units),
     STATE_UNSAVED_ROW(Ssd, l2p.group_shift),
     STATE_TABLE_ROW(Ssd, l2p.group_used, N_GROUP_WORDS),
+    STATE_UNSAVED_ROW(Ssd, preloaded.wanted),
+    STATE_VALUE_ROW(Ssd, preloaded.on),
+    STATE_VALUE_ROW(Ssd, preloaded.base),
+    STATE_UNSAVED_ROW(Ssd, preloaded.matched),
+    STATE_UNSAVED_ROW(Ssd, preloaded.n_planes),
+    STATE_UNSAVED_ROW(Ssd, preloaded.n_blocks),
+    STATE_UNSAVED_ROW(Ssd, preloaded.plane_units),
+    STATE_UNSAVED_ROW(Ssd, preloaded.period_units),
+    STATE_UNSAVED_ROW(Ssd, preloaded.block_units),
+    STATE_UNSAVED_ROW(Ssd, preloaded.plane_blocks),
+    STATE_UNSAVED_ROW(Ssd, preloaded.by_period),
+    STATE_UNSAVED_ROW(Ssd, preloaded.by_plane),
+    STATE_UNSAVED_ROW(Ssd, preloaded.by_block),
+    STATE_UNSAVED_ROW(Ssd, preloaded.by_plane_blocks),
+    STATE_TABLE_ROW(Ssd, preloaded.place, N_PERIOD_UNITS),
+    STATE_TABLE_ROW(Ssd, preloaded.nth, N_BLOCKS),
+    STATE_TABLE_ROW(Ssd, preloaded.filled, N_BLOCKS),
+    STATE_UNSAVED_ROW(Ssd, preloaded.unit), /* these two invert others */
+    STATE_UNSAVED_ROW(Ssd, preloaded.block),
     STATE_UNSAVED_ROW(Ssd, work),    /* none, but during an event */
     STATE_UNSAVED_ROW(Ssd, inspect), /* has rows of its own */
 };
@@ -143,10 +166,17 @@ static bool state(Ssd *ssd, State *s)
         return false;
     }
     counts[N_CMDS] = ssd->commands.n_cmds;
+    if (s->loading && !preloaded_loading(ssd)) {
+        return state_fail(s, "it is damaged: its preload");
+    }
     counts[N_GROUP_WORDS] = trim_words(ssd);
+    counts[N_PERIOD_UNITS] = ssd->preloaded.period_units;
+    counts[N_BLOCKS] = ssd->geo->n_blocks;
     counts[N_WINDOWS] = SSD_N_WINDOWS;
     counts[N_WINDOW_ENDS] = SSD_N_WINDOW_ENDS;
     return state_tables(s, &drive_struct, ssd, counts) &&
+           (!s->loading || preloaded_loaded(ssd) ||
+            state_fail(s, "it is damaged: its preload")) &&
            events_state(&ssd->events, s);
 }
 

@@ -111,6 +111,9 @@ typedef struct SsdLayout {
                               over, at most; 0: they fill one after the other.
                               A row is one plane without superblock.row */
     uint32_t deal_units;   /* units of such a row */
+    uint32_t preload_programs; /* of each plane, after which the order of a
+                                  preload begins again (preloaded.h); 0: it is
+                                  not computed */
     bool deal_waits;       /* until there are units for all of them */
     uint64_t slc_handles;  /* streams of a group that use the SLC cache, as
                               bits (ftl.slc_streams) */

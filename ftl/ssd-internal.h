@@ -26,6 +26,7 @@
 #include "commands-internal.h"
 #include "inspect/inspect-internal.h"
 #include "l2p.h"
+#include "preloaded.h"
 #include "settle.h"
 #include "ssd-window.h"
 
@@ -85,6 +86,7 @@ struct Ssd {
 
     Commands commands;
     L2p l2p;
+    Preloaded preloaded;
     Work work;
     Inspect inspect;
 };

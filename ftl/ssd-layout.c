@@ -9,6 +9,7 @@
 #include "latency-config.h"
 #include "numtable.h"
 #include "outside-config.h"
+#include "preloaded.h"
 #include "slc-config.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
@@ -170,6 +171,34 @@ static void layout_deal(const SsdConfig *cfg, SsdLayout *l)
         cfg->plp && cfg->nand.slc_blocks == 0 && cfg->slc_dynamic_ppm == 0;
 }
 
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+    return b == 0 ? a : gcd(b, a % b);
+}
+
+/* A preload goes round the planes, or rows are dealt, so many at a time of all.
+ * With one order for the whole drive, no pages beside the host's, and no tables
+ * by unit but those that preloaded.h computes. */
+static void layout_preload(const SsdConfig *cfg, SsdLayout *l)
+{
+    uint32_t n = 1;
+
+    if (l->n_saved > 0 || l->n_groups > 1 || l->meta_units > 0 ||
+        l->plain_units > 0 || cfg->parity ||
+        ssd_map_least_logs(cfg->mapper) > 0) {
+        return;
+    }
+    if (l->deal_rows > 0) {
+        uint32_t rows = l->n_planes / (l->deal_units / l->units_per_program);
+
+        n = l->deal_rows / gcd(l->deal_rows, rows);
+    }
+    if ((uint64_t)n * l->units_per_program * l->n_planes <= PRELOADED_MOST &&
+        l->units_per_block <= PRELOADED_MOST) {
+        l->preload_programs = n;
+    }
+}
+
 static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                      GError **error)
 {
@@ -296,6 +325,7 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
                    l->data_units;
     layout_streams(cfg, l);
     layout_deal(cfg, l);
+    layout_preload(cfg, l);
     layout_saved(cfg, l);
     blocks -= MIN(blocks, l->saved_blocks);
     if (ssd_map_least_logs(cfg->mapper) > 0) {

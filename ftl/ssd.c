@@ -248,6 +248,14 @@ void ssd_expect_full(Ssd *ssd)
                sizeof(*ssd->media->block));
 }
 
+/* Bytes of the tables by block. */
+static uint64_t blocks_memory(const Ssd *ssd)
+{
+    return (uint64_t)ssd->geo->n_blocks *
+           (sizeof(*ssd->media->block) +
+            (ssd->gc->history ? sizeof(*ssd->gc->history) : 0));
+}
+
 static void init_info(Ssd *ssd)
 {
     const SsdConfig *cfg = ssd->cfg;
@@ -290,13 +298,12 @@ static void init_info(Ssd *ssd)
              ? ssd->l.raw_units * sizeof(*ssd->media->spare_version)
              : 0) +
         saved_memory(ssd) + (ssd->media->spare_stream ? ssd->l.raw_units : 0) +
-        valid_words(ssd) * sizeof(*ssd->media->valid) +
-        (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->media->block) +
-        (ssd->gc->history
-             ? (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->gc->history)
-             : 0) +
+        valid_words(ssd) * sizeof(*ssd->media->valid) + blocks_memory(ssd) +
         (uint64_t)ssd->buffer->n_slot_records * sizeof(*ssd->buffer->slot) +
         ssd->map->policy_bytes;
+    info->preload_bytes = ssd->preloaded.wanted
+                              ? preloaded_bytes(ssd) + blocks_memory(ssd)
+                              : info->memory_bytes;
     invariant(info->nblocks > 0 && info->reclaim_bytes >= info->program_bytes);
 }
 

@@ -84,6 +84,8 @@ typedef struct SsdInfo {
     const char *namespaces; /* host.namespaces; NULL: it is empty */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
     uint64_t memory_bytes; /* host memory that the model's tables may take */
+    uint64_t preload_bytes; /* of that, after ssd_preload() of everything; more
+                               as the drive is written */
     uint64_t longest_recovery_ns; /* ssd_recovery_ns() is below, however full the
                                      drive */
     bool keeps_buffer; /* buffer.plp: a completed WRITE survives a power cut */
@@ -268,8 +270,8 @@ const SsdInfo *ssd_info(const Ssd *ssd);
  */
 int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks);
 
-/* All of the drive will be written: its tables may take their memory in large
- * pages, which is faster.  Changes nothing else. */
+/* All of the drive will be written by commands: its tables may take their
+ * memory in large pages, which is faster.  Changes nothing else. */
 void ssd_expect_full(Ssd *ssd);
 
 /*

@@ -355,7 +355,7 @@ LIB_EXPORT int vssd_preload(VssdDrive *d, uint64_t lba, uint64_t nblocks)
         return lib_fail(d, -EBUSY, "preload: the drive is not new any more");
     }
     if (lba < info->nblocks && nblocks <= info->nblocks - lba &&
-        !setup_memory_suffices(info, nblocks, "preload",
+        !setup_memory_suffices(info, nblocks, info->preload_bytes, "preload",
                                "give fewer blocks, or a smaller drive with "
                                "fewer nand.blocks",
                                &error)) {
@@ -370,9 +370,6 @@ LIB_EXPORT int vssd_preload(VssdDrive *d, uint64_t lba, uint64_t nblocks)
                         "preload: blocks %" PRIu64 " + %" PRIu64
                         ": allowed 1 or more of 0..%" PRIu64,
                         lba, nblocks, info->nblocks - 1);
-    }
-    if (nblocks > info->nblocks / 2) {
-        ssd_expect_full(d->ssd);
     }
     return 0;
 }

@@ -43,11 +43,11 @@ static uint64_t available(void)
 }
 
 bool setup_memory_suffices(const SsdInfo *info, uint64_t nblocks,
-                           const char *what, const char *way_out,
-                           GError **error)
+                           uint64_t bytes, const char *what,
+                           const char *way_out, GError **error)
 {
     double share = (double)nblocks / (double)info->nblocks;
-    double need = share * (double)info->memory_bytes;
+    double need = share * (double)bytes;
     uint64_t free_bytes = need < LEAST ? UINT64_MAX : available();
 
     return need <= (double)free_bytes ||

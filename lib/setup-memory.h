@@ -12,10 +12,12 @@
 /*
  * May so many blocks be filled?  Tables of a drive take memory only where they
  * are touched, and a fill touches them: it would end hours later, without
- * memory.  false: *error names what fills, the memory, and the way out.
+ * memory.  bytes: what they take when all of the drive is filled, memory_bytes
+ * or preload_bytes.  false: *error names what fills, the memory, and the way
+ * out.
  */
 bool setup_memory_suffices(const SsdInfo *info, uint64_t nblocks,
-                           const char *what, const char *way_out,
-                           GError **error);
+                           uint64_t bytes, const char *what,
+                           const char *way_out, GError **error);
 
 #endif

@@ -166,7 +166,7 @@ uint32_t nand_next_page(const Nand *n, uint32_t block)
     return n->block[block].next_page;
 }
 
-void nand_preload_page(Nand *n, NandPpa ppa)
+void nand_preload_pages(Nand *n, NandPpa ppa, uint32_t pages)
 {
     BlockWear *b = &n->block[block_of_page(n, ppa)];
 
@@ -176,7 +176,8 @@ void nand_preload_page(Nand *n, NandPpa ppa)
                          n->cfg.preload_hours);
     }
     invariant(b->in_array == 0);
-    b->next_page++;
+    b->next_page += pages;
+    invariant(b->next_page <= n->geo.pages_per_block);
 }
 
 /* ---- aging --------------------------------------------------------------- */

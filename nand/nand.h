@@ -461,10 +461,15 @@ uint32_t nand_erase_count(const Nand *nand, uint32_t block);
 uint32_t nand_next_page(const Nand *nand, uint32_t block);
 
 /*
- * Without modelled time: the next page of a block holds data, as if programmed
- * long ago.  For a drive that starts from an image.
+ * Without modelled time: the next pages of a block, from ppa on, hold data, as
+ * if programmed long ago.  For a drive that starts from an image.
  */
-void nand_preload_page(Nand *nand, NandPpa ppa);
+void nand_preload_pages(Nand *nand, NandPpa ppa, uint32_t pages);
+
+static inline void nand_preload_page(Nand *nand, NandPpa ppa)
+{
+    nand_preload_pages(nand, ppa, 1);
+}
 
 /*
  * Lose power: every queued or running operation stops where it is and no done

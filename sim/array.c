@@ -49,6 +49,7 @@ Array *array_new(Ssd *const *drive, unsigned n, uint64_t stripe_bytes)
         a->info.nblocks *= n;
         a->info.raw_bytes *= n;
         a->info.memory_bytes *= n;
+        a->info.preload_bytes *= n;
         for (unsigned i = 0; i < n; i++) {
             drive_clock_note(&a->clock, i, drive[i]);
         }
@@ -69,6 +70,8 @@ Array *array_new_raid(Ssd *const *drive, RaidLayout *layout,
     a->info.nblocks = raid_layout_blocks(layout);
     a->info.raw_bytes *= a->n;
     a->info.memory_bytes *= a->n;
+    /* Chunk by chunk, and some chunks are empty: it may be stored. */
+    a->info.preload_bytes = a->info.memory_bytes;
     a->stripe = layout->chunk_blocks;
     a->raid = raid_new(drive, layout, cfg);
     return a;

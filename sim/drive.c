@@ -321,6 +321,7 @@ static bool check_memory(const Drive *d, const DriveUse *use, GError **error)
 {
     bool fills = d->fill == PLAYER_FILL_PRELOAD || d->fill == PLAYER_FILL_SEQ ||
                  d->fill == PLAYER_FILL_RANDOM;
+    const SsdInfo *info = array_info(d->array);
     g_autofree char *what = NULL;
 
     if (use->looks || !(fills || args.precondition)) {
@@ -330,8 +331,11 @@ static bool check_memory(const Drive *d, const DriveUse *use, GError **error)
                ? g_strdup("--precondition")
                : g_strdup_printf("--fill=%s", player_fill_name(d->fill));
     return setup_memory_suffices(
-        array_info(d->array), array_info(d->array)->nblocks, what,
-        "give --fill=none, or a smaller drive with fewer nand.blocks", error);
+        info, info->nblocks,
+        d->fill == PLAYER_FILL_PRELOAD ? info->preload_bytes
+                                       : info->memory_bytes,
+        what, "give --fill=none, or a smaller drive with fewer nand.blocks",
+        error);
 }
 
 static Drive *shared; /* see drive_share(); or NULL */

@@ -1074,8 +1074,7 @@ static bool fill_recorded(Player *p, GError **error)
 
 bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
 {
-    if (fill == PLAYER_FILL_PRELOAD || fill == PLAYER_FILL_SEQ ||
-        fill == PLAYER_FILL_RANDOM) {
+    if (fill == PLAYER_FILL_SEQ || fill == PLAYER_FILL_RANDOM) {
         array_expect_full(p->array);
     }
     switch (fill) {

@@ -534,6 +534,13 @@ static void change_meta_valid(Ssd *ssd, uint32_t plane, uint64_t ppu, int by)
     }
 }
 
+/* From valid to not, or back: the bit changes, whether or not it says what is
+ * different from preloaded data (preloaded.h). */
+static inline void flip_valid(Ssd *ssd, uint64_t ppu)
+{
+    ssd->media->valid[ppu / BITMAP_WORD] ^= 1ULL << ppu % BITMAP_WORD;
+}
+
 void block_set_valid(Ssd *ssd, uint64_t ppu)
 {
     Media *m = ssd->media;
@@ -545,11 +552,32 @@ void block_set_valid(Ssd *ssd, uint64_t ppu)
     if (m->saved) {
         m->saved->changed(ssd, spare_lpn(ssd, ppu));
     }
-    bitmap_set(m->valid, ppu);
+    flip_valid(ssd, ppu);
     m->plane[plane].valid++;
     change_meta_valid(ssd, plane, ppu, 1);
     plain_change(ssd, plane, ppu, 1);
     change_valid(ssd, block, 1);
+}
+
+void block_count_preloaded(Ssd *ssd, uint32_t block, uint32_t n)
+{
+    invariant(block < ssd->geo->n_blocks);
+    ssd->media->plane[block_plane(ssd, block)].valid += n;
+    change_valid(ssd, block, (int)n);
+}
+
+void block_preload(Ssd *ssd, uint32_t plane, uint32_t open, uint32_t programs)
+{
+    Open *o = &ssd->media->plane[plane].open[open];
+    uint32_t pages = programs * ssd->l.pages_per_program;
+
+    invariant(o->block != NONE && !parity_is_on(ssd) && !ssd->media->saved);
+    nand_preload_pages(
+        ssd->nand,
+        (NandPpa){nand_block_page(ssd->geo, o->block) + o->next_page}, pages);
+    o->next_page += pages;
+    invariant(o->next_page < ssd->geo->pages_per_block);
+    block_count_preloaded(ssd, o->block, programs * ssd->l.units_per_program);
 }
 
 void block_set_valid_run(Ssd *ssd, uint64_t ppu, uint32_t n)
@@ -564,7 +592,7 @@ void block_set_valid_run(Ssd *ssd, uint64_t ppu, uint32_t n)
         if (m->saved) {
             m->saved->changed(ssd, spare_lpn(ssd, ppu + i));
         }
-        bitmap_set(m->valid, ppu + i);
+        flip_valid(ssd, ppu + i);
         plain_change(ssd, block_plane(ssd, block), ppu + i, 1);
     }
     m->plane[block_plane(ssd, block)].valid += n;
@@ -578,7 +606,7 @@ void block_clear_valid(Ssd *ssd, uint64_t ppu)
     uint32_t plane = block_plane(ssd, block);
 
     invariant(unit_is_valid(ssd, ppu));
-    bitmap_clear(m->valid, ppu);
+    flip_valid(ssd, ppu);
     invariant(m->plane[plane].valid > 0);
     m->plane[plane].valid--;
     change_meta_valid(ssd, plane, ppu, -1);
@@ -722,7 +750,7 @@ static void forget_plane(Ssd *ssd, Plane *p)
 
 void block_forget_all(Ssd *ssd)
 {
-    invariant(!ssd->powered);
+    invariant(!ssd->powered && !ssd->preloaded.on);
     lazy_clear(ssd->media->valid, bitmap_words(ssd->l.raw_units),
                sizeof(*ssd->media->valid));
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

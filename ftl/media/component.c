@@ -400,6 +400,9 @@ static bool state(Ssd *ssd, State *s)
         !state_values(s, &media_struct, ssd->media)) {
         return false;
     }
+    if (s->loading && ssd->preloaded.on) {
+        spare_computed(ssd);
+    }
     count(ssd, counts);
     if (!state_tables(s, &media_struct, ssd->media, counts) ||
         !planes_state(ssd, s) || !faults_state(ssd, s)) {

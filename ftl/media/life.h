@@ -33,6 +33,16 @@ void stripe_destroy(Ssd *ssd);
 /* Do factory bad blocks leave every plane enough?  *error names the plane. */
 bool bad_enough_left(const Ssd *ssd, GError **error);
 
+/* ---- preload ------------------------------------------------------------ */
+
+/* n units of a block hold preloaded data where preloaded.h computes it: count
+ * them. */
+void block_count_preloaded(Ssd *ssd, uint32_t block, uint32_t n);
+
+/* The open block of the plane goes on by so many programs of preloaded data,
+ * and is not full then. */
+void block_preload(Ssd *ssd, uint32_t plane, uint32_t open, uint32_t programs);
+
 /* ---- power -------------------------------------------------------------- */
 
 /* The power has gone: planes do nothing, and pages on their way are torn.  With

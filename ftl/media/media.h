@@ -41,7 +41,12 @@ static inline bool media_cannot_program(const Ssd *ssd)
 
 static inline bool unit_is_valid(const Ssd *ssd, uint64_t ppu)
 {
-    return bitmap_test(ssd->media->valid, ppu);
+    bool bit = bitmap_test(ssd->media->valid, ppu);
+
+    if (G_UNLIKELY(ssd->preloaded.on)) {
+        return bit != preloaded_has(&ssd->preloaded, ppu);
+    }
+    return bit;
 }
 
 /* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */

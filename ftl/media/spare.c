@@ -38,6 +38,13 @@ void spare_destroy(Ssd *ssd)
     lazy_free(m->spare_seq, ssd->geo->n_pages, sizeof(*m->spare_seq));
 }
 
+void spare_computed(Ssd *ssd)
+{
+    invariant(ssd->preloaded.on);
+    numtable_set_first(&ssd->media->spare_lpn, preloaded_spare,
+                       &ssd->preloaded);
+}
+
 void spare_write_lpns(Ssd *ssd, uint64_t ppu, uint64_t lpn, uint32_t n)
 {
     numtable_count_up(&ssd->media->spare_lpn, ppu, n, lpn + 1);

@@ -20,6 +20,9 @@
 void spare_init(Ssd *ssd);
 void spare_destroy(Ssd *ssd);
 
+/* They have first values from now on (preloaded.h); nothing was written. */
+void spare_computed(Ssd *ssd);
+
 /* Only of a unit that holds something. */
 static inline uint64_t spare_lpn(const Ssd *ssd, uint64_t ppu)
 {

@@ -16,35 +16,53 @@
 #include "journal/journal.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "media/life.h"
 #include "media/media.h"
 #include "media/parity.h"
 #include "media/row.h"
 #include "media/spare.h"
+#include "outside.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+
+/* The tables say where the units are. */
+static void store_run(Ssd *ssd, uint64_t lpn, uint64_t ppu, uint32_t n)
+{
+    numtable_count_up(&ssd->l2p.entry, lpn, n, ppu + 1);
+    spare_write_lpns(ssd, ppu, lpn, n);
+    block_set_valid_run(ssd, ppu, n);
+}
+
+/* The map holds something of these. */
+static void note_used(Ssd *ssd, uint64_t lpn, uint64_t n)
+{
+    unsigned shift = ssd->l2p.group_shift;
+
+    for (uint64_t g = lpn >> shift; g <= (lpn + n - 1) >> shift; g++) {
+        l2p_note_used(&ssd->l2p, g << shift);
+    }
+    ssd->l2p.mapped_units += n;
+}
 
 /* Units of the host become the next physical ones. */
 static void put_run(Ssd *ssd, uint64_t lpn, uint64_t ppu, uint32_t n)
 {
-    unsigned shift = ssd->l2p.group_shift;
-
     for (uint32_t i = 0; ssd->inspect.log && i < n; i++) {
         oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, lpn + i, ssd->now_ps, 0,
                   ppu + i);
     }
-    numtable_count_up(&ssd->l2p.entry, lpn, n, ppu + 1);
-    for (uint64_t g = lpn >> shift; g <= (lpn + n - 1) >> shift; g++) {
-        l2p_note_used(&ssd->l2p, g << shift);
-    }
-    spare_write_lpns(ssd, ppu, lpn, n);
+    note_used(ssd, lpn, n);
     if (ssd->l.n_groups > 1) {
         memset(&ssd->media->spare_stream[ppu],
                (int)(plane_group(ssd, block_plane(ssd, ppu_block(ssd, ppu))) *
                      ssd->l.n_handles),
                n);
     }
-    ssd->l2p.mapped_units += n;
-    block_set_valid_run(ssd, ppu, n);
+    if (ssd->preloaded.on && preloaded_take(&ssd->preloaded, lpn, ppu, n)) {
+        block_count_preloaded(ssd, ppu_block(ssd, ppu), n);
+    } else {
+        store_run(ssd, lpn, ppu, n);
+    }
 }
 
 /* A page for preloaded units, as the host's: its first unit. */
@@ -83,7 +101,9 @@ static uint64_t preload_program(Ssd *ssd, uint64_t lpn)
 
     parity_instant(ssd, true);
     ppu = preload_page(ssd, lpn);
-    spare_blank(ssd, ppu, ssd->l.units_per_program);
+    if (!ssd->preloaded.on) { /* else the block was never written */
+        spare_blank(ssd, ppu, ssd->l.units_per_program);
+    }
     if (parity_is_on(ssd)) {
         ssd_settle(ssd);
     }
@@ -161,6 +181,76 @@ static uint64_t preload_rows(Ssd *ssd, uint64_t lpn, uint64_t last)
     return rows * row_units;
 }
 
+/* Periods that the plane's open block and share have room for, of most; one
+ * program more is left for both. */
+static uint64_t plane_periods(const Ssd *ssd, uint32_t plane, uint64_t most)
+{
+    const Preloaded *p = &ssd->preloaded;
+    const Open *o = &plane_at(ssd, plane)->open[open_index(ssd, OPEN_GC, 0)];
+    uint64_t units = (uint64_t)o->next_page * ssd->l.units_per_page;
+    uint64_t n;
+
+    if (o->block == NONE || units != p->filled[o->block]) {
+        return 0;
+    }
+    n = (p->block_units - units - ssd->l.units_per_program) / p->plane_units;
+    n = MIN(n, most);
+    while (n > 0 && plane_has_share(ssd, plane, (n + 1) * p->plane_units)) {
+        n--;
+    }
+    return n;
+}
+
+/* One from outside may do anything. */
+static bool order_is_ours(const Ssd *ssd)
+{
+    const Outside *alloc = ssd->outside[VSSD_POLICY_ALLOC];
+
+    return !alloc || !alloc->from;
+}
+
+/* Whole periods from lpn on, of which no program changes more than how far the
+ * blocks are filled.  How many units; 0: look at each. */
+static uint64_t preload_periods(Ssd *ssd, uint64_t lpn, uint64_t last)
+{
+    Preloaded *p = &ssd->preloaded;
+    const Media *m = ssd->media;
+    uint32_t open = open_index(ssd, OPEN_GC, 0);
+    uint64_t n;
+
+    if (!preloaded_repeats(p, lpn) || m->preload_left > 0 || ssd->inspect.log ||
+        !order_is_ours(ssd)) {
+        return 0;
+    }
+    n = (last + 1 - lpn) / p->period_units;
+    for (uint32_t i = 0; i < ssd->l.n_planes && n > 0; i++) {
+        n = plane_accepts(ssd, i) ? plane_periods(ssd, i, n) : 0;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes && n > 0; i++) {
+        preloaded_skip(p, plane_at(ssd, i)->open[open].block, (uint32_t)n);
+        block_preload(ssd, i, open, (uint32_t)n * ssd->l.preload_programs);
+    }
+    if (n > 0) {
+        preloaded_skipped(p, (uint32_t)n);
+        note_used(ssd, lpn, n * p->period_units);
+    }
+    return n * p->period_units;
+}
+
+/* The first preload of a large drive: its places are computed.  All of it, but
+ * stored: the tables will be used. */
+static void preload_begin(Ssd *ssd, uint64_t lpn, uint64_t last)
+{
+    Preloaded *p = &ssd->preloaded;
+
+    if (p->wanted && !p->on && ssd->l2p.mapped_units == 0) {
+        preloaded_begin(ssd, lpn);
+        spare_computed(ssd);
+    } else if (!p->on && last - lpn >= ssd->l.user_units / 2) {
+        ssd_expect_full(ssd);
+    }
+}
+
 int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
 {
     const MapPolicy *map = ssd->map->policy;
@@ -175,13 +265,15 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         recording_preload(ssd->inspect.recording, lba, nblocks);
     }
     last = (lba + nblocks - 1) >> ssd->block_shift;
+    preload_begin(ssd, lba >> ssd->block_shift, last);
     for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
-        uint64_t dealt = preload_rows(ssd, lpn, last);
+        uint64_t many = preload_periods(ssd, lpn, last);
         uint64_t ppu;
         uint32_t more;
 
-        if (dealt > 0) {
-            lpn += dealt - 1;
+        many = many > 0 ? many : preload_rows(ssd, lpn, last);
+        if (many > 0) {
+            lpn += many - 1;
             continue;
         }
         if (l2p_get(&ssd->l2p, lpn)) {

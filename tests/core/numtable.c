@@ -31,6 +31,48 @@ static void test_values(void)
     }
 }
 
+static uint64_t triple(const void *of, uint64_t i)
+{
+    return i < 100 ? 0 : 3 * i + *(const uint64_t *)of;
+}
+
+/* Elements that begin as what a function says: read, changed, and back again,
+ * in any form; those that are not written are not touched. */
+static void test_first(void)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        const uint64_t five = 5;
+        NumTable t = numtable_new(N, wide);
+        const uint64_t values[] = {0, t.mask, ~t.mask, ~t.mask | 5, UINT64_MAX};
+        LazyWalk w;
+
+        numtable_set_first(&t, triple, &five);
+        for (size_t k = 0; k < G_N_ELEMENTS(values); k++) {
+            uint64_t i = 1000 + k;
+
+            g_assert_cmpuint(numtable_get(&t, i), ==, 3 * i + 5);
+            numtable_set(&t, i, values[k]);
+            g_assert_cmpuint(numtable_get(&t, i), ==, values[k]);
+        }
+        g_assert_cmpuint(numtable_zeroes(&t, 0, N), ==, 100);
+        numtable_fill(&t, 200, 50, 7);
+        g_assert_cmpuint(numtable_get(&t, 249), ==, 7);
+        numtable_count_up(&t, 200, 50, 605);
+        numtable_count_up(&t, 1000, 5, 3005);
+        for (uint64_t i = 200; i < 250; i++) {
+            g_assert_cmpuint(numtable_get(&t, i), ==, i + 405);
+        }
+        numtable_set(&t, 1001, 3008);
+        g_assert_cmpuint(wide ? (uint64_t)((int64_t *)t.element)[1001]
+                              : (uint64_t)((int32_t *)t.element)[1001],
+                         ==, 0);
+        numtable_walk(&t, &w);
+        g_assert_true(w.fd < 0 || numtable_next(&t, &w, N / 2) == N);
+        lazy_walk_end(&w);
+        numtable_free(&t);
+    }
+}
+
 /* A walk passes over what was never touched, and over nothing else. */
 static void test_walk(void)
 {
@@ -108,6 +150,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/numtable/values", test_values);
+    g_test_add_func("/numtable/first", test_first);
     g_test_add_func("/numtable/walk", test_walk);
     g_test_add_func("/numtable/ranges", test_ranges);
     return g_test_run();

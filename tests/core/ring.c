@@ -71,6 +71,16 @@ static uint64_t slow_next(const bool *bit, uint64_t from, uint64_t n)
     return MIN(from, n);
 }
 
+static uint64_t slow_count(const bool *bit, uint64_t from, uint64_t end)
+{
+    uint64_t n = 0;
+
+    for (; from < end; from++) {
+        n += bit[from];
+    }
+    return n;
+}
+
 static void test_bitmap(void)
 {
     g_autofree uint64_t *map = g_new0(uint64_t, bitmap_words(BITS));
@@ -90,6 +100,8 @@ static void test_bitmap(void)
         }
         g_assert_cmpuint(bitmap_next(map, from, n), ==,
                          from < n ? slow_next(bit, from, n) : n);
+        g_assert_cmpuint(bitmap_count(map, from, n), ==,
+                         slow_count(bit, from, n));
     }
     g_assert_cmpuint(bitmap_words(63), ==, 1);
     g_assert_cmpuint(bitmap_words(64), ==, 2);
