@@ -53,6 +53,22 @@ def test_shipped_profiles() -> None:
         assert shipped.read_text(encoding="utf-8") == facts.text(drive), name
 
 
+def test_scale() -> None:
+    """The head says the real capacity, and how to play all of it."""
+    for name, drive in DRIVES.items():
+        head = facts.text(drive).partition("[nand]")[0].replace("\n#        ", "")
+        assert "# Scale:" in head, name
+        if drive.zones:
+            continue
+        sets = dict(s.split("=") for s in facts.whole(drive))
+        size = int(sets["nand.pages"]) * int(sets["nand.blocks"]) * drive.row
+        assert size == pytest.approx(drive.raw, rel=2e-3), name
+        assert all(f"{key}={value}" in head for key, value in sets.items())
+        assert f"of {drive.capacity / 1e9:.0f} GB" in head
+        assert ("ftl.hmb" in sets) == (drive.hmb_mib is not None)
+        assert ("ftl.slc_fold_delay" in sets) == (drive.slc is not None)
+
+
 def mine(tmp_path: Path, *changes: tuple[str, str]) -> Path:
     """The file, with texts replaced."""
     text = MINE

@@ -90,14 +90,17 @@ class Drive:
                    * 1024)
 
     @property
+    def real_blocks(self) -> float:
+        """Of a plane of the real die, each of block_pages."""
+        return self.raw / self.row / int(self.nand["block_pages"])
+
+    @property
     def blocks(self) -> int:
         """Of a plane: those of the real die, or as many as MOST_BYTES hold."""
         if self.zones:
             return PLAYED_ZONES + SPARE_BLOCKS
-        page = int(self.nand["page_kib"]) * 1024
-        planes = self.dies * int(self.nand["planes"])
-        real = self.raw / planes / (int(self.nand["block_pages"]) * page)
-        return round(min(real, MOST_BYTES / (planes * self.pages * page)))
+        return round(min(self.real_blocks,
+                         MOST_BYTES / (self.row * self.pages)))
 
     @property
     def scale(self) -> float:
@@ -365,6 +368,31 @@ def options(d: Drive) -> Options:
     return found
 
 
+def whole(d: Drive) -> list[str]:
+    """What makes a profile's drive as large as the real one, as KEY=VALUE: all
+    blocks of the die, with all their pages.  Not of a drive with zones."""
+    found = [f"nand.pages={d.nand['block_pages']}",
+             f"nand.blocks={round(d.real_blocks)}",
+             f"nand.erase={_us(d.nand['tbers_us'])}"]
+    if d.static_blocks:
+        real = d.static_blocks * d.real_blocks / d.blocks
+        found.append(f"nand.slc_blocks={round(real)}")
+    if d.slc is not None:
+        found.append(f"ftl.slc_fold_delay={_us(SLC_FOLD_DELAY)}")
+    if d.hmb_mib is not None:
+        ours, real = MAP_BYTES
+        found.append(f"ftl.hmb={round(d.hmb_mib * 1024 * ours / real)}KiB")
+    return found
+
+
+def _scale(d: Drive) -> str:
+    played = d.capacity * d.scale
+    if d.zones:
+        return f"{PLAYED_ZONES} zones are played, with all their pages."
+    return (f"{played / 1e9:.1f} GB of {d.capacity / 1e9:.0f} GB are played;"
+            f" the whole drive: {' '.join(whole(d))}")
+
+
 def changes(d: Drive, base: Drive) -> list[str]:
     """What of a brother's options differs from the profile's, as KEY=VALUE; an
     option that it lacks has its default, 0."""
@@ -386,7 +414,10 @@ def text(d: Drive) -> str:
     lines = [f"# Class:  {kind} NVMe drive: {d.name}",
              *textwrap.wrap(d.source, 76, initial_indent="# Source: ",
                             subsequent_indent="#         "),
-             f"# Date:   {d.date}", "#", *(f"# {line}" for line in head)]
+             f"# Date:   {d.date}",
+             *textwrap.wrap(_scale(d), 76, initial_indent="# Scale:  ",
+                            subsequent_indent="#         "),
+             "#", *(f"# {line}" for line in head)]
     for section, keys in options(d).items():
         lines += [f"[{section}]", *(f"{k} = {v}" for k, v in keys.items()), ""]
     return "\n".join(lines).rstrip() + "\n"
