@@ -114,13 +114,13 @@ typedef struct SsdLayout {
     uint32_t preload_programs; /* of each plane, after which the order of a
                                   preload begins again (preloaded.h); 0: it is
                                   not computed */
-    bool deal_waits;       /* until there are units for all of them */
-    uint64_t slc_handles;  /* streams of a group that use the SLC cache, as
-                              bits (ftl.slc_streams) */
-    bool slc_some;         /* not all of them do */
-    uint32_t n_stream_classes;          /* 1, or one for each stream of a group
-                                       (streams.gc); with fdp.isolation one for all
-                                       handles that are initially isolated */
+    bool deal_waits;           /* until there are units for all of them */
+    uint64_t slc_handles;      /* streams of a group that use the SLC cache, as
+                                  bits (ftl.slc_streams) */
+    bool slc_some;             /* not all of them do */
+    uint32_t n_stream_classes; /* 1, or one for each stream of a group
+                              (streams.gc); with fdp.isolation one for all
+                              handles that are initially isolated */
     uint8_t class_of[SSD_MOST_STREAMS]; /* by stream */
     uint8_t of_class[SSD_MOST_STREAMS]; /* which stream of a group has the class
                                 alone, or SSD_OF_SEVERAL */

@@ -287,7 +287,7 @@ static void test_log(void)
     pair_free(p);
 }
 
-/* ---- states that lie ----------------------------------------------------- */
+/* ---- forged states ------------------------------------------------------- */
 
 /* What the check of a loaded state must find. */
 static void expect_fault(Ssd *ssd, const char *what)
