@@ -325,8 +325,8 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
                    l->data_units;
     layout_streams(cfg, l);
     layout_deal(cfg, l);
-    layout_preload(cfg, l);
     layout_saved(cfg, l);
+    layout_preload(cfg, l);
     blocks -= MIN(blocks, l->saved_blocks);
     if (ssd_map_least_logs(cfg->mapper) > 0) {
         return layout_logs(cfg, l, error);

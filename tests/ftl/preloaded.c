@@ -287,6 +287,19 @@ static void test_log(void)
     pair_free(p);
 }
 
+/* Drives with further tables by unit, or pages beside the host's. */
+static void test_stored(gconstpointer options)
+{
+    Ssd *ssd = drive(options);
+
+    g_assert_cmpuint(ssd->l.preload_programs, ==, 0);
+    g_assert_cmpuint(ssd_info(ssd)->preload_bytes, ==,
+                     ssd_info(ssd)->memory_bytes);
+    g_assert_cmpint(ssd_preload(ssd, 0, ssd_info(ssd)->nblocks), ==, 0);
+    g_assert_false(ssd->preloaded.on);
+    ssd_destroy(ssd);
+}
+
 /* ---- forged states ------------------------------------------------------- */
 
 /* What the check of a loaded state must find. */
@@ -452,6 +465,12 @@ int main(int argc, char **argv)
                          "media.errors=on;media.factory_bad=0.02;"
                          "media.program_fail=0.0001",
                          test_same);
+    g_test_add_data_func("/preloaded/stored/scan",
+                         "ftl.recovery=scan;nand.blocks=64;nand.pages=64",
+                         test_stored);
+    g_test_add_data_func("/preloaded/stored/dftl",
+                         "ftl.map=dftl;nand.blocks=64;nand.pages=64",
+                         test_stored);
     g_test_add_func("/preloaded/parts", test_parts);
     g_test_add_func("/preloaded/log", test_log);
     g_test_add_func("/preloaded/check", test_check);
