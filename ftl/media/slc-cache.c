@@ -98,7 +98,8 @@ static bool row_opens_slc(const Ssd *ssd, uint32_t plane, uint32_t stream)
  * left; folding may have lowered the limit since then. */
 static bool has_left(const Ssd *ssd, const Plane *p)
 {
-    uint32_t accepted = ssd->cfg->slc_when_full == SSD_SLC_FOLD;
+    uint32_t accepted = ssd->cfg->slc_when_full == SSD_SLC_FOLD &&
+                        ssd->l.slc_dynamic_blocks > 0;
 
     return p->slc_free.n > 0 ||
            dynamic_left(ssd, p, slc_limit(ssd, p) + accepted) > 0;
