@@ -817,7 +817,7 @@ static void tear_pages(Ssd *ssd)
             ssd->media->client->torn(ssd, job->ppa);
             parity_page_lost(ssd, job->ppa);
             spare_blank(ssd, job->ppa << ssd->page_units_shift,
-                        ssd->l.units_per_program);
+                        block_program_units(ssd, job->ppa));
             spare_tear(ssd, job->ppa,
                        nand_block_program(ssd->geo, page_block(ssd, job->ppa)));
         }
