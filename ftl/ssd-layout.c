@@ -167,8 +167,8 @@ static void layout_deal(const SsdConfig *cfg, SsdLayout *l)
     }
     l->deal_rows = (uint32_t)MIN(l->group_planes / planes, most);
     l->deal_units = units;
-    l->deal_waits = l->deal_rows > 0 && cfg->plp &&
-                    cfg->nand.slc_blocks == 0 && cfg->slc_dynamic_ppm == 0;
+    l->deal_waits = l->deal_rows > 0 && cfg->plp && cfg->nand.slc_blocks == 0 &&
+                    cfg->slc_dynamic_ppm == 0;
 }
 
 static uint32_t gcd(uint32_t a, uint32_t b)
