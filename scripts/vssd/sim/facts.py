@@ -35,6 +35,7 @@ OPTIONAL = ("guess", "brother", "channels", "zones", "independent_reads", "slc",
 RATED = {"read_mb_s": float}
 MAYBE_RATED = ("write_mb_s", "read_iops", "write_iops")
 ZONES = {"capacity": int, "size": int, "open": int}
+SENSE_US = 12.0  # tR of the middle page of TLC, less that of the others
 SLC = ("gb", "static_gb", "after_mb_s")  # of an SLC cache, if the maker says it
 SLC_SHARE = 0.5  # of the cells that an SLC cache of unknown size may take
 SLC_READ, SLC_PROGRAM = 25.0, 200.0  # us
@@ -247,6 +248,16 @@ def _us(us: float) -> str:
     return f"{round(us)}us" if whole else f"{round(us * 1000)}ns"
 
 
+def _reads(nand: dict[str, Any]) -> dict[str, str]:
+    """tR by type of page, with the generation's as the mean."""
+    tr = nand["tr_us"]
+    if nand["cell"] != "tlc":
+        return {"read": _us(tr)}
+    less = tr - SENSE_US / 3
+    return {"read": _us(less), "read_2": _us(less + SENSE_US),
+            "read_3": _us(less)}
+
+
 def _array(d: Drive) -> dict[str, str]:
     channels = min(d.dies, d.channels)
     n = d.nand
@@ -256,7 +267,7 @@ def _array(d: Drive) -> dict[str, str]:
         "blocks": str(d.blocks), "pages": str(d.pages),
         "page_size": f"{n['page_kib']}KiB", "cell": n["cell"],
         "interface": "nv-ddr3", "bus_mt_s": str(n["bus_mt_s"]),
-        "read": _us(n["tr_us"]),
+        **_reads(n),
         "program": _us(d.word_line / d.die_mb_s),
         "erase": _us(n["tbers_us"] * (1 if d.zones else
                                       d.pages / n["block_pages"])),
