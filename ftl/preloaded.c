@@ -116,12 +116,13 @@ static bool is_there(Preloaded *p, uint32_t plane, uint64_t w, uint32_t block,
                      uint64_t unit)
 {
     uint64_t nth = divide(p->by_block, w);
-    uint32_t *at = &p->block[nth * p->n_planes + plane];
+    uint32_t *at;
 
     if (nth >= p->plane_blocks || w - nth * p->block_units != unit ||
         unit != p->filled[block]) {
         return false;
     }
+    at = &p->block[nth * p->n_planes + plane];
     if (*at == 0 && unit == 0) {
         *at = block + 1;
         p->nth[block] = (uint32_t)nth;

@@ -34,6 +34,9 @@
 /* A victim is a small part of the mean also where planes are few. */
 #define FEWEST_BLOCKS 8
 
+/* t at most: no drive is so slow, but a sum of distances must not overflow. */
+#define UNIT_MOST_PS (NS_PER_S * PS_PER_NS)
+
 static bool is_on(const Ssd *ssd)
 {
     return ssd->cfg->gc_pace == SSD_GC_PACE_EVEN;
@@ -130,11 +133,29 @@ void pace_victim(Ssd *ssd, uint32_t plane)
     pace_look(ssd, plane);
     late_ps = (__int128)g->pace_busy_ps -
               ((__int128)g->pace_earned * pace->unit_ps >> 16);
-    pace->unit_ps =
-        (uint64_t)MAX((int64_t)pace->unit_ps + (int64_t)(late_ps / units), 0);
+    pace->unit_ps = (uint64_t)CLAMP((__int128)pace->unit_ps + late_ps / units,
+                                    0, (__int128)UNIT_MOST_PS);
     pace->distance_ps = distance_ps(ssd);
     g->pace_busy_ps = 0;
     g->pace_earned = 0;
+}
+
+bool pace_ok(const Ssd *ssd)
+{
+    const GcPace *pace = &ssd->gc->pace;
+    uint32_t n_active = 0;
+    bool good =
+        pace->unit_ps <= UNIT_MOST_PS && pace->distance_ps <= 2 * UNIT_MOST_PS;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        const GcPlane *g = &ssd->gc->plane[i];
+
+        n_active += plane_load(ssd, i)->active;
+        good = good && g->pace_busy_ps <= SIM_MAX_NS * PS_PER_NS &&
+               g->pace_earned <= UINT64_MAX / 2 &&
+               (g->pace_from_ps == SIM_NEVER || g->pace_from_ps <= ssd->now_ps);
+    }
+    return good && n_active == pace->n_active;
 }
 
 uint64_t pace_ps(const Ssd *ssd)

@@ -27,4 +27,7 @@ void pace_victim(Ssd *ssd, uint32_t plane);
  * learned stays. */
 void pace_forget(Ssd *ssd);
 
+/* Of a loaded state: are its times and counts possible? */
+bool pace_ok(const Ssd *ssd);
+
 #endif

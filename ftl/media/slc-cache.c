@@ -30,9 +30,10 @@
  * valid. */
 static uint64_t slc_by_capacity(const Ssd *ssd, const Plane *p)
 {
-    uint64_t part = ssd->l.user_units / ssd->l.n_planes;
-    uint64_t cached =
-        (uint64_t)p->n_slc * ssd->geo->slc_pages * ssd->l.units_per_page;
+    uint64_t part = MAX(ssd->l.user_units / ssd->l.n_planes, 1);
+    uint64_t blocks = p->n_slc + ssd->geo->slc_blocks -
+                      MIN(ssd->geo->slc_blocks, p->slc_free.n);
+    uint64_t cached = blocks * ssd->geo->slc_pages * ssd->l.units_per_page;
     uint64_t native = p->valid - MIN(p->valid, p->meta_valid + cached);
 
     return (part - MIN(part, native)) * ssd->geo->blocks_per_plane / part;

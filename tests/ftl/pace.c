@@ -188,6 +188,32 @@ static void test_goes_on(void)
     ref_free(r);
 }
 
+/* A state may be forged: times that would overflow are refused. */
+static void test_forged(void)
+{
+    Ref *r = ref_new(ref_config(DRIVE "ftl.gc_pace=even;"), false);
+    GcPace *pace = &r->ssd->gc->pace;
+    GcPlane *g = r->ssd->gc->plane;
+    const GcPace good = *pace;
+
+    g_assert_true(ssd_check(r->ssd, NULL));
+    pace->unit_ps = UINT64_MAX;
+    g_assert_false(ssd_check(r->ssd, NULL));
+    *pace = good;
+    pace->distance_ps = UINT64_MAX / 2;
+    g_assert_false(ssd_check(r->ssd, NULL));
+    *pace = good;
+    pace->n_active++;
+    g_assert_false(ssd_check(r->ssd, NULL));
+    *pace = good;
+    g->pace_from_ps = r->ssd->now_ps + 1;
+    g_assert_false(ssd_check(r->ssd, NULL));
+    g->pace_from_ps = SIM_NEVER;
+    g_assert_true(ssd_check(r->ssd, NULL));
+    ref_finish(r);
+    ref_free(r);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -196,5 +222,6 @@ int main(int argc, char **argv)
     g_test_add_func("/pace/slow-host", test_slow_host);
     g_test_add_func("/pace/units", test_units);
     g_test_add_func("/pace/goes-on", test_goes_on);
+    g_test_add_func("/pace/forged", test_forged);
     return g_test_run();
 }
