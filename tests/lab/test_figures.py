@@ -7,6 +7,7 @@ import json
 import lzma
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from long_form import LONG
 from vssd.build import venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT
+from vssd.sim.run import Point, Runner
 from vssd_lab.cli import figures as cmd_figures
 from vssd_lab.figures import figure as figures
 
@@ -237,6 +239,43 @@ def test_excerpt_scales_the_buffer(tmp_path: Path) -> None:
     assert found["mix"].scale == pytest.approx(150 * 8192 / (2.5e9 + 3.27e9))
     assert "without prn0, prxy0" in found["mix"].source
     assert all(one.real and one.trace for one in found.values())
+
+
+def test_a_point_runs_once(tmp_path: Path,
+                           monkeypatch: pytest.MonkeyPatch) -> None:
+    """A result is kept by the program, the options and the content of the
+    files; their place and time do not matter."""
+    monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    sim = tmp_path / "sim"
+    sim.write_text("#!/bin/sh\necho >> \"$0.log\"; echo '{\"iops\": 1}'\n")
+    sim.chmod(0o755)
+    profile = tmp_path / "p.ini"
+    profile.write_text("")
+    traces = [tmp_path / name for name in "abc"]
+    for trace, text in zip(traces, ("1", "1", "2")):
+        trace.write_text(text)
+
+    def runs(*points: Point) -> int:
+        """How often the program was started."""
+        log = tmp_path / "sim.log"
+        log.write_text("")
+        for point in points:
+            ctx = figures.Context(Runner(sim, 1), None, tmp_path)
+            assert ctx.run("t", {"x": point}) == {"x": {"iops": 1}}
+        return len(log.read_text())
+
+    one = Point(profile, trace=traces[0])
+    assert runs(one, one, replace(one, trace=traces[1])) == 1
+    assert runs(replace(one, trace=traces[2])) == 1
+    assert runs(replace(one, sets=("nand.read=1us",))) == 1
+    state = replace(one, args=("--state", str(traces[0])))
+    assert runs(state, replace(one, args=("--state", str(traces[1])))) == 1
+    traces[0].write_text("3")
+    assert runs(state) == 1
+    save = replace(one, args=("--save-state", str(tmp_path / "s")))
+    assert runs(save, save) == 2
+    sim.write_text(sim.read_text() + "#\n")
+    assert runs(replace(one, trace=traces[1])) == 1
 
 
 OF_MINUTES = ("blackbox", "buffer", "scatter", "warp")

@@ -86,7 +86,8 @@ def test_what_is_shown_is_not_counted() -> None:
     rows = [claim([5], 4, 6), claim([5], 6, 7), claim(FIVE, 2, 3),
             claim([], 0, 1), judge.shown("p", "fit", 3.0, "a fit")]
     assert judge.totals(rows) == {"claims": 4, "holds": 1, "deviates": 1,
-                                  "unstable": 1, "not judged": 1, "shown": 1}
+                                  "unstable": 1, "not judged": 1, "better": 0,
+                                  "shown": 1}
     assert judge.total_text(rows) == \
         "1 of 4 statements hold; 1 deviate; 1 unstable; 1 not judged"
 
@@ -118,7 +119,78 @@ def test_sweep_and_hypothesis_are_in_the_page(tmp_path: Path) -> None:
                  '"runs-one.html#run-0"', "1 of 3 statements hold",
                  '<a href="#one">', '<h2 id="one">', "<td>a or b",
                  "<p>Chosen by outcome: tR.</p>", "<td>unstable<td>", "<li>an input</ul>",
-                 "<td>3<td>1<td>1<td>1<td>0<td>5",
+                 "<td>3<td>1<td>0<td>1<td>1<td>0<td>5",
                  "Not the paper's, not counted", "500 us (used)"):
         assert text in page, text
     assert 'id="run-0"' in (tmp_path / "runs-one.html").read_text()
+
+
+def test_an_end_has_a_band_on_both_sides() -> None:
+    """10 % of a value, 3 points of a difference; of 0, too."""
+    for value, verdict in ((9.0, "holds"), (8.9, "deviates"),
+                           (11.0, "holds"), (11.1, "deviates")):
+        row = judge.end("p", "x", [value], 10, source="")
+        assert row["verdict"] == verdict, value
+    for value, verdict in ((-4.6, "holds"), (-4.7, "deviates"),
+                           (1.4, "holds"), (1.5, "deviates")):
+        row = judge.end("p", "x", [value], -1.6, points=True, source="")
+        assert row["verdict"] == verdict, value
+    assert judge.about(-10) == pytest.approx((-11, -9))
+
+
+def test_a_range_needs_both_of_its_ends() -> None:
+    """No difference at all does not pass "-9.6 to 20.2 %"."""
+    none = judge.ends("p", "less", {"a": [0.0, 0.0], "b": [0.0, 0.0]}, -9.6,
+                      20.2, points=True, source="")
+    assert [r["point"] for r in none] == ["less, least", "less, most"]
+    assert [r["verdict"] for r in none] == ["deviates", "deviates"]
+    both = judge.ends("p", "less", {"a": [-9.0, 19.0], "b": [19.0, -8.9]},
+                      -9.6, 20.2, points=True, source="")
+    assert [r["samples"] for r in both] == [[-9.0, -8.9], [19.0, 19.0]]
+    assert [r["verdict"] for r in both] == ["holds", "holds"]
+
+
+@pytest.mark.parametrize("kind,value,ours,verdict,near", [
+    ("R2", 0.9, 0.88, "holds", True), ("R2", 0.9, 0.99, "holds", False),
+    ("R2", 0.9, 0.86, "deviates", None), ("error", 0.2, 0.29, "holds", True),
+    ("error", 0.2, 0.05, "holds", False),
+    ("error", 0.2, 0.31, "deviates", None)])
+def test_a_cell_is_met_by_better(kind: str, value: float, ours: float,
+                                 verdict: str, near: bool | None) -> None:
+    """And what is better is told apart from what is near."""
+    row = judge.cell("p", "x", [ours], value, kind=kind, source="Table III")
+    assert (row["verdict"], row.get("near")) == (verdict, near)
+    better = judge.totals([row])["better"]
+    assert better == (near is False)
+    assert ("better than the paper's cell" in judge.total_text([row])) == \
+        bool(better)
+
+
+def test_most_is_more_than_half_of_those_that_vote() -> None:
+    """Ties and cases without an event do not."""
+    def verdict(*cases: float | None) -> str | None:
+        row = judge.most("p", "x", [cases], source="")
+        return row["verdict"]  # type: ignore[no-any-return]
+    assert verdict(1, 1, -1) == "holds"
+    assert verdict(1, -1) == "deviates"
+    assert verdict(1, 0, None, 0) == "holds"
+    assert verdict(0, -1, None) == "deviates"
+    assert verdict(0, None) is None
+    row = judge.most("p", "x", [[1, 1], [None], [1, -1]], source="")
+    assert row["samples"] == [1, 0.5]
+
+
+def test_a_second_setting_is_totalled_apart(tmp_path: Path) -> None:
+    """No statement counts twice."""
+    rows = [claim([5], 4, 6), claim([5], 6, 7)]
+    both = rows + judge.in_setting([claim([5], 4, 6)], "tR 50 us")
+    assert judge.totals(both)["claims"] == 2
+    assert judge.totals(both, "tR 50 us")["holds"] == 1
+    assert judge.total_text(both) == ("1 of 2 statements hold; 1 deviate;"
+                                      " tR 50 us: 1 of 1 statements hold")
+    figure = report.Figure("one", "One", 3, [
+        (Panel("p", "P", [], both), None)], short=True)
+    assert "1 of 2 rows of the short form hold" in figure.total()
+    report.write(tmp_path, [figure], "./vssd figures one --quick")
+    page = (tmp_path / "index.html").read_text()
+    assert ", tR 50 us, short form: not claims<td>1<td>1" in page

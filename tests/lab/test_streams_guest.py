@@ -188,12 +188,12 @@ def test_sweep_of_fill(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sg, "play", play)
     monkeypatch.setattr(sg, "accelerator", lambda _: "tcg")
 
-    def rows(quick: bool) -> list[judge.Row]:
+    def rows(sweeps: bool) -> list[judge.Row]:
         runner = Runner(Path("vssd-sim"), 1)
-        ctx = Context(runner, None, Path(), 0.5, 2, quick)
+        ctx = Context(runner, None, Path(), 0.5, 2, sweeps)
         return [r for p in sg.panels(ctx, fg.setting(Store()), "a store", "")
                 for r in p.rows]
-    found = rows(False)
+    found = rows(True)
     first = sg.SEED
     assert asked == [(44, first, 20), (44, first + 1, 20), (14, first, 20),
                      (29, first, 20)]
@@ -205,7 +205,7 @@ def test_sweep_of_fill(monkeypatch: pytest.MonkeyPatch) -> None:
         ("14", False, "deviates"), ("29", False, "deviates"),
         ("44", True, "holds")]
     asked.clear()
-    assert not any("sweeps" in r for r in rows(True))
+    assert not any("sweeps" in r for r in rows(False))
     assert {fill for fill, _, _ in asked} == {44}
 
 
@@ -224,7 +224,7 @@ def test_not_among_all() -> None:
     def names(*given: str) -> list[str]:
         return cmd_figures._check(argparse.Namespace(
             names=list(given), traces="", scale=1.0, jobs=0, seeds=None,
-            quick=False))
+            quick=False, sweeps=False))
     for name in cmd_figures.LONG:
         assert name not in names("all")
         assert names("all", name)[-1] == name

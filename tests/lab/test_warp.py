@@ -148,7 +148,8 @@ def test_whole_form(monkeypatch: pytest.MonkeyPatch) -> None:
         return {label: [one for _ in seeds] for label in cases}
 
     monkeypatch.setattr(warp, "play", play)
-    ctx = figure.Context(None, None, Path())  # type: ignore[arg-type]
+    ctx = figure.Context(None, None, Path(),  # type: ignore[arg-type]
+                         sweeps=True)
     rows = [r for p in warp.panels(ctx) for r in p.rows]
     claims = [r for r in rows if r["kind"] == "claim"]
     assert len(claims) == 68

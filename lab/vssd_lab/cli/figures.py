@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +21,7 @@ from vssd.nearest import hint
 from vssd.sim import run as simrun
 from vssd.ui import Stage, table
 
-from ..figures.figure import QUICK_SCALE, SEEDS
+from ..figures.figure import QUICK_SCALE, SEEDS, SWEEP_SEEDS
 
 # Name: the module that makes it, and its title.
 FIGURES = {
@@ -71,10 +70,15 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " (default: 1; with --quick 0.1)")
     p.add_argument("--seeds", type=int, default=None, metavar="N",
                    help="inputs generated for each point (default: 5; with"
-                   " --quick 1)")
+                   " --quick 3)")
     p.add_argument("--quick", action="store_true",
-                   help="a short form: one seed, short inputs, no sweeps;"
-                   " minutes")
+                   help="a short form: three seeds and short inputs; its"
+                   " totals are not claims")
+    p.add_argument("--sweeps", action="store_true",
+                   help="play each open parameter over its range, too, and"
+                   " the runs that test why a statement does not hold: three"
+                   " seeds; hours, but results are kept in the cache, so that"
+                   " the command goes on where it was interrupted")
     p.add_argument("--jobs", type=int, default=0, metavar="N",
                    help="runs at a time (default: the cores)")
     p.add_argument("--json", action="store_true",
@@ -100,7 +104,9 @@ def _check(args: argparse.Namespace) -> list[str]:
         args.scale = QUICK_SCALE if args.quick else 1.0
     ranges.check("--scale", args.scale, 0.001, 1000)
     if args.seeds is None:
-        args.seeds = 1 if args.quick else SEEDS
+        args.seeds = SWEEP_SEEDS if args.quick else SEEDS
+    if args.quick and args.sweeps:
+        raise UserError("--sweeps: not with --quick")
     ranges.check("--seeds", args.seeds, 1, 100)
     ranges.check_jobs(args.jobs)
     return list(dict.fromkeys(names))
@@ -114,6 +120,14 @@ def _picture(panel: Any, figure: str, out: Path) -> str | None:
     return files[0].name if files else None
 
 
+def _inputs(out: Path, name: str) -> Path:
+    """An empty folder for the inputs of a figure."""
+    folder = out / "inputs" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
 def _make(args: argparse.Namespace, names: list[str], out: Path) \
         -> list[dict[str, Any]]:
     from ..figures import figure as figures
@@ -121,25 +135,25 @@ def _make(args: argparse.Namespace, names: list[str], out: Path) \
 
     pages = []
     runner = simrun.Runner(model.sim(), args.jobs)
-    with tempfile.TemporaryDirectory(prefix="vssd-figures-") as scratch:
-        for name in names:
-            ctx = figures.Context(
-                runner, Path(args.traces).absolute() if args.traces else None,
-                Path(scratch), args.scale, args.seeds, args.quick, out)
-            module = _module(name)
-            page = figures_report.Figure(name, module.TITLE, args.seeds)
-            for panel in figures.collect(module.panels(ctx)):
-                page.panels.append((panel, _picture(panel, name, out)))
-                _say(args, panel)
-            page.runs = [(title, label, point.command("vssd-sim"), result)
-                         for title, label, point, result in ctx.runs]
-            page.runs += [_series(one, out, f"runs-{name}-{i}.jsonl")
-                          for i, one in enumerate(ctx.series)]
-            pages.append(page)
-            print(page.total(), file=_stream(args), flush=True)
-            # Now, so that they are there if the next figure fails.
-            figures_report.write(out, pages,
-                                 shlex.join(["./vssd", *sys.argv[1:]]))
+    for name in names:
+        ctx = figures.Context(
+            runner, Path(args.traces).absolute() if args.traces else None,
+            _inputs(out, name), args.scale, args.seeds, args.sweeps, out)
+        module = _module(name)
+        page = figures_report.Figure(name, module.TITLE, args.seeds,
+                                     short=args.quick)
+        for panel in figures.collect(module.panels(ctx)):
+            page.panels.append((panel, _picture(panel, name, out)))
+            _say(args, panel)
+        page.runs = [(title, label, point.command("vssd-sim"), result)
+                     for title, label, point, result in ctx.runs]
+        page.runs += [_series(one, out, f"runs-{name}-{i}.jsonl")
+                      for i, one in enumerate(ctx.series)]
+        pages.append(page)
+        print(page.total(), file=_stream(args), flush=True)
+        # Now, so that they are there if the next figure fails.
+        figures_report.write(out, pages,
+                             shlex.join(["./vssd", *sys.argv[1:]]))
     rows = [{"figure": p.name, **r} for p in pages for r in p.rows()]
     (out / "rows.json").write_text(json.dumps(rows, indent=2, default=str)
                                    + "\n")
@@ -172,7 +186,7 @@ def _say(args: argparse.Namespace, panel: Any) -> None:
 def main(args: argparse.Namespace) -> int:
     """./vssd figures"""
     names = _check(args)
-    out = Path(args.out)
+    out = Path(args.out).absolute()
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as e:

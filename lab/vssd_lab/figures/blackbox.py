@@ -111,7 +111,7 @@ def _device(ctx: Context, name: str, full: float = FULL) -> Any:
     if name == "HDD_S":
         return br.hard_disk(full)
     profile, published = DRIVES[name]
-    return br.age(ctx.runner, find_profile(profile), name, full, ctx.scratch,
+    return br.age(ctx.runner, find_profile(profile), name, full, ctx.inputs,
                   published)
 
 
@@ -119,7 +119,7 @@ def _runs(ctx: Context, device: Any, n: int, seed: int, what: str,
           ranges: Any = None) -> Any:
     from . import blackbox_runs as br
 
-    return br.synthetic(ctx.runner, ctx.scratch, device,
+    return br.synthetic(ctx.runner, ctx.inputs, device,
                         f"blackbox: {what} {device.name}", n, seed, ranges,
                         ctx.series)
 
@@ -166,7 +166,7 @@ def _repeats(ctx: Context, device: Any) -> Any:
 
     n = _count(ctx, REPEATS)
     both = [br.play_all(
-        ctx.runner, ctx.scratch, device,
+        ctx.runner, ctx.inputs, device,
         f"blackbox: repeated runs of {device.name}", n,
         br.Series(br.Ranges(), SEED + 2, device.span, device.most(), again),
         "repeats", SEED + 2, again, kept=ctx.series) for again in (0, 1)]
@@ -428,7 +428,7 @@ def _tell(ctx: Context, learnt: Learnt, name: str) -> Told:
     device = learnt.device
     trace = fi.load(ctx.traces, name, device.span)
     make = fi.Windows(trace, _count(ctx, TRACE_RUNS), SEED)
-    runs = br.play_all(ctx.runner, ctx.scratch, br.to_the_end(device),
+    runs = br.play_all(ctx.runner, ctx.inputs, br.to_the_end(device),
                        f"blackbox: {name} on {device.name}", make.n, make,
                        "windows", make.key(), kept=ctx.series)
     even = make.even()
@@ -544,7 +544,7 @@ def panels(ctx: Context) -> Iterator[Panel]:
         learnts[name] = _learn(ctx, _device(ctx, name))
         repeats = _repeats(ctx, learnts[name].device)
         panel = _accuracy(ctx, name, learnts[name], repeats)
-        if name == "SSD_I" and not ctx.quick:
+        if name == "SSD_I" and ctx.sweeps:
             panel = _sweep(ctx, panel)
         yield panel
         if name == "SSD_I":

@@ -148,7 +148,7 @@ def generate(ctx: Context, name: str, make: Make = Make()) -> Input:
                    * make.part))
     trace = _merged(ctx, scale, n, make) if name == "mix" \
         else _made(ctx, name, scale, n, make)
-    path = ctx.scratch / (f"buffer-{name}-{make.seed}-{make.part:g}-"
+    path = ctx.inputs / (f"buffer-{name}-{make.seed}-{make.part:g}-"
                           f"{make.bias or 'fitted'}{'-week' * make.week}.csv")
     ft.write_msr(trace, path)
     source = (f"{name}: the first {n} of {whole} requests of a week;"
@@ -164,7 +164,7 @@ def generate(ctx: Context, name: str, make: Make = Make()) -> Input:
 
 def _input(ctx: Context, name: str, trace: ft.Trace, table_gb: float) -> Input:
     trace = ft.compact(trace, PAGE)
-    path = ctx.scratch / f"buffer-{name}.csv"
+    path = ctx.inputs / f"buffer-{name}.csv"
     ft.write_msr(trace, path)
     extent = _pages(trace)
     share = extent / (table_gb * 1e9)

@@ -123,7 +123,7 @@ class Runs:
         keys += [(n, s, "lru", v, SEED, JUDGED, False)
                  for n, v in _inputs() for s in SIZES]
         self.swept: list[Choice] = []
-        if not ctx.quick:
+        if ctx.sweeps:
             self.swept = [JUDGED, *choices()]
             keys += [(n, s, p, v, SEED, c, True) for c in self.swept
                      for n, v in _inputs() for s in SWEPT_SIZES

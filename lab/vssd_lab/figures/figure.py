@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from vssd.paths import cache_dir
 from vssd.sim.run import Point, Result, Runner
+from vssd.sim.store import Store
 from vssd.ui import Stage
 
 from . import judge
 from .judge import Row as Row  # panels are of rows: one import for both
 
-SEEDS = 5  # of each point
+SEEDS = 5  # of each judged point
+SWEEP_SEEDS = 3  # of each point of a sweep; and of all points of --quick
 QUICK_SCALE = 0.1
 CHOSEN = "chosen by outcome"  # begins an input's line that the page shows first
 Curves = dict[str, list[float | None]]  # by name; by x, None: no point
@@ -104,16 +107,18 @@ def verdict(panel: Panel) -> str:
 class Context:
     """The resources of a figure."""
 
-    def __init__(self, runner: Runner, traces: Path | None, scratch: Path,
-                 scale: float = 1.0, seeds: int = SEEDS, quick: bool = False,
+    def __init__(self, runner: Runner, traces: Path | None, inputs: Path,
+                 scale: float = 1.0, seeds: int = SEEDS, sweeps: bool = False,
                  out: Path | None = None) -> None:
         self.runner = runner
         self.traces = traces  # the folder of --traces
-        self.scratch = scratch  # for files that the runs read
+        # For the files that runs read; kept, so that a printed command works.
+        self.inputs = inputs
         self.scale = scale  # of the length of generated inputs
         self.count = seeds
-        self.quick = quick  # one seed, short, no sweeps
+        self.sweeps = sweeps  # play what the judged rows do not need, too
         self.out = out  # where the report goes, and what is kept for it
+        self.kept: Store | None = None  # results of points, by run()
         self.runs: list[tuple[str, Any, Point, Result]] = []
         # Of many runs each, kept in a file: title, command, count, path.
         self.series: list[Any] = []
@@ -122,16 +127,35 @@ class Context:
         """The seeds of each point: `first` and those after it."""
         return [first + i for i in range(self.count)]
 
+    def sweep_seeds(self, first: int) -> list[int]:
+        """The seeds of each point of a sweep or of a hypothesis."""
+        return [first + i for i in range(min(SWEEP_SEEDS, self.count))]
+
     def length(self, n: int) -> int:
         """So many requests, scaled."""
         return max(int(n * self.scale), 100)
 
+    def _one(self, point: Point) -> Result:
+        """Run a point, unless its result is in the cache.  One that saves a
+        drive is always run."""
+        if "--save-state" in point.args:
+            return self.runner.one(point)
+        if self.kept is None:
+            self.kept = Store(cache_dir() / "figures",
+                              self.runner.sim.read_bytes())
+        result = self.kept.get(point)
+        if result is None:
+            result = self.runner.one(point)
+            self.kept.put(point, result)
+        return result
+
     def run(self, title: str, points: dict[Any, Point]) -> dict[Any, Result]:
-        """Run points side by side; the results by the same labels."""
+        """Run points side by side; the results by the same labels.  They are
+        kept in the cache, so that a figure that was interrupted goes on."""
         results: dict[Any, Result] = {}
         with Stage(title) as stage:
             def call(label: Any) -> Result:
-                return self.runner.one(points[label])
+                return self._one(points[label])
 
             def done(label: Any, result: Result) -> None:
                 results[label] = result

@@ -10,8 +10,19 @@ confidence interval of their mean (Student's t):
     unstable  an end of the range is inside the interval
 
 One sample has no interval; it holds or deviates.  A claim without samples is
-not judged (its input is too short).  What is not the paper's statement is a
-row of shown(); it is never counted.
+not judged (its input is too short).  What is not the paper's statement, or
+true by construction of the model, is a row of shown(); it is never counted.
+
+The bands are the same for all figures: a value, and each end of a range that
+the paper gives "from ... to", is met within 10 % (end(), ends()); a difference
+or a share in per cent within 3 points; a cell of a table of errors within a
+factor of 1.5, one of R2 within 0.03, and what is better than the cell meets it,
+too (cell()).  "In most cases" is more than half of the cases in which something
+happens (most()).
+
+A figure may be judged in a second setting beside the first, for example with
+what looks like a misprint put right.  Its rows carry in_setting(); they are
+totalled apart, so that no statement counts twice.
 """
 
 from __future__ import annotations
@@ -27,11 +38,22 @@ Range = tuple[float | None, float | None]  # None: open
 HOLDS, DEVIATES, UNSTABLE = "holds", "deviates", "unstable"
 VERDICTS = (HOLDS, DEVIATES, UNSTABLE)
 CONFIDENCE = 0.95
+ABOUT = 0.1  # of a value
+POINTS = 3.0  # of a difference or share in per cent
+R2_BAND, ERROR_FACTOR = 0.03, 1.5  # of a table's cell
+# The least share that is more than half; shares of up to 2^52 cases.
+MORE_THAN_HALF = math.nextafter(0.5, 1)
 
 
-def about(value: float, part: float = 0.1) -> tuple[float, float]:
+def about(value: float, part: float = ABOUT) -> tuple[float, float]:
     """The range of "about" a value: the paper's wording plus 10 %."""
-    return value * (1 - part), value * (1 + part)
+    ends = value * (1 - part), value * (1 + part)
+    return min(ends), max(ends)
+
+
+def near(value: float, points: bool = False) -> tuple[float, float]:
+    """The band of a value: 10 %, or 3 points if it is in per cent."""
+    return (value - POINTS, value + POINTS) if points else about(value)
 
 
 def mean(samples: Samples) -> float:
@@ -95,6 +117,70 @@ def claim(panel: str, point: str, samples: Samples, low: float | None,
     if out["verdict"] == HOLDS:
         out["why"] = ""
     return out
+
+
+def end(panel: str, point: str, samples: Samples, value: float, *,
+        points: bool = False, source: str, reading: float = 0,
+        text: str = "", why: str = "", runs: Iterable[Any] = ()) -> Row:
+    """A value that the paper states, or an end of its range: ours is in the
+    band of near()."""
+    out = claim(panel, point, samples, *near(value, points), source=source,
+                reading=reading, text=text or f"{value:g}", why=why, runs=runs)
+    out["points"] = points
+    return out
+
+
+def ends(panel: str, what: str, cases: Mapping[str, Samples], low: float,
+         high: float, *, points: bool = False, source: str,
+         runs: Iterable[Any] = ()) -> list[Row]:
+    """A range over cases, "from low to high": the least of ours is near low,
+    and the most near high.  cases: samples by seed."""
+    runs = list(runs)
+    out = []
+    for word, pick, value in (("least", min, low), ("most", max, high)):
+        by_seed = [pick(v) for v in zip(*cases.values(), strict=True)]
+        out.append(end(panel, f"{what}, {word}", by_seed, value,
+                       points=points, source=source, runs=runs))
+    return out
+
+
+def cell(panel: str, point: str, samples: Samples, value: float, *,
+         kind: str, source: str, reading: float = 0, why: str = "",
+         runs: Iterable[Any] = ()) -> Row:
+    """A cell of a table, met by what is as good or better.  kind: "R2" (more
+    is better), or "error" (less is better).  row["near"]: ours is within the
+    band on the better side, too."""
+    if kind not in ("R2", "error"):
+        raise ValueError(f"cell: no kind {kind!r}")
+    band = (value - R2_BAND, value + R2_BAND) if kind == "R2" \
+        else (value / ERROR_FACTOR, value * ERROR_FACTOR)
+    bounds = (band[0], None) if kind == "R2" else (None, band[1])
+    out = claim(panel, point, samples, *bounds, source=source,
+                reading=reading, text=f"{value:g}", why=why, runs=runs)
+    if out["verdict"] == HOLDS:
+        out["near"] = band[0] - reading <= out["ours"] <= band[1] + reading
+    return out
+
+
+def most(panel: str, point: str, votes: Sequence[Sequence[float | None]], *,
+         source: str, why: str = "", runs: Iterable[Any] = ()) -> Row:
+    """A statement on most cases: more than half of those that vote agree.
+    votes: by seed, a difference for each case; above 0 agrees, below 0 does
+    not; 0 and None do not vote.  Ours is the share that agrees; a seed without
+    voters has none."""
+    shares = []
+    for cases in votes:
+        voters = [v for v in cases if v]
+        if voters:
+            shares.append(sum(v > 0 for v in voters) / len(voters))
+    return claim(panel, point, shares, MORE_THAN_HALF, None, source=source,
+                 text="more than half of the cases in which something happens",
+                 why=why, runs=runs)
+
+
+def in_setting(rows: Iterable[Row], setting: str) -> list[Row]:
+    """Mark rows as judged in a setting beside the first; returns them."""
+    return [r | {"setting": setting} for r in rows]
 
 
 def order(panel: str, point: str, lower: Samples, higher: Samples, *,
@@ -184,23 +270,42 @@ def where_holds(row: Row, parameter: str) -> str:
     return f"{parameter}: holds for {', '.join(good)} of {whole}"
 
 
-def totals(rows: Iterable[Row]) -> dict[str, int]:
-    """The claims by verdict, those not judged, and the rows beside them."""
+def settings(rows: Iterable[Row]) -> list[str]:
+    """The settings in which claims are judged: the first, "", and others."""
+    return list(dict.fromkeys(
+        ["", *(r.get("setting", "") for r in rows if r["kind"] == "claim")]))
+
+
+def totals(rows: Iterable[Row], setting: str = "") -> dict[str, int]:
+    """The claims of a setting by verdict, those not judged, and the rows
+    beside them; "better": those that hold by more than the cell's band."""
     out = {"claims": 0, **dict.fromkeys(VERDICTS, 0), "not judged": 0,
-           "shown": 0}
+           "better": 0, "shown": 0}
     for r in rows:
+        if r.get("setting", "") != setting:
+            continue
         if r["kind"] == "shown":
             out["shown"] += 1
             continue
         out["claims"] += 1
         out[r["verdict"] or "not judged"] += 1
+        out["better"] += r.get("near") is False
     return out
 
 
-def total_text(rows: Iterable[Row]) -> str:
-    """The totals in a line."""
-    t = totals(rows)
+def _total(rows: list[Row], setting: str, noun: str) -> str:
+    t = totals(rows, setting)
     parts = [f"{t[v]} {v.removesuffix('s') if v == DEVIATES else v}"
              for v in (DEVIATES, UNSTABLE, "not judged") if t[v]]
-    hold = f"{t[HOLDS]} of {t['claims']} statements hold"
+    better = f", {t['better']} of them better than the paper's cell" \
+        if t["better"] else ""
+    hold = f"{t[HOLDS]} of {t['claims']} {noun} hold{better}"
     return "; ".join([hold, *parts])
+
+
+def total_text(rows: Iterable[Row], noun: str = "statements") -> str:
+    """The totals in a line: those of the first setting, then the others."""
+    rows = list(rows)
+    return "; ".join(
+        (f"{setting}: " if setting else "") + _total(rows, setting, noun)
+        for setting in settings(rows))

@@ -159,7 +159,7 @@ class Runs:
     def _point(self, key: Key) -> Point:
         name, degree, s, policy, seed = key
         n = self.ctx.length(REQUESTS // s.length)
-        path = self.ctx.scratch / f"{_stem(name, s, seed)}.csv"
+        path = self.ctx.inputs / f"{_stem(name, s, seed)}.csv"
         if not path.exists():
             trace = _trace(name, s, n, seed)
             self.inputs.setdefault(name, trace.source)
@@ -251,7 +251,7 @@ def _play(ctx: Context) -> Runs:
                       (ALL_AT_RANDOM,))
         keys += _keys(("S5",), (2,), replace(HALF_READS, length=length), seeds)
     runs.play("layout: runs that test hypotheses", keys)
-    if not ctx.quick:
+    if ctx.sweeps:
         _play_sweeps(runs)
     return runs
 
@@ -281,7 +281,7 @@ def _claim(runs: Runs, panel: str, point: str, value: Value,
            sweeps: dict[str, dict[str, Setting]] | None = None) -> Row:
     row = judge.claim(panel, point, runs.samples(value), low, high,
                       source=source, text=text, why=why, runs=labels)
-    for parameter, values in ({} if runs.ctx.quick else sweeps or {}).items():
+    for parameter, values in (sweeps or {} if runs.ctx.sweeps else {}).items():
         used = next((v for v, s in values.items() if s == BASE), "")
         judge.swept(row, parameter, {
             v: _defined(value, _swept(s), [SEED])

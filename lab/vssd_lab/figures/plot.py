@@ -12,6 +12,9 @@ from .figure import Chart, Panel
 
 BAND = "#f2c744"
 BAND_ALPHA = 0.35
+# So that equal curves are told apart: the first is the widest.
+MARKERS = "osD^vPX"
+DASHES = ("-", "--", "-.", ":")
 MANY = 20  # points of a curve, of which not each is marked and named
 
 
@@ -60,11 +63,14 @@ def _bars(ax: Any, chart: Chart) -> None:
 
 
 def _lines(ax: Any, chart: Chart) -> None:
-    for name, values in chart.series.items():
+    for n, (name, values) in enumerate(chart.series.items()):
         at = [float(i) for i in range(len(values))]
+        thin = len(chart.series) - n
         ax.plot(at, _numbers(values),
-                marker="o" if len(values) <= MANY else None, label=name,
-                zorder=2)
+                marker=MARKERS[n % len(MARKERS)] if len(values) <= MANY
+                else None, linestyle=DASHES[n % len(DASHES)],
+                linewidth=1 + 0.7 * thin, markersize=4 + 1.5 * thin,
+                fillstyle="none", label=name, zorder=2)
         _errors(ax, chart, name, at, _numbers(values))
 
 

@@ -5,22 +5,34 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from vssd.origin import version_text
 from vssd.pages import head, number
 
 from .figure import CHOSEN, Panel, distance
-from .judge import DEVIATES, UNSTABLE, Row, total_text, totals, where_holds
+from .judge import (
+    DEVIATES,
+    UNSTABLE,
+    Row,
+    settings,
+    total_text,
+    totals,
+    where_holds,
+)
 
 LEGEND = (
     "A <b>statement</b> is the paper's, with the paper's range; other rows are"
     " shown and never counted.  It <b>holds</b> if the whole 95 % confidence"
     " interval of our mean over the seeds is in that range, <b>deviates</b> if"
     " the whole interval is outside, and is <b>unstable</b> if an end of the"
-    " range is inside the interval.  In pictures, yellow is the paper's range,"
+    " range is inside the interval.  A cell of a table is met by what is as"
+    " good or better; \"better\" counts those beyond the cell's band.  In"
+    " pictures, yellow is the paper's range,"
     " and crosses and bars named \"paper\" are its points, crosses with the"
     " error of reading them.  Each number"
     " under <b>runs</b> links the command line and the result of a run.")
@@ -36,6 +48,7 @@ class Figure:
     panels: list[tuple[Panel, str | None]] = field(default_factory=list)
     runs: list[tuple[str, Any, list[str], Any]] = field(
         default_factory=list)  # title, label, command line, result
+    short: bool = False  # --quick: its totals are not claims
 
     def rows(self) -> list[Row]:
         """Of all panels."""
@@ -43,7 +56,9 @@ class Figure:
 
     def total(self) -> str:
         """Its totals in a line."""
-        return f"{self.name}: {total_text(self.rows())}; seeds: {self.seeds}"
+        noun = "rows of the short form" if self.short else "statements"
+        return (f"{self.name}: {total_text(self.rows(), noun)};"
+                f" seeds: {self.seeds}")
 
     def page(self) -> str:
         """The file name of the page of its runs."""
@@ -172,22 +187,28 @@ def _runs(figure: Figure) -> str:
 
 def _contents(figures: list[Figure]) -> list[str]:
     """The totals of each, with links."""
-    out = ["<table><tr><th>figure<th>statements<th>hold<th>deviate<th>unstable"
-           "<th>not judged<th>seeds<th></tr>"]
+    out = ["<table><tr><th>figure<th>statements<th>hold<th>better<th>deviate"
+           "<th>unstable<th>not judged<th>seeds<th></tr>"]
     for f in figures:
-        t = totals(f.rows())
         runs = f'<a href="{f.page()}">runs</a>' if f.runs else ""
-        cells = "".join(f"<td>{t[n]}" for n in (
-            "claims", "holds", "deviates", "unstable", "not judged"))
-        out.append(f'<tr><td><a href="#{f.name}">{escape(f.title)}</a>{cells}'
-                   f"<td>{f.seeds}<td>{runs}</tr>")
+        for setting in settings(f.rows()):
+            t = totals(f.rows(), setting)
+            cells = "".join(f"<td>{t[n]}" for n in (
+                "claims", "holds", "better", "deviates", "unstable",
+                "not judged"))
+            where = f", {escape(setting)}" if setting else ""
+            short = ", short form: not claims" if f.short else ""
+            out.append(f'<tr><td><a href="#{f.name}">{escape(f.title)}</a>'
+                       f"{where}{short}{cells}<td>{f.seeds}<td>{runs}</tr>")
     return [*out, "</table>"]
 
 
 def write(folder: Path, figures: list[Figure], how: str) -> None:
     """index.html, and a page of the runs of each figure."""
     out = head("Published figures on vssd")
-    out.append(f"<p>Made by <code>{escape(how)}</code>.  Every number of ours"
+    made = f"{version_text()}, {time.strftime('%Y-%m-%d', time.gmtime())}"
+    out.append(f"<p>Made by <code>{escape(how)}</code>, {escape(made)}."
+               "  Every number of ours"
                " is a result of that run, of vssd-sim or of a drive in a"
                f" guest.</p><p>{LEGEND}</p>")
     out += _contents(figures)

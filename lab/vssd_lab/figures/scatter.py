@@ -63,7 +63,7 @@ class Runs:
         self.results = self.plan.run()
         self.seeds = ctx.seeds(SEED)
         self.swept: Results = {}
-        if not ctx.quick:
+        if ctx.sweeps:
             more = Plan(ctx, "sweep", SWEEP, [SEED], [JUDGED, *choices()])
             self.swept = more.run()
 

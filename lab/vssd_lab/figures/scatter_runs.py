@@ -185,7 +185,7 @@ class Plan:
 
     def _file(self, name: str, k: int, seed: int, choice: Choice) -> Path:
         made = self._input(choice)
-        path = self.ctx.scratch / "-".join(
+        path = self.ctx.inputs / "-".join(
             ["scatter", self.title, name, f"D{k}", str(seed),
              made.text().replace(" ", "_")])
         if not path.exists():
@@ -197,7 +197,7 @@ class Plan:
         """Aged drives, each made once."""
         need = {_state(c) for c in self.these
                 if c.of("initial state") == "aged"}
-        path = {c: self.ctx.scratch / f"scatter-{self.title}-"
+        path = {c: self.ctx.inputs / f"scatter-{self.title}-"
                 f"{c.text().replace(' ', '_')}.state" for c in need}
         self.ctx.run(f"scatter: aged drives, {self.title}", {
             ("aged", self.title, c.text()): Point(

@@ -122,7 +122,7 @@ def _inputs_of(ctx: Context, settings: list[Setting]) -> list[Input]:
     with Stage("streams: what the store writes"), \
             concurrent.futures.ProcessPoolExecutor(ctx.runner.jobs) as pool:
         waiting = [pool.submit(_generate, s, capacity,
-                               ctx.scratch / f"streams-{i}")
+                               ctx.inputs / f"streams-{i}")
                    for i, s in enumerate(settings)]
         return [f.result() for f in waiting]
 
@@ -268,7 +268,7 @@ def panels(ctx: Context) -> Iterator[Panel]:
             claims.tails(played, minutes, inputs,
                          "with all the requests in flight at the drive; the"
                          " paper's are the store's own, 25 to 175 us")]
-    if not ctx.quick:
+    if ctx.sweeps:
         rows = {p.name + r["point"]: r for p in some for r in p.rows
                 if r["kind"] == "claim"}
         _sweep(ctx, rows, played[0], wanted)

@@ -412,7 +412,7 @@ def panels(ctx: Context, setting: Setting, store: str,
             explain(fs.copies(found, minutes, inputs), seeds[0][fs.DATA]),
             fs.tails(found, minutes, inputs, tail, log=True),
             _used(seeds[0], inputs)]
-    if setting.fills and not ctx.quick:
+    if setting.fills and ctx.sweeps:
         _sweep(ctx, setting, [r for p in some for r in p.rows], wanted,
                seeds[0])
     if setting.method != FADVISE:

@@ -174,7 +174,7 @@ def cache(ctx: Context) -> Panel:
         _at(got[soc, NONE], CACHE_END), source="section 5.1",
         runs=_runs(got[soc, FDP], got[soc, NONE]))
         for soc in SOC_BYTES]
-    if not ctx.quick:
+    if ctx.sweeps:
         _cache_sweeps(ctx, rows, got)
     curves: Curves = {f"SOC {s} %, {w}": [_mean(got[s, w], m) for m in MARKS]
                       for s, w in TABLE_CACHE if s != 4}
@@ -258,7 +258,7 @@ def streams_a2(ctx: Context) -> Panel:
                ctx.seeds(SEED))
     rows = _three(name, got, TABLE_A2, A2_END, "Table 2, WARP_A2")
     beside = []
-    if not ctx.quick:
+    if ctx.sweeps:
         uniform = play(ctx, "warp: uniform overwrites", {
             way: Case(WARP_A2, _streams_a2(ctx, "uniform"), A2_END, THREE[way],
                       pages) for way in WAYS}, [SEED])
@@ -341,7 +341,7 @@ def streams_a(ctx: Context) -> tuple[Panel, Curves_, dict[str, Curves_]]:
     got = play(ctx, "warp: three streams, persistently isolated", cases,
                ctx.seeds(SEED))
     rows = _three(name, got, TABLE_A, A_END, "Table 2, WARP_A")
-    swept = {} if ctx.quick else _sweep_a(ctx, cases)
+    swept = _sweep_a(ctx, cases) if ctx.sweeps else {}
     for key, row in rows.items():
         _swept_a(row, _at(got[key], A_END),
                  {n: _at(c[key], A_END) for n, c in swept.items()})
@@ -419,9 +419,9 @@ def isolation(ctx: Context) -> Panel:
     name = "isolation"
     cases = _ii_pi_cases(ctx)
     got = play(ctx, "warp: isolation and spare room", cases, ctx.seeds(SEED))
-    by_log = {} if ctx.quick else play(
+    by_log = play(
         ctx, "warp: isolation, volumes of the log",
-        _ii_pi_cases(ctx, A_OTHERS[A_BY_LOG]), [SEED])
+        _ii_pi_cases(ctx, A_OTHERS[A_BY_LOG]), [SEED]) if ctx.sweeps else {}
     rows = []
     for key in cases:
         ru, op, pi = key
@@ -445,7 +445,7 @@ def isolation(ctx: Context) -> Panel:
                          for pi in (first, not first))
             _swept_a(rows[-1], rows[-1]["samples"], {A_BY_LOG: [high - low]})
     shown: Curves_ = {}
-    if not ctx.quick:
+    if ctx.sweeps:
         base = cases[256, 3, False]
         shown = play(ctx, "warp: more spare room", {
             (256, op, pi): replace(base, drive=Drive(op, pi))
@@ -517,5 +517,5 @@ def panels(ctx: Context) -> Iterator[Panel]:
     yield panel
     yield noisy(got, swept)
     yield isolation(ctx)
-    if not ctx.quick:
+    if ctx.sweeps:
         yield from sizes(ctx)

@@ -140,7 +140,7 @@ def play(ctx: Context, title: str, cases: dict[Any, Case],
 
     def call(key: Any) -> list[tuple[Any, Point, Result]]:
         cfg, pages, volumes, seed = key
-        path = ctx.scratch / f"warp-{number[key]}.csv"
+        path = ctx.inputs / f"warp-{number[key]}.csv"
         warp_input.save(warp_input.make(cfg, pages, volumes, seed), pages,
                         path)
         points = [(x, _point(cases[x], path, seed)) for x in jobs[key]]

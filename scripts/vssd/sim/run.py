@@ -7,6 +7,8 @@ Knows vssd-sim's command line and its JSON; knows neither sweeps nor figures.
 from __future__ import annotations
 
 import concurrent.futures
+import functools
+import hashlib
 import json
 import os
 import subprocess
@@ -46,15 +48,28 @@ class Point:
         return args + list(self.args)
 
     def key(self, version: bytes) -> str:
-        """A name for the point: the same inputs, the same name."""
-        trace = _identity(self.trace) if self.trace else ""
+        """A name for the point: the same program and the same contents of its
+        files, the same name."""
+        trace = content(self.trace) if self.trace else ""
         return key_of(version, self.profile.read_bytes(), self.workload,
-                      trace, *self.sets, "args", *self.args)
+                      trace, *self.sets, "args",
+                      *(content(Path(a)) if Path(a).is_file() else a
+                        for a in self.args))
 
 
-def _identity(path: Path) -> str:
+def content(path: Path) -> str:
+    """A digest of a file; of an unchanged file it is calculated once."""
     st = path.stat()
-    return f"{path.resolve()} {st.st_size} {st.st_mtime_ns}"
+    return _digest(path, st.st_size, st.st_mtime_ns)
+
+
+@functools.cache
+def _digest(path: Path, size: int, changed: int) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as f:
+        while block := f.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def result_of(status: int, out: str, err: str) -> Result:
