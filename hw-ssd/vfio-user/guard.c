@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/vfio.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <linux/sockios.h>
@@ -174,7 +175,7 @@ static Guard refuse(Server *s, int fd, const Message *m)
     return GUARD_REFUSED;
 }
 
-Guard vfio_guard_look(Server *s, int fd)
+static Guard look(Server *s, int fd)
 {
     static Message m; /* one thread */
     ssize_t n = recv(fd, &m, sizeof(m), MSG_PEEK | MSG_DONTWAIT);
@@ -201,6 +202,26 @@ Guard vfio_guard_look(Server *s, int fd)
         return GUARD_BROKEN;
     }
     return is_sound(s, &m) ? GUARD_READY : refuse(s, fd, &m);
+}
+
+static bool has_gone(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLRDHUP};
+
+    return poll(&one, 1, 0) > 0;
+}
+
+/* The rest of a message may have come before the client went: after that
+ * nothing comes. */
+Guard vfio_guard_look(Server *s, int fd)
+{
+    Guard found = look(s, fd);
+
+    if (found != GUARD_PART || !has_gone(fd)) {
+        return found;
+    }
+    found = look(s, fd);
+    return found == GUARD_PART ? GUARD_BROKEN : found;
 }
 
 void vfio_guard_shut(int fd)

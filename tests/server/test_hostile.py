@@ -239,6 +239,18 @@ def test_half_a_message(server: v.Server, size: int) -> None:
     look(server)
 
 
+@pytest.mark.parametrize("size", [8, v.HEADER.size])
+def test_half_a_message_of_one_that_goes(server: v.Server, size: int) -> None:
+    """Nobody waits for the rest: the next client is served at once."""
+    with v.Vmm(server.socket) as vmm:
+        host_of(vmm).write(KEPT, pattern(1))
+        vmm.sock.sendall(v.HEADER.pack(9, v.REGION_READ, 32, 0, 0)[:size])
+    began = time.monotonic()
+    with v.Vmm(server.socket):
+        assert time.monotonic() - began < 0.7
+    look(server)
+
+
 @pytest.mark.parametrize("size", [0, 15, 16401])
 def test_size_of_a_message(server: v.Server, size: int) -> None:
     """A message that says that it is shorter than its header, or longer than
