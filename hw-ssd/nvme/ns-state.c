@@ -103,7 +103,7 @@ static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
            (r->format <= 0xf || kv_ok(ctrl, r) || zoned_ok(ctrl, r)) &&
            nvme_ns_format(ctrl, format) && r->protect < NVME_N_PROTECTS &&
            r->nblocks && (r->serial < all->created || !all->managed) &&
-           r->error_recovery <= UINT16_MAX &&
+           r->error_recovery <= (NVME_DULBE | UINT16_MAX) &&
            (zoned || !all->managed ||
             nvme_ns_granules(ctrl, r->nblocks, format) ==
                 nvme_ns_count(ctrl, (uint16_t)r->nsid)) &&

@@ -55,6 +55,9 @@ enum {
 #define NVME_CC_IOCQES(cc) ((cc) >> 20 & 0xf)
 #define NVME_CC_MASK 0x00fffff1U
 
+/* Error Recovery, CDW11 (NVM Command Set 1.0, 4.1.3.1). */
+#define NVME_DULBE (1U << 16)
+
 #define NVME_CSTS_RDY 0x1U
 #define NVME_CSTS_CFS 0x2U
 #define NVME_CSTS_SHST_MASK 0xcU
@@ -254,6 +257,7 @@ enum {
     NVME_SC_APP_TAG = 0x283,
     NVME_SC_REF_TAG = 0x284,
     NVME_SC_COMPARE_FAILURE = 0x285,
+    NVME_SC_UNWRITTEN = 0x287, /* Deallocated or Unwritten Logical Block */
     NVME_SC_STORAGE_TAG = 0x288,
 
     NVME_SC_CODE_MASK = 0x7ff,

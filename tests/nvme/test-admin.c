@@ -242,7 +242,7 @@ static void test_identify_namespace(void)
                     0);
     g_assert_cmpuint(get_le64(d), ==, 12345);
     g_assert_cmpuint(get_le64(d + 8), ==, 12345);
-    g_assert_cmphex(d[24], ==, 0x12);
+    g_assert_cmphex(d[24], ==, 0x16);
     g_assert_cmphex(d[33], ==, 0x09);
     g_assert_cmpuint(get_le16(d + 36), ==, 7);  /* NAWUPF */
     g_assert_cmpuint(get_le16(d + 44), ==, 7);  /* NABSPF */
@@ -531,8 +531,8 @@ static void test_features_bad(void)
                     NVME_SC_INVALID_FIELD);
     g_assert_cmphex(set_feature(h, 0, 0x0c, 0), ==, NVME_SC_INVALID_FIELD);
     g_assert_cmphex(set_feature(h, 0, 0x02, 1), ==, NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(set_feature(h, 1, 0x05, 1 << 16), ==,
-                    NVME_SC_INVALID_FIELD); /* DULBE */
+    g_assert_cmphex(set_feature(h, 1, 0x05, 1 << 17), ==,
+                    NVME_SC_INVALID_FIELD);
     g_assert_cmphex(set_feature(h, 2, 0x05, 0), ==, NVME_SC_INVALID_NSID);
     g_assert_cmphex(set_feature(h, 1, 0x06, 0), ==, NVME_SC_FEATURE_NOT_NS);
     g_assert_cmphex(set_feature(h, 7, 0x06, 0), ==, NVME_SC_INVALID_NSID);

@@ -340,7 +340,7 @@ static void test_features(void)
         ROW(SET, 0, (0x02, 1), NVME_SC_INVALID_FIELD), /* PS over NPSS */
         ROW(SET, 0, (0x04, 1 << 16), NVME_SC_INVALID_FIELD),
         ROW(SET, 0, (0x04, 3 << 20), NVME_SC_INVALID_FIELD),
-        ROW(SET, 1, (0x05, 1 << 16), NVME_SC_INVALID_FIELD), /* DULBE */
+        ROW(SET, 1, (0x05, 1 << 17), NVME_SC_INVALID_FIELD),
         ROW(SET, 0, (0x07, 0xffff), NVME_SC_INVALID_FIELD),
         ROW(SET, 0, (0x07, 0xffff0000), NVME_SC_INVALID_FIELD),
         /* After I/O queues were created. */

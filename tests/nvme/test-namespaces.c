@@ -1134,7 +1134,7 @@ static void test_recovery(void)
     g_assert_cmphex(code(admin(h, NVME_ADM_SET_FEATURES, ALL, 0x05, 5, 0)), ==,
                     0);
     g_assert_cmpuint(recovery(h, 3), ==, 5);
-    g_assert_cmphex(code(admin(h, NVME_ADM_SET_FEATURES, 2, 0x05, 1 << 16, 0)),
+    g_assert_cmphex(code(admin(h, NVME_ADM_SET_FEATURES, 2, 0x05, 1 << 17, 0)),
                     ==, NVME_SC_INVALID_FIELD);
     host_free(h);
 }

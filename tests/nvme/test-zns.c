@@ -83,6 +83,27 @@ static void test_effects(void)
     host_free(h);
 }
 
+/* With DULBE: no data is behind the pointer, nor behind the capacity. */
+static void test_unwritten(void)
+{
+    Host *h = start(GAPS);
+
+    g_assert_cmphex(put(h, ZONE, 8), ==, 0);
+    g_assert_cmphex(fetch(h, ZONE, 9), ==, 0);
+    g_assert_cmphex(host_code(command(h, 0, NVME_ADM_SET_FEATURES, 1,
+                                      (uint32_t[]){5, 1 << 16, 0, 0})
+                                  .status),
+                    ==, 0);
+    g_assert_cmphex(fetch(h, ZONE, 8), ==, 0);
+    g_assert_cmphex(fetch(h, ZONE, 9), ==, NVME_SC_UNWRITTEN);
+    g_assert_cmphex(put(h, ZONE + 8, 92), ==, 0);
+    g_assert_cmphex(put(h, ZONE + 100, 100), ==, 0);
+    g_assert_cmphex(fetch(h, ZONE + 190, 10), ==, 0);
+    g_assert_cmphex(fetch(h, ZONE + 190, 11), ==, NVME_SC_UNWRITTEN);
+    g_assert_cmphex(fetch(h, ZONE + 210, 1), ==, NVME_SC_UNWRITTEN);
+    host_free(h);
+}
+
 static void test_report(void)
 {
     Host *h = start(GAPS);
@@ -915,6 +936,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/zns/identify", test_identify);
     g_test_add_func("/zns/effects", test_effects);
+    g_test_add_func("/zns/unwritten", test_unwritten);
     g_test_add_func("/zns/report", test_report);
     g_test_add_func("/zns/writes", test_writes);
     g_test_add_func("/zns/append", test_append);

@@ -181,7 +181,8 @@ static void put_formats(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
     unsigned n = 0;
     unsigned page = info->page_bytes / ns->block_bytes - 1;
 
-    id->nsfeat = 1 << 1 | 1 << 4; /* NAWUPF and others; NPWG and others */
+    /* NAWUPF and others; DULBE; NPWG and others */
+    id->nsfeat = 1 << 1 | 1 << 2 | 1 << 4;
     for (; nvme_ns_get_format(ctrl, n, &format); n++) {
         id->lbaf[n].lbads = g_bit_nth_lsf(format.block_bytes, -1);
         id->lbaf[n].ms = nvme_le16(format.protection.meta_bytes);

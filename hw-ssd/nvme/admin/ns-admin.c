@@ -583,7 +583,7 @@ uint16_t nvme_ns_set_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     const NvmeNamespace *ns = NULL;
 
-    if (sqe->dw[11] >> 16) { /* DULBE */
+    if (sqe->dw[11] & ~(uint32_t)(NVME_DULBE | UINT16_MAX)) {
         return NVME_SC_INVALID_FIELD;
     }
     while ((ns = next_of(ctrl, req, ns))) {

@@ -388,7 +388,8 @@ static const Feature features[] = {
      .get = nvme_ns_get_recovery,
      .set = nvme_ns_set_recovery,
      .save = true,
-     .help = "kept, without effect; no DULBE"},
+     .help = "TLER: kept, without effect; DULBE: a read of blocks "
+             "without data fails"},
     {.id = 0x06,
      .name = "Volatile Write Cache",
      .slot = NVME_FEAT_VWC,

@@ -13,6 +13,7 @@
 #include "nvme-internal.h"
 #include "data/copy.h"
 #include "data/data.h"
+#include "data/unwritten.h"
 #include "placement/directives.h"
 #include "erase/erase-job.h"
 #include "namespace/namespace.h"
@@ -59,6 +60,8 @@ static uint16_t take_source(const NvmeCtrl *ctrl, const NvmeRequest *req,
                             const NvmeCopyRange *r, bool other, NvmeRange *out)
 {
     uint32_t nsid = other ? nvme_le32(r->snsid) : req->nsid;
+    uint64_t unwritten;
+    uint16_t status;
 
     *out = (NvmeRange){
         .ns = nvme_ns_find(ctrl, nsid),
@@ -84,7 +87,10 @@ static uint16_t take_source(const NvmeCtrl *ctrl, const NvmeRequest *req,
     if (!nvme_ns_has(out->ns, out->first, out->nblocks)) {
         return NVME_SC_LBA_RANGE;
     }
-    return nvme_is_zoned(out->ns) ? check_zone(ctrl, out) : 0;
+    status = nvme_is_zoned(out->ns) ? check_zone(ctrl, out) : 0;
+    return status ? status
+                  : nvme_check_written(ctrl, out->ns, out->first, out->nblocks,
+                                       &unwritten);
 }
 
 static NvmePiSource source_of(const NvmeRange *r)

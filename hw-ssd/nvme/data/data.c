@@ -9,6 +9,7 @@
  */
 #include "nvme-internal.h"
 #include "data/data.h"
+#include "data/unwritten.h"
 #include "namespace/lba-track.h"
 #include "namespace/namespace.h"
 #include "memory/sg.h"
@@ -224,9 +225,10 @@ uint16_t nvme_take_read_range(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint16_t status = nvme_take_range(ctrl, req, sqe, true);
 
-    return status || !nvme_is_zoned(req->ns)
-               ? status
-               : nvme_zone_check_read(ctrl, req->lba, req->nblocks);
+    if (!status && nvme_is_zoned(req->ns)) {
+        status = nvme_zone_check_read(ctrl, req->lba, req->nblocks);
+    }
+    return status ? status : nvme_check_request(ctrl, req);
 }
 
 /* Blocks that the drive has not read as zeroes; how many of its own it has. */

@@ -8,6 +8,7 @@
 #include "nvme-internal.h"
 #include "data/data.h"
 #include "data/protected.h"
+#include "data/unwritten.h"
 #include "memory/prp.h"
 #include "metadata/metadata.h"
 #include "placement/directives.h"
@@ -19,6 +20,14 @@ static uint16_t take_metadata(NvmeCtrl *ctrl, NvmeRequest *req,
     uint16_t status = nvme_take_range(ctrl, req, sqe, true);
 
     return status ? status : nvme_metadata_take(ctrl, req, sqe);
+}
+
+static uint16_t take_to_read(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe)
+{
+    uint16_t status = take_metadata(ctrl, req, sqe);
+
+    return status ? status : nvme_check_request(ctrl, req);
 }
 
 static void put_all(NvmeCtrl *ctrl, NvmeRequest *req)
@@ -113,7 +122,7 @@ static void get_buf(NvmeCtrl *ctrl, NvmeRequest *req)
 uint16_t nvme_protected_read(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe)
 {
-    uint16_t status = take_metadata(ctrl, req, sqe);
+    uint16_t status = take_to_read(ctrl, req, sqe);
 
     if (!status) {
         status = nvme_map(ctrl, &req->sg, sqe, req->metadata->link_bytes, true);
@@ -128,7 +137,7 @@ uint16_t nvme_protected_read(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_protected_compare(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
-    uint16_t status = take_metadata(ctrl, req, sqe);
+    uint16_t status = take_to_read(ctrl, req, sqe);
 
     if (!status) {
         status =
@@ -148,7 +157,7 @@ uint16_t nvme_protected_compare(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_protected_verify(NvmeCtrl *ctrl, NvmeRequest *req,
                                const NvmeSqe *sqe)
 {
-    uint16_t status = take_metadata(ctrl, req, sqe);
+    uint16_t status = take_to_read(ctrl, req, sqe);
 
     if (!status) {
         get_buf(ctrl, req);

@@ -76,7 +76,7 @@ struct NvmeNamespace {
     uint64_t nblocks;        /* NSZE */
     uint64_t serial;         /* no other namespace of the drive has or had it */
     uint64_t eui64;          /* 0: none */
-    uint32_t error_recovery; /* feature 05h */
+    uint32_t error_recovery; /* feature 05h: TLER, NVME_DULBE */
     uint64_t base;           /* the drive's address of its first block */
     uint64_t run; /* so many of the drive's blocks follow each other there */
     uint32_t *granule; /* of the drive; NULL: all is one run */
