@@ -26,8 +26,7 @@ G_STATIC_ASSERT((int)VSSD_READ == SSD_OP_READ &&
                 (int)VSSD_SHUTDOWN == SSD_OP_SHUTDOWN &&
                 (int)VSSD_SHUTDOWN + 1 == SSD_N_OPS);
 G_STATIC_ASSERT(VSSD_ZONE_CLOSE - VSSD_ZONE_APPEND ==
-                    (int)ZONE_CLOSE - ZONE_APPEND &&
-                (int)VSSD_ZONE_IS_FULL == ZONE_FULL);
+                (int)ZONE_CLOSE - ZONE_APPEND);
 G_STATIC_ASSERT((int)VSSD_OK == SSD_STATUS_OK &&
                 (int)VSSD_UNRECOVERED_READ == SSD_STATUS_UNRECOVERED_READ &&
                 (int)VSSD_WRITE_FAULT == SSD_STATUS_WRITE_FAULT &&

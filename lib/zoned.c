@@ -2,38 +2,33 @@
 /*
  * zoned.c - zones for hosts without NVMe; see zoned.h.
  *
- * Knows the rules of zones and their streams; knows nothing of time.
+ * Knows write pointers, commands in flight, and what a refusal says; which
+ * zones are open, active or have a stream is in zone-table.h.  Knows nothing of
+ * time.
  */
 #include "zoned.h"
 
 #include "options.h"
 #include "state.h"
+#include "vssd.h"
+#include "zone-table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define SIGNATURE "vssdZNH\0"
-#define NO_STREAM UINT16_MAX
 
 typedef struct Zone {
+    ZoneBase base;
     uint64_t wp;     /* blocks from its start */
-    uint64_t opened; /* order of implicit opens */
     uint32_t writes; /* in flight */
-    uint16_t stream; /* or NO_STREAM */
-    uint8_t state;   /* ZoneState */
     bool busy;       /* a reset or a finish is in flight */
 } Zone;
 
 struct Zoned {
-    uint32_t n;
-    uint32_t n_streams;
-    uint32_t max_active;
-    uint32_t max_open;
+    ZoneTable table;
     uint64_t capacity; /* blocks */
-    uint64_t opens;    /* implicit ones, ever */
-    uint32_t n_active;
-    uint32_t n_open;
-    bool taken[64]; /* by stream */
+    uint32_t n;
     Zone zone[];
 };
 
@@ -67,19 +62,32 @@ Zoned *zoned_new(const SsdInfo *info, GError **error)
     }
     z = g_malloc0(bytes_of(from->n));
     z->n = from->n;
-    z->n_streams = MIN(info->host_streams, G_N_ELEMENTS(z->taken));
-    z->max_active = from->max_active;
-    z->max_open = from->max_open;
     z->capacity = from->capacity;
+    z->table.n_streams = info->host_streams;
+    z->table.max_active = from->max_active;
+    z->table.max_open = from->max_open;
     for (uint32_t i = 0; i < z->n; i++) {
-        z->zone[i].stream = NO_STREAM;
+        z->zone[i].base = ZONE_NEW;
     }
     return z;
 }
 
 Zoned *zoned_copy(const Zoned *z)
 {
-    return z ? g_memdup2(z, bytes_of(z->n)) : NULL;
+    Zoned *copy;
+
+    if (!z) {
+        return NULL;
+    }
+    copy = g_memdup2(z, bytes_of(z->n));
+    for (uint32_t i = 0; i < z->n; i++) {
+        ZoneBase *zone = &copy->zone[i].base;
+
+        if (zone->stream != ZONE_NO_STREAM) {
+            copy->table.owner[zone->stream] = zone;
+        }
+    }
+    return copy;
 }
 
 void zoned_free(Zoned *z)
@@ -97,87 +105,25 @@ uint32_t zoned_at(const Zoned *z, uint64_t lba)
     return (uint32_t)MIN(lba / z->capacity, z->n);
 }
 
+/* States in files are those of vssd.h, which have no gaps. */
+static unsigned outer_state(unsigned state)
+{
+    return state == ZONE_FULL ? VSSD_ZONE_IS_FULL : state - ZONE_EMPTY;
+}
+
+static uint64_t inner_state(uint64_t state)
+{
+    return state == VSSD_ZONE_IS_FULL ? ZONE_FULL : state + ZONE_EMPTY;
+}
+
 ZoneInfo zoned_zone(const Zoned *z, uint32_t i)
 {
     return (ZoneInfo){
-        .state = z->zone[i].state,
+        .state = outer_state(z->zone[i].base.state),
         .start = i * z->capacity,
         .capacity = z->capacity,
         .written = z->zone[i].wp,
     };
-}
-
-/* ---- states -------------------------------------------------------------- */
-
-static bool is_open(unsigned state)
-{
-    return state == ZONE_IMPLICITLY_OPEN || state == ZONE_EXPLICITLY_OPEN;
-}
-
-static bool is_active(unsigned state)
-{
-    return is_open(state) || state == ZONE_CLOSED;
-}
-
-static uint16_t free_stream(const Zoned *z)
-{
-    for (uint32_t i = 0; i < z->n_streams; i++) {
-        if (!z->taken[i]) {
-            return (uint16_t)i;
-        }
-    }
-    return NO_STREAM;
-}
-
-static uint16_t stream_of(const Zoned *z, uint32_t i)
-{
-    return z->zone[i].stream == NO_STREAM ? free_stream(z) : z->zone[i].stream;
-}
-
-static void give_stream(Zoned *z, uint32_t i)
-{
-    if (z->zone[i].stream != NO_STREAM) {
-        z->taken[z->zone[i].stream] = false;
-        z->zone[i].stream = NO_STREAM;
-    }
-}
-
-static void set_state(Zoned *z, uint32_t i, ZoneState state)
-{
-    Zone *zone = &z->zone[i];
-
-    z->n_open += is_open(state) - is_open(zone->state);
-    z->n_active += is_active(state) - is_active(zone->state);
-    if (is_active(state) && zone->stream == NO_STREAM) {
-        zone->stream = free_stream(z);
-        z->taken[zone->stream] = true;
-    }
-    if (state == ZONE_IMPLICITLY_OPEN && zone->state != state) {
-        zone->opened = ++z->opens;
-    }
-    zone->state = (uint8_t)state;
-}
-
-/* The one that would be closed for another: opened implicitly, and first. */
-static uint32_t oldest_implicit(const Zoned *z)
-{
-    uint32_t best = z->n;
-
-    for (uint32_t i = 0; i < z->n; i++) {
-        if (z->zone[i].state == ZONE_IMPLICITLY_OPEN &&
-            (best == z->n || z->zone[i].opened < z->zone[best].opened)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-static void open_zone(Zoned *z, uint32_t i, ZoneState state)
-{
-    if (!is_open(z->zone[i].state) && z->n_open == z->max_open) {
-        set_state(z, oldest_implicit(z), ZONE_CLOSED);
-    }
-    set_state(z, i, state);
 }
 
 /* ---- the rules ----------------------------------------------------------- */
@@ -197,21 +143,18 @@ static ZoneGo refuse(char *why, uint32_t i, const char *text, uint32_t limit,
 /* May the zone become open? */
 static ZoneGo ask_open(const Zoned *z, uint32_t i, char *why)
 {
-    unsigned state = z->zone[i].state;
-
-    if (!is_active(state) && z->n_active == z->max_active) {
-        return refuse(why, i, "too many zones are active", z->max_active,
+    switch (zone_lacks(&z->table, &z->zone[i].base, true)) {
+    case ZONE_LACKS_ACTIVE:
+        return refuse(why, i, "too many zones are active", z->table.max_active,
                       "zones.max_active");
-    }
-    if (!is_active(state) && free_stream(z) == NO_STREAM) {
-        return ZONE_WAITS; /* for a zone that is being finished */
-    }
-    if (!is_open(state) && z->n_open == z->max_open &&
-        oldest_implicit(z) == z->n) {
-        return refuse(why, i, "too many zones are open", z->max_open,
+    case ZONE_LACKS_OPEN:
+        return refuse(why, i, "too many zones are open", z->table.max_open,
                       "zones.max_open");
+    case ZONE_LACKS_STREAM:
+        return ZONE_WAITS; /* for a zone that is being finished */
+    default:
+        return ZONE_GOES;
     }
-    return ZONE_GOES;
 }
 
 static ZoneGo ask_write(const Zoned *z, uint32_t i, bool append, SsdCmd *cmd,
@@ -224,7 +167,7 @@ static ZoneGo ask_write(const Zoned *z, uint32_t i, bool append, SsdCmd *cmd,
     if (zone->busy) {
         return ZONE_WAITS;
     }
-    if (zone->state == ZONE_FULL) {
+    if (zone->base.state == ZONE_FULL) {
         return refuse(why, i, "is full", 0, NULL);
     }
     if (!append && cmd->lba != at) {
@@ -240,7 +183,7 @@ static ZoneGo ask_write(const Zoned *z, uint32_t i, bool append, SsdCmd *cmd,
     go = ask_open(z, i, why);
     cmd->lba = at;
     cmd->append = append;
-    cmd->stream = stream_of(z, i);
+    cmd->stream = zone_stream(&z->table, &zone->base);
     return go;
 }
 
@@ -265,9 +208,9 @@ static ZoneGo ask_finish(const Zoned *z, uint32_t i, SsdCmd *cmd)
         return ZONE_WAITS;
     }
     to_flush(cmd);
-    if (is_active(zone->state) && zone->wp > 0) {
+    if (zone_is_active(zone->base.state) && zone->wp > 0) {
         cmd->close = true;
-        cmd->stream = zone->stream;
+        cmd->stream = zone->base.stream;
         cmd->nblocks = (uint32_t)(z->capacity - zone->wp);
     }
     return ZONE_GOES;
@@ -282,7 +225,7 @@ static ZoneGo ask_reset(const Zoned *z, uint32_t i, SsdCmd *cmd)
     }
     cmd->op = SSD_OP_TRIM;
     cmd->erase = true;
-    cmd->stream = zone->stream;
+    cmd->stream = zone->base.stream;
     cmd->lba = i * z->capacity;
     cmd->nblocks = (uint32_t)z->capacity;
     return ZONE_GOES;
@@ -292,7 +235,7 @@ static ZoneGo ask_reset(const Zoned *z, uint32_t i, SsdCmd *cmd)
 static ZoneGo ask_state(const Zoned *z, uint32_t i, ZoneAct act, SsdCmd *cmd,
                         char *why)
 {
-    unsigned state = z->zone[i].state;
+    unsigned state = z->zone[i].base.state;
 
     to_flush(cmd);
     if (z->zone[i].busy) {
@@ -302,8 +245,8 @@ static ZoneGo ask_state(const Zoned *z, uint32_t i, ZoneAct act, SsdCmd *cmd,
         return refuse(why, i, "is full", 0, NULL);
     }
     if (act == ZONE_CLOSE) {
-        return is_active(state) ? ZONE_GOES
-                                : refuse(why, i, "is not open", 0, NULL);
+        return zone_is_active(state) ? ZONE_GOES
+                                     : refuse(why, i, "is not open", 0, NULL);
     }
     return ask_open(z, i, why);
 }
@@ -337,14 +280,12 @@ static void wrote(Zoned *z, uint32_t i, uint32_t nblocks)
 {
     Zone *zone = &z->zone[i];
 
-    open_zone(z, i,
-              zone->state == ZONE_EXPLICITLY_OPEN ? ZONE_EXPLICITLY_OPEN
-                                                  : ZONE_IMPLICITLY_OPEN);
+    zone_set_state(&z->table, &zone->base, ZONE_IMPLICIT);
     zone->wp += nblocks;
     zone->writes++;
     if (zone->wp == z->capacity) { /* its blocks are full, too */
-        set_state(z, i, ZONE_FULL);
-        give_stream(z, i);
+        zone_set_state(&z->table, &zone->base, ZONE_FULL);
+        zone_give_stream(&z->table, &zone->base);
     }
 }
 
@@ -364,7 +305,7 @@ static uint32_t number(uint32_t i, unsigned what)
 static uint32_t begin_job(Zoned *z, uint32_t i, ZoneState state)
 {
     z->zone[i].busy = true;
-    set_state(z, i, state);
+    zone_set_state(&z->table, &z->zone[i].base, state);
     return number(i, OF_JOB);
 }
 
@@ -387,10 +328,10 @@ uint32_t zoned_given(Zoned *z, ZoneAct act, const SsdCmd *cmd)
     case ZONE_FINISH:
         return begin_job(z, i, ZONE_FULL);
     case ZONE_CLOSE:
-        set_state(z, i, ZONE_CLOSED);
+        zone_set_state(&z->table, &z->zone[i].base, ZONE_CLOSED);
         return 0;
     default:
-        open_zone(z, i, ZONE_EXPLICITLY_OPEN);
+        zone_set_state(&z->table, &z->zone[i].base, ZONE_EXPLICIT);
         return 0;
     }
 }
@@ -403,7 +344,7 @@ void zoned_ended(Zoned *z, uint32_t number)
         z->zone[i].writes--;
     } else if (number & OF_JOB) {
         z->zone[i].busy = false;
-        give_stream(z, i);
+        zone_give_stream(&z->table, &z->zone[i].base);
     }
 }
 
@@ -415,7 +356,7 @@ bool zoned_preload(Zoned *z, uint64_t lba, uint64_t nblocks)
     for (uint64_t i = lba / z->capacity; i < (lba + nblocks) / z->capacity;
          i++) {
         z->zone[i].wp = z->capacity;
-        z->zone[i].state = ZONE_FULL;
+        z->zone[i].base.state = ZONE_FULL;
     }
     return true;
 }
@@ -428,7 +369,7 @@ typedef struct Record {
     uint64_t state;
     uint64_t wp;
     uint64_t opened;
-    uint64_t stream; /* or NO_STREAM */
+    uint64_t stream; /* or ZONE_NO_STREAM */
 } Record;
 
 typedef struct Head {
@@ -440,20 +381,21 @@ typedef struct Head {
 
 bool zoned_save(const Zoned *z, FILE *out, GError **error)
 {
-    Head head = {z->n, z->capacity, z->opens, 0};
+    Head head = {z->n, z->capacity, z->table.opens, 0};
     State s;
 
     for (uint32_t i = 0; i < z->n; i++) {
-        head.records += z->zone[i].state != ZONE_EMPTY;
+        head.records += z->zone[i].base.state != ZONE_EMPTY;
     }
     state_begin(&s, out, false);
     state_signature(&s, SIGNATURE, "");
     state_record(&s, &head, sizeof(head));
     for (uint32_t i = 0; i < z->n; i++) {
         const Zone *zone = &z->zone[i];
-        Record r = {i, zone->state, zone->wp, zone->opened, zone->stream};
+        Record r = {i, outer_state(zone->base.state), zone->wp,
+                    zone->base.opened, zone->base.stream};
 
-        if (zone->state != ZONE_EMPTY) {
+        if (r.state > 0) {
             state_record(&s, &r, sizeof(r));
         }
     }
@@ -463,13 +405,12 @@ bool zoned_save(const Zoned *z, FILE *out, GError **error)
 /* The stream may be forged. */
 static bool record_ok(const Zoned *z, const Record *r)
 {
-    bool streams = r->stream < z->n_streams && !z->taken[r->stream];
+    bool full = r->state == VSSD_ZONE_IS_FULL;
 
-    return r->zone < z->n && z->zone[r->zone].state == ZONE_EMPTY &&
-           r->state > ZONE_EMPTY && r->state <= ZONE_FULL &&
-           r->wp <= z->capacity && r->opened <= z->opens &&
-           (is_active((unsigned)r->state) ? streams && r->wp < z->capacity
-                                          : r->stream == NO_STREAM);
+    return r->zone < z->n && z->zone[r->zone].base.state == ZONE_EMPTY &&
+           r->state > VSSD_ZONE_IS_EMPTY && r->state <= VSSD_ZONE_IS_FULL &&
+           r->wp <= z->capacity &&
+           (full ? r->stream == ZONE_NO_STREAM : r->wp < z->capacity);
 }
 
 static bool load_records(State *s, Zoned *z, uint64_t n)
@@ -480,22 +421,14 @@ static bool load_records(State *s, Zoned *z, uint64_t n)
         if (!state_record(s, &r, sizeof(r))) {
             return false;
         }
-        if (!record_ok(z, &r)) {
+        if (!record_ok(z, &r) ||
+            !zone_load(&z->table, &z->zone[r.zone].base, inner_state(r.state),
+                       r.stream, r.opened)) {
             return state_fail(s, "it is damaged: a zone");
         }
-        z->zone[r.zone] = (Zone){
-            .wp = r.wp,
-            .opened = r.opened,
-            .stream = (uint16_t)r.stream,
-            .state = (uint8_t)r.state,
-        };
-        z->n_open += is_open((unsigned)r.state);
-        z->n_active += is_active((unsigned)r.state);
-        if (r.stream != NO_STREAM) {
-            z->taken[r.stream] = true;
-        }
+        z->zone[r.zone].wp = r.wp;
     }
-    return (z->n_open <= z->max_open && z->n_active <= z->max_active) ||
+    return zone_limits_hold(&z->table) ||
            state_fail(s, "it is damaged: more zones are open than may be");
 }
 
@@ -514,7 +447,7 @@ bool zoned_load(Zoned *z, FILE *in, GError **error)
             state_fail(&s, "it is damaged: the zones, or they are of a drive "
                            "of another size");
         } else {
-            z->opens = head.opens;
+            z->table.opens = head.opens;
             load_records(&s, z, head.records);
         }
     }

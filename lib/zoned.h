@@ -29,14 +29,6 @@ typedef enum ZoneAct {
     ZONE_N_ACTS,
 } ZoneAct;
 
-typedef enum ZoneState {
-    ZONE_EMPTY,
-    ZONE_IMPLICITLY_OPEN,
-    ZONE_EXPLICITLY_OPEN,
-    ZONE_CLOSED,
-    ZONE_FULL,
-} ZoneState;
-
 typedef enum ZoneGo {
     ZONE_GOES,   /* the command of the drive is in *cmd */
     ZONE_WAITS,  /* until a command in flight for the zone has ended */
@@ -63,7 +55,7 @@ void zoned_ended(Zoned *z, uint32_t number);
 bool zoned_preload(Zoned *z, uint64_t lba, uint64_t nblocks);
 
 typedef struct ZoneInfo {
-    ZoneState state;
+    uint32_t state;    /* VssdZoneState (vssd.h) */
     uint64_t start;    /* first block */
     uint64_t capacity; /* blocks */
     uint64_t written;  /* of them: the write pointer */

@@ -561,14 +561,25 @@ static void test_zone_limits(void)
     g_assert_cmpint(now(d, VSSD_WRITE, 4 * ZONE, 1), ==, 0);
     g_assert_cmpint(vssd_check(d), ==, 0);
     vssd_destroy(d);
-    /* Of several that were opened implicitly, the first is closed. */
-    d = open_zoned();
-    for (uint64_t i = 0; i < 3; i++) {
-        g_assert_cmpint(now(d, VSSD_WRITE, i * ZONE, 1), ==, 0);
-    }
-    g_assert_cmpuint(zone_at(d, 0).state, ==, VSSD_ZONE_IS_CLOSED);
-    g_assert_cmpuint(zone_at(d, ZONE).state, ==, VSSD_ZONE_IS_IMPLICITLY_OPEN);
+}
+
+/* Of several that were opened implicitly, the first is closed; of a copy, its
+ * own. */
+static void test_zone_closed(void)
+{
+    VssdDrive *d = open_zoned();
+    VssdDrive *copy;
+
+    g_assert_cmpint(now(d, VSSD_WRITE, 0, 1), ==, 0);
+    g_assert_cmpint(now(d, VSSD_WRITE, ZONE, 1), ==, 0);
+    g_assert_cmpint(vssd_clone(d, &copy), ==, 0);
+    g_assert_cmpint(now(copy, VSSD_WRITE, 2 * ZONE, 1), ==, 0);
+    g_assert_cmpuint(zone_at(copy, 0).state, ==, VSSD_ZONE_IS_CLOSED);
+    g_assert_cmpuint(zone_at(copy, ZONE).state, ==,
+                     VSSD_ZONE_IS_IMPLICITLY_OPEN);
+    g_assert_cmpuint(zone_at(d, 0).state, ==, VSSD_ZONE_IS_IMPLICITLY_OPEN);
     vssd_destroy(d);
+    vssd_destroy(copy);
 }
 
 /* A zone takes no more while it is being finished or reset; play() waits. */
@@ -662,6 +673,7 @@ int main(int argc, char **argv)
     g_test_add_func("/lib/reports", test_reports);
     g_test_add_func("/lib/zone-append", test_zone_append);
     g_test_add_func("/lib/zone-limits", test_zone_limits);
+    g_test_add_func("/lib/zone-closed", test_zone_closed);
     g_test_add_func("/lib/zone-waits", test_zone_waits);
     g_test_add_func("/lib/zone-states", test_zone_states);
     return g_test_run();

@@ -4,17 +4,7 @@
 #define VSSD_NVME_ZONE_PARTS_H
 
 #include "nvme.h"
-
-/* Zone states (Zoned Namespace Command Set 1.1, section 2.1.1.3). */
-typedef enum NvmeZoneState {
-    NVME_ZONE_EMPTY = 0x1,
-    NVME_ZONE_IMPLICIT = 0x2, /* open */
-    NVME_ZONE_EXPLICIT = 0x3,
-    NVME_ZONE_CLOSED = 0x4,
-    NVME_ZONE_READ_ONLY = 0xd,
-    NVME_ZONE_FULL = 0xe,
-    NVME_ZONE_OFFLINE = 0xf,
-} NvmeZoneState;
+#include "zone-table.h"
 
 /* What the controller says of a zone: bits of the Zone Attributes (ZNS 1.1,
  * Figure 37). */
@@ -25,12 +15,10 @@ enum {
 };
 
 typedef struct NvmeZone {
+    ZoneBase base;
     uint64_t wp;      /* blocks from the start of the zone */
     uint64_t settled; /* writes, torn: blocks before this one have their data */
-    uint64_t opened;  /* order of implicit opens */
     uint32_t writes;  /* steps that the drive has, or will get */
-    uint16_t stream;  /* of the drive: NVME_ZONE_NO_STREAM: it has none */
-    uint8_t state;    /* NvmeZoneState */
     bool described;   /* it has a descriptor extension */
     bool torn;        /* a write did not come to its end: wp is to be found */
     bool resetting;   /* its blocks are to be trimmed, or being trimmed */
@@ -47,21 +35,15 @@ typedef struct NvmeZone {
 } NvmeZone;
 
 typedef struct NvmeZones {
+    ZoneTable table;
     NvmeZone *zone;
     uint8_t *extension; /* extension_bytes for each zone */
     uint32_t n;         /* 0: the drive has none */
-    uint32_t owner[64]; /* by stream: the zone that has it, + 1, or 0 */
-    uint32_t n_open;    /* implicitly and explicitly */
-    uint32_t n_active;
-    uint32_t max_open;
-    uint32_t max_active;
-    uint32_t n_streams;
     uint32_t extension_bytes;
     uint64_t size; /* blocks of the namespace from a zone to the next one */
     uint64_t capacity;
     uint32_t drive_shift;  /* such a block is 1 << drive_shift of the drive's */
     uint64_t append_bytes; /* 0: as other commands */
-    uint64_t opens;        /* ever */
     uint64_t zrwa;         /* blocks of a Zone Random Write Area, or 0 */
     uint64_t zrwa_granule;
     uint32_t max_zrwa;

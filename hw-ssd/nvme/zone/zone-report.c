@@ -19,14 +19,8 @@ enum { RECEIVE_REPORT, RECEIVE_EXTENDED };
 /* Zone Receive Action Specific field: the states that it selects. */
 static const uint8_t filter_state[] = {
     0, /* all */
-    NVME_ZONE_EMPTY,
-    NVME_ZONE_IMPLICIT,
-    NVME_ZONE_EXPLICIT,
-    NVME_ZONE_CLOSED,
-    NVME_ZONE_FULL,
-    NVME_ZONE_READ_ONLY,
-    NVME_ZONE_OFFLINE,
-    0, /* reserved */
+    ZONE_EMPTY, ZONE_IMPLICIT,  ZONE_EXPLICIT, ZONE_CLOSED,
+    ZONE_FULL,  ZONE_READ_ONLY, ZONE_OFFLINE,  0, /* reserved */
     0, /* those that the controller recommends to finish or to reset */
 };
 
@@ -40,9 +34,9 @@ static const uint8_t filter_state[] = {
 
 static bool has_pointer(const NvmeZone *zone)
 {
-    return zone->state != NVME_ZONE_FULL &&
-           zone->state != NVME_ZONE_READ_ONLY &&
-           zone->state != NVME_ZONE_OFFLINE;
+    return zone->base.state != ZONE_FULL &&
+           zone->base.state != ZONE_READ_ONLY &&
+           zone->base.state != ZONE_OFFLINE;
 }
 
 static void put_zone(const NvmeCtrl *ctrl, uint32_t i, NvmeZoneDescriptor *d)
@@ -52,7 +46,7 @@ static void put_zone(const NvmeCtrl *ctrl, uint32_t i, NvmeZoneDescriptor *d)
 
     *d = (NvmeZoneDescriptor){
         .zt = TYPE_SEQUENTIAL,
-        .zs = (uint8_t)(zone->state << 4),
+        .zs = (uint8_t)(zone->base.state << 4),
         /* The time limit is that of FRL: ZAI is 0. */
         .za = (zone->described ? HAS_EXTENSION : 0) |
               (zone->zrwa ? HAS_ZRWA : 0) | zone->advice,
@@ -68,7 +62,7 @@ static bool selects(unsigned filter, const NvmeZone *zone)
         return zone->advice &
                (NVME_ZONE_SHOULD_FINISH | NVME_ZONE_SHOULD_RESET);
     }
-    return !filter || zone->state == filter_state[filter];
+    return !filter || zone->base.state == filter_state[filter];
 }
 
 /* Zones from i on that the filter takes, as many as fit into n bytes; how many
@@ -153,8 +147,8 @@ uint64_t nvme_zone_append_most(const NvmeCtrl *ctrl)
 static void put_zoned(const NvmeCtrl *ctrl, unsigned format,
                       NvmeIdZonedNamespace *id)
 {
-    id->mar = nvme_le32(ctrl->sub->zones.max_active - 1);
-    id->mor = nvme_le32(ctrl->sub->zones.max_open - 1);
+    id->mar = nvme_le32(ctrl->sub->zones.table.max_active - 1);
+    id->mor = nvme_le32(ctrl->sub->zones.table.max_open - 1);
     id->zoc = nvme_le16(ctrl->sub->zones.finish_limit_s ? ZOC_EXCURSIONS : 0);
     /* Figure 48: RRL and FRL count from the recommendation on, up to what the
      * controller does itself.  It resets no zone: there is no RRL. */

@@ -64,7 +64,7 @@ static uint16_t do_finish(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t i)
     uint16_t stream;
     uint16_t status = nvme_zone_finish(ctrl, i, &stream);
 
-    if (!status && stream != NVME_ZONE_NO_STREAM) {
+    if (!status && stream != ZONE_NO_STREAM) {
         add_finish(req, i, stream, left);
     }
     return status;
@@ -72,7 +72,7 @@ static uint16_t do_finish(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t i)
 
 static uint16_t do_reset(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t i)
 {
-    uint16_t stream = NVME_ZONE_NO_STREAM;
+    uint16_t stream = ZONE_NO_STREAM;
     bool any;
     uint16_t status = nvme_zone_reset(ctrl, i, &stream, &any);
 
@@ -98,7 +98,7 @@ static uint16_t do_offline(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t i)
 }
 
 #define BIT(state) (1U << (state))
-#define IS_OPEN    (BIT(NVME_ZONE_IMPLICIT) | BIT(NVME_ZONE_EXPLICIT))
+#define IS_OPEN    (BIT(ZONE_IMPLICIT) | BIT(ZONE_EXPLICIT))
 
 /* What an action does to a zone, and to which zones with Select All. */
 typedef struct Action {
@@ -109,11 +109,10 @@ typedef struct Action {
 
 static const Action actions[] = {
     {SEND_CLOSE, IS_OPEN, do_close},
-    {SEND_FINISH, IS_OPEN | BIT(NVME_ZONE_CLOSED), do_finish},
-    {SEND_OPEN, BIT(NVME_ZONE_CLOSED), do_open},
-    {SEND_RESET, IS_OPEN | BIT(NVME_ZONE_CLOSED) | BIT(NVME_ZONE_FULL),
-     do_reset},
-    {SEND_OFFLINE, BIT(NVME_ZONE_READ_ONLY), do_offline},
+    {SEND_FINISH, IS_OPEN | BIT(ZONE_CLOSED), do_finish},
+    {SEND_OPEN, BIT(ZONE_CLOSED), do_open},
+    {SEND_RESET, IS_OPEN | BIT(ZONE_CLOSED) | BIT(ZONE_FULL), do_reset},
+    {SEND_OFFLINE, BIT(ZONE_READ_ONLY), do_offline},
 };
 
 /* Is there room for all closed zones to be opened? */
@@ -122,10 +121,10 @@ static uint16_t check_open_all(const NvmeCtrl *ctrl)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ctrl->sub->zones.n; i++) {
-        n += ctrl->sub->zones.zone[i].state == NVME_ZONE_CLOSED ||
-             ctrl->sub->zones.zone[i].state == NVME_ZONE_EXPLICIT;
+        n += ctrl->sub->zones.zone[i].base.state == ZONE_CLOSED ||
+             ctrl->sub->zones.zone[i].base.state == ZONE_EXPLICIT;
     }
-    return n > ctrl->sub->zones.max_open ? NVME_SC_TOO_MANY_OPEN : 0;
+    return n > ctrl->sub->zones.table.max_open ? NVME_SC_TOO_MANY_OPEN : 0;
 }
 
 /* A zone with a reset or a finish under way is passed over: it comes to that
@@ -137,7 +136,8 @@ static uint16_t run_all(NvmeCtrl *ctrl, NvmeRequest *req, const Action *a)
     for (uint32_t i = 0; !status && i < ctrl->sub->zones.n; i++) {
         const NvmeZone *zone = &ctrl->sub->zones.zone[i];
 
-        if (a->all >> zone->state & 1 && !zone->resetting && !zone->finishing) {
+        if (a->all >> zone->base.state & 1 && !zone->resetting &&
+            !zone->finishing) {
             status = a->run(ctrl, req, i);
         }
     }
@@ -203,7 +203,7 @@ uint16_t nvme_zone_send(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 void nvme_zones_protect(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    static const Action finish = {SEND_FINISH, IS_OPEN | BIT(NVME_ZONE_CLOSED),
+    static const Action finish = {SEND_FINISH, IS_OPEN | BIT(ZONE_CLOSED),
                                   do_finish};
 
     run_all(ctrl, req, &finish); /* these states can all be finished */
@@ -222,9 +222,9 @@ static void start_job(NvmeCtrl *ctrl, uint32_t i)
     req->pending = 1;
     zone->job = true;
     if (zone->resetting) {
-        add_reset(ctrl, req, i, zone->stream);
+        add_reset(ctrl, req, i, zone->base.stream);
     } else {
-        add_finish(req, i, zone->stream, 0);
+        add_finish(req, i, zone->base.stream, 0);
     }
     nvme_request_start(ctrl, req);
     nvme_request_part_done(ctrl, req);

@@ -83,8 +83,8 @@ static uint32_t changed_by_index(NvmeSubsys *sub, uint64_t by_rank)
 
 static bool is_plain(const NvmeZone *z)
 {
-    return z->state == NVME_ZONE_EMPTY && !z->holds &&
-           z->stream == NVME_ZONE_NO_STREAM && !z->described && !z->resetting &&
+    return z->base.state == ZONE_EMPTY && !z->holds &&
+           z->base.stream == ZONE_NO_STREAM && !z->described && !z->resetting &&
            !z->changed;
 }
 
@@ -108,11 +108,11 @@ static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
     size_t n = ctrl->sub->zones.extension_bytes;
     Record r = {
         .zone = i,
-        .state = z->state,
+        .state = z->base.state,
         .wp = z->wp,
         .settled = z->settled,
-        .opened = z->opened,
-        .stream = z->stream,
+        .opened = z->base.opened,
+        .stream = z->base.stream,
         .described = z->described,
         .torn = z->torn || z->writes > 0,
         .resetting = z->resetting,
@@ -137,7 +137,7 @@ static bool save_all(State *s, NvmeCtrl *ctrl)
         .size = z->size,
         .capacity = z->capacity,
         .extension_bytes = z->extension_bytes,
-        .opens = z->opens,
+        .opens = z->table.opens,
     };
 
     for (uint32_t i = 0; i < z->n; i++) {
@@ -156,43 +156,23 @@ static bool save_all(State *s, NvmeCtrl *ctrl)
 
 /* ---- loading ------------------------------------------------------------- */
 
-static bool is_open(uint64_t state)
+/* A stream is of an active zone, or of one with a job; a finish has one. */
+static bool stream_ok(const Record *r)
 {
-    return state == NVME_ZONE_IMPLICIT || state == NVME_ZONE_EXPLICIT;
-}
-
-static bool is_active(uint64_t state)
-{
-    return is_open(state) || state == NVME_ZONE_CLOSED;
-}
-
-static bool is_state(uint64_t state)
-{
-    return is_active(state) || state == NVME_ZONE_EMPTY ||
-           state == NVME_ZONE_FULL || state == NVME_ZONE_READ_ONLY ||
-           state == NVME_ZONE_OFFLINE;
-}
-
-static bool stream_ok(const NvmeZones *z, const Record *r)
-{
-    if (r->stream == NVME_ZONE_NO_STREAM) {
-        return !is_active(r->state) && !r->finishing;
-    }
-    return r->stream < z->n_streams && !z->owner[r->stream] &&
-           (is_active(r->state) || r->finishing || r->resetting);
+    return r->stream == ZONE_NO_STREAM
+               ? !r->finishing
+               : zone_is_active(r->state) || r->finishing || r->resetting;
 }
 
 static bool record_ok(const NvmeZones *z, const Record *r)
 {
-    return r->zone < z->n && z->zone[r->zone].state == NVME_ZONE_EMPTY &&
-           is_plain(&z->zone[r->zone]) && is_state(r->state) &&
-           r->wp <= z->capacity && r->settled <= z->capacity &&
-           r->opened <= z->opens && stream_ok(z, r) && r->described <= 1 &&
-           (!r->described || z->extension_bytes) && r->torn <= 1 &&
-           r->resetting <= 1 && r->finishing <= 1 &&
+    return r->zone < z->n && is_plain(&z->zone[r->zone]) &&
+           r->wp <= z->capacity && r->settled <= z->capacity && stream_ok(r) &&
+           r->described <= 1 && (!r->described || z->extension_bytes) &&
+           r->torn <= 1 && r->resetting <= 1 && r->finishing <= 1 &&
            !(r->changed >> NVME_MAX_CTRLS) &&
-           (r->state != NVME_ZONE_EMPTY || r->wp == 0) &&
-           (!is_active(r->state) || r->wp < z->capacity);
+           (r->state != ZONE_EMPTY || r->wp == 0) &&
+           (!zone_is_active(r->state) || r->wp < z->capacity);
 }
 
 /* An area belongs to an active zone of a drive that has them. */
@@ -200,17 +180,17 @@ static bool area_ok(const NvmeZones *z, const Record *r)
 {
     return r->zrwa <= 1 && r->holds <= 1 &&
            (z->zrwa || !(r->zrwa | r->holds)) &&
-           (!r->zrwa || is_active(r->state));
+           (!r->zrwa || zone_is_active(r->state));
 }
 
 /* Attributes belong to a state, and to a limit that the drive has. */
 static bool advice_ok(const NvmeZones *z, uint64_t advice, uint64_t state)
 {
-    bool full = state == NVME_ZONE_FULL;
+    bool full = state == ZONE_FULL;
     unsigned may =
         (z->finish_limit_s && full ? NVME_ZONE_FINISHED : 0) |
         (z->reset_s && full ? NVME_ZONE_SHOULD_RESET : 0) |
-        (z->finish_s && is_active(state) ? NVME_ZONE_SHOULD_FINISH : 0);
+        (z->finish_s && zone_is_active(state) ? NVME_ZONE_SHOULD_FINISH : 0);
 
     return !(advice & ~(uint64_t)may);
 }
@@ -226,15 +206,15 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
     }
     if (!record_ok(z, &r) || !area_ok(z, &r) ||
         !advice_ok(z, r.advice, r.state) ||
-        r.age_s > (has_limits(z) ? UINT32_MAX : 0)) {
+        r.age_s > (has_limits(z) ? UINT32_MAX : 0) ||
+        !zone_load(&z->table, &z->zone[r.zone].base, r.state, r.stream,
+                   r.opened)) {
         return state_fail(s, "it is damaged: a zone");
     }
     z->zone[r.zone] = (NvmeZone){
+        .base = z->zone[r.zone].base,
         .wp = r.wp,
         .settled = MIN(r.settled, r.wp),
-        .opened = r.opened,
-        .stream = (uint16_t)r.stream,
-        .state = (uint8_t)r.state,
         .described = r.described,
         .torn = r.torn,
         .resetting = r.resetting,
@@ -247,25 +227,15 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
             (int64_t)ssd_now_ns(ctrl->ssd) - (int64_t)(r.age_s * NS_PER_S),
     };
     z->n_zrwa += z->zone[r.zone].zrwa;
-    if (r.stream != NVME_ZONE_NO_STREAM) {
-        z->owner[r.stream] = (uint32_t)r.zone + 1;
-    }
-    z->n_open += is_open(r.state);
-    z->n_active += is_active(r.state);
     return !r.described || state_bytes(s, z->extension + r.zone * n, n);
 }
 
 static void forget_all(NvmeZones *z)
 {
     for (uint32_t i = 0; i < z->n; i++) {
-        z->zone[i] = (NvmeZone){
-            .state = NVME_ZONE_EMPTY,
-            .stream = NVME_ZONE_NO_STREAM,
-        };
+        z->zone[i] = (NvmeZone){.base = ZONE_NEW};
     }
-    memset(z->owner, 0, sizeof(z->owner));
-    z->n_open = 0;
-    z->n_active = 0;
+    zone_forget_all(&z->table);
     z->n_zrwa = 0;
 }
 
@@ -284,7 +254,7 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
                              "of another size");
     }
     forget_all(z);
-    z->opens = head.opens;
+    z->table.opens = head.opens;
     z->work = true;
     nvme_zones_look_again(ctrl->sub);
     for (uint64_t i = 0; i < head.records; i++) {
@@ -292,8 +262,7 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
             return false;
         }
     }
-    return (z->n_open <= z->max_open && z->n_active <= z->max_active &&
-            z->n_zrwa <= z->max_zrwa) ||
+    return (zone_limits_hold(&z->table) && z->n_zrwa <= z->max_zrwa) ||
            state_fail(s, "it is damaged: more zones are open than may be");
 }
 

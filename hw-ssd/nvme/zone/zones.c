@@ -3,12 +3,13 @@
  * zones.c - zones: their states, write pointers and limits (NVM Express Zoned
  * Namespace Command Set 1.1, section 2.1.1).
  *
- * Knows which zone has which stream of the drive, and what the host may do with
- * it; knows nothing of commands.  A write moves the pointer when it is
- * executed.  After one that ends without effect, or with the power, the pointer
- * goes back to the end of the data that the drive has.
- * The drive counts zones by their capacity: it has no blocks behind it.  A
- * block of the namespace is a mapping unit, so no unit is written in parts.
+ * Knows what the host may do with a zone; which zones are open, active or have
+ * a stream of the drive is in zone-table.h.  Knows nothing of commands.  A
+ * write moves the pointer when it is executed.  After one that ends without
+ * effect, or with the power, the pointer goes back to the end of the data that
+ * the drive has. The drive counts zones by their capacity: it has no blocks
+ * behind it.  A block of the namespace is a mapping unit, so no unit is written
+ * in parts.
  *
  * With a Zone Random Write Area the pointer moves by commits: of the host, and
  * those that a write behind the area makes.  Blocks that are not committed stay
@@ -29,48 +30,11 @@ static NvmeZone *zone_at(NvmeCtrl *ctrl, uint32_t i)
     return &ctrl->sub->zones.zone[i];
 }
 
-static bool is_open(unsigned state)
-{
-    return state == NVME_ZONE_IMPLICIT || state == NVME_ZONE_EXPLICIT;
-}
-
-static bool is_active(unsigned state)
-{
-    return is_open(state) || state == NVME_ZONE_CLOSED;
-}
-
 /* ---- streams and states -------------------------------------------------- */
 
-/* A stream that no zone has, or NVME_ZONE_NO_STREAM. */
-static uint16_t free_stream(const NvmeZones *z)
+static void give_stream(NvmeCtrl *ctrl, NvmeZone *zone)
 {
-    for (uint32_t i = 0; i < z->n_streams; i++) {
-        if (!z->owner[i]) {
-            return (uint16_t)i;
-        }
-    }
-    return NVME_ZONE_NO_STREAM;
-}
-
-static void take_stream(NvmeCtrl *ctrl, uint32_t i)
-{
-    NvmeZone *zone = zone_at(ctrl, i);
-
-    if (zone->stream == NVME_ZONE_NO_STREAM) {
-        zone->stream = free_stream(&ctrl->sub->zones);
-        g_assert(zone->stream != NVME_ZONE_NO_STREAM);
-        ctrl->sub->zones.owner[zone->stream] = i + 1;
-    }
-}
-
-static void give_stream(NvmeCtrl *ctrl, uint32_t i)
-{
-    NvmeZone *zone = zone_at(ctrl, i);
-
-    if (zone->stream != NVME_ZONE_NO_STREAM) {
-        ctrl->sub->zones.owner[zone->stream] = 0;
-        zone->stream = NVME_ZONE_NO_STREAM;
-    }
+    zone_give_stream(&ctrl->sub->zones.table, &zone->base);
 }
 
 /* From now on the zone is in a state whose time has limits. */
@@ -86,74 +50,34 @@ static void begin_limits(NvmeCtrl *ctrl, NvmeZone *zone)
     }
 }
 
-static void set_state(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
+/* Another zone may be closed for this one.  It stays active, so its limits and
+ * its ZRWA stay as they are. */
+static void set_state(NvmeCtrl *ctrl, NvmeZone *zone, ZoneState state)
 {
     NvmeZones *z = &ctrl->sub->zones;
-    NvmeZone *zone = zone_at(ctrl, i);
-    unsigned old = zone->state;
+    unsigned old = zone->base.state;
 
-    z->n_open += is_open(state) - is_open(old);
-    z->n_active += is_active(state) - is_active(old);
-    zone->state = (uint8_t)state;
-    if (is_active(state) ? !is_active(old) : state != old) {
+    zone_set_state(&z->table, &zone->base, state);
+    if (zone_is_active(state) ? !zone_is_active(old) : state != old) {
         begin_limits(ctrl, zone);
     }
-    if (is_active(state)) {
-        take_stream(ctrl, i);
-    } else if (zone->zrwa) {
+    if (!zone_is_active(state) && zone->zrwa) {
         zone->zrwa = false;
         z->n_zrwa--;
     }
-    if (state == NVME_ZONE_IMPLICIT && old != NVME_ZONE_IMPLICIT) {
-        zone->opened = ++z->opens;
-    }
-}
-
-/* The controller closes the zone that it opened first; 0-based, or UINT32_MAX:
- * it has opened none but i. */
-static uint32_t oldest_implicit(const NvmeCtrl *ctrl, uint32_t i)
-{
-    const NvmeZones *z = &ctrl->sub->zones;
-    uint32_t best = UINT32_MAX;
-
-    for (uint32_t k = 0; k < z->n_streams; k++) {
-        uint32_t at = z->owner[k] - 1;
-
-        if (z->owner[k] && at != i && z->zone[at].state == NVME_ZONE_IMPLICIT &&
-            (best == UINT32_MAX || z->zone[at].opened < z->zone[best].opened)) {
-            best = at;
-        }
-    }
-    return best;
 }
 
 /* Are there resources for the zone to be open, or only active? */
-static uint16_t check_resources(const NvmeCtrl *ctrl, uint32_t i, bool open)
+static uint16_t check_resources(const NvmeCtrl *ctrl, const NvmeZone *zone,
+                                bool open)
 {
-    const NvmeZones *z = &ctrl->sub->zones;
-    unsigned state = z->zone[i].state;
+    static const uint16_t status[] = {
+        [ZONE_LACKS_ACTIVE] = NVME_SC_TOO_MANY_ACTIVE,
+        [ZONE_LACKS_STREAM] = NVME_SC_TOO_MANY_ACTIVE,
+        [ZONE_LACKS_OPEN] = NVME_SC_TOO_MANY_OPEN,
+    };
 
-    if (!is_active(state) && (z->n_active >= z->max_active ||
-                              (z->zone[i].stream == NVME_ZONE_NO_STREAM &&
-                               free_stream(z) == NVME_ZONE_NO_STREAM))) {
-        return NVME_SC_TOO_MANY_ACTIVE;
-    }
-    if (open && !is_open(state) && z->n_open >= z->max_open &&
-        oldest_implicit(ctrl, i) == UINT32_MAX) {
-        return NVME_SC_TOO_MANY_OPEN;
-    }
-    return 0;
-}
-
-/* After check_resources(). */
-static void open_zone(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
-{
-    NvmeZones *z = &ctrl->sub->zones;
-
-    if (!is_open(z->zone[i].state) && z->n_open >= z->max_open) {
-        set_state(ctrl, oldest_implicit(ctrl, i), NVME_ZONE_CLOSED);
-    }
-    set_state(ctrl, i, state);
+    return status[zone_lacks(&ctrl->sub->zones.table, &zone->base, open)];
 }
 
 /* A job of the drive for the zone has to be started, unless a command has. */
@@ -188,10 +112,10 @@ static void commit(NvmeCtrl *ctrl, uint32_t i)
         return;
     }
     if (zone->held < end) {
-        ssd_zone_commit(ctrl->ssd, ctrl->sub->now_ns,
-                        (base + zone->held) << z->drive_shift,
-                        (end - zone->held) << z->drive_shift,
-                        zone->stream == NVME_ZONE_NO_STREAM ? 0 : zone->stream);
+        ssd_zone_commit(
+            ctrl->ssd, ctrl->sub->now_ns, (base + zone->held) << z->drive_shift,
+            (end - zone->held) << z->drive_shift,
+            zone->base.stream == ZONE_NO_STREAM ? 0 : zone->base.stream);
     }
     if (zone->writes == 0) {
         zone->held = end;
@@ -250,7 +174,7 @@ uint16_t nvme_zone_check_read(const NvmeCtrl *ctrl, uint64_t lba,
     if (nvme_zone_of(ctrl, lba + nblocks - 1) != i) {
         return NVME_SC_ZONE_BOUNDARY;
     }
-    return ctrl->sub->zones.zone[i].state == NVME_ZONE_OFFLINE
+    return ctrl->sub->zones.zone[i].base.state == ZONE_OFFLINE
                ? NVME_SC_ZONE_OFFLINE
                : 0;
 }
@@ -269,12 +193,12 @@ uint64_t nvme_zone_backed(const NvmeCtrl *ctrl, uint64_t first,
 
 static uint16_t check_state(const NvmeZone *zone)
 {
-    switch (zone->state) {
-    case NVME_ZONE_FULL:
+    switch (zone->base.state) {
+    case ZONE_FULL:
         return NVME_SC_ZONE_FULL;
-    case NVME_ZONE_READ_ONLY:
+    case ZONE_READ_ONLY:
         return NVME_SC_ZONE_READ_ONLY;
-    case NVME_ZONE_OFFLINE:
+    case ZONE_OFFLINE:
         return NVME_SC_ZONE_OFFLINE;
     default:
         return zone->resetting ? NVME_SC_ZONE_INVALID_WRITE : 0;
@@ -299,7 +223,7 @@ uint16_t nvme_zone_check_write(NvmeCtrl *ctrl, NvmeRequest *req, bool append)
     if (!status && zone->zrwa) {
         status = append ? NVME_SC_ZONE_INVALID_OP
                         : check_in_area(z, zone, offset, req->nblocks);
-        return status ? status : check_resources(ctrl, i, true);
+        return status ? status : check_resources(ctrl, zone, true);
     }
     if (!status && !append && offset != zone->wp) {
         status = NVME_SC_ZONE_INVALID_WRITE;
@@ -308,7 +232,7 @@ uint16_t nvme_zone_check_write(NvmeCtrl *ctrl, NvmeRequest *req, bool append)
         status = NVME_SC_ZONE_BOUNDARY;
     }
     if (!status) {
-        status = check_resources(ctrl, i, true);
+        status = check_resources(ctrl, zone, true);
     }
     if (!status && append) {
         req->lba += zone->wp;
@@ -324,9 +248,9 @@ static void fill_zone(NvmeCtrl *ctrl, uint32_t i)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
-    set_state(ctrl, i, NVME_ZONE_FULL);
+    set_state(ctrl, zone, ZONE_FULL);
     if (ctrl->sub->zones.whole && !zone->holds) {
-        give_stream(ctrl, i);
+        give_stream(ctrl, zone);
     } else {
         zone->finishing = true;
         want_job(ctrl, i, false);
@@ -338,10 +262,8 @@ void nvme_zone_write(NvmeCtrl *ctrl, NvmeRequest *req)
     uint32_t i = nvme_zone_of(ctrl, req->lba);
     NvmeZone *zone = zone_at(ctrl, i);
 
-    open_zone(ctrl, i,
-              zone->state == NVME_ZONE_EXPLICIT ? NVME_ZONE_EXPLICIT
-                                                : NVME_ZONE_IMPLICIT);
-    req->stream = zone->zrwa ? ctrl->sub->zones.held_stream : zone->stream;
+    set_state(ctrl, zone, ZONE_IMPLICIT);
+    req->stream = zone->zrwa ? ctrl->sub->zones.held_stream : zone->base.stream;
     zone->holds |= zone->zrwa;
     if (zone->writes == 0) {
         zone->settled = zone->wp;
@@ -379,13 +301,11 @@ uint16_t nvme_zone_commit(NvmeCtrl *ctrl, uint32_t i, uint64_t last)
     if ((end - zone->wp) % z->zrwa_granule && end != z->capacity) {
         return NVME_SC_INVALID_FIELD;
     }
-    status = check_resources(ctrl, i, true);
+    status = check_resources(ctrl, zone, true);
     if (status) {
         return status;
     }
-    open_zone(ctrl, i,
-              zone->state == NVME_ZONE_EXPLICIT ? NVME_ZONE_EXPLICIT
-                                                : NVME_ZONE_IMPLICIT);
+    set_state(ctrl, zone, ZONE_IMPLICIT);
     zone->wp = end;
     if (zone->wp == z->capacity) {
         zone->holds = true; /* its blocks may have no data */
@@ -402,13 +322,13 @@ uint16_t nvme_zone_open(NvmeCtrl *ctrl, uint32_t i)
     NvmeZone *zone = zone_at(ctrl, i);
     uint16_t status;
 
-    if ((zone->state != NVME_ZONE_EMPTY && !is_active(zone->state)) ||
+    if ((zone->base.state != ZONE_EMPTY && !zone_is_active(zone->base.state)) ||
         zone->resetting) {
         return NVME_SC_ZONE_TRANSITION;
     }
-    status = check_resources(ctrl, i, true);
+    status = check_resources(ctrl, zone, true);
     if (!status) {
-        open_zone(ctrl, i, NVME_ZONE_EXPLICIT);
+        set_state(ctrl, zone, ZONE_EXPLICIT);
     }
     return status;
 }
@@ -417,24 +337,24 @@ uint16_t nvme_zone_close(NvmeCtrl *ctrl, uint32_t i)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
-    if (!is_active(zone->state)) {
+    if (!zone_is_active(zone->base.state)) {
         return NVME_SC_ZONE_TRANSITION;
     }
     /* Also without data: only a reset leads back to Empty (ZNS 2.1.1.3). */
-    if (is_open(zone->state)) {
-        set_state(ctrl, i, NVME_ZONE_CLOSED);
+    if (zone_is_open(zone->base.state)) {
+        set_state(ctrl, zone, ZONE_CLOSED);
     }
     return 0;
 }
 
 uint16_t nvme_zone_offline(NvmeCtrl *ctrl, uint32_t i)
 {
-    if (zone_at(ctrl, i)->state == NVME_ZONE_READ_ONLY) {
-        set_state(ctrl, i, NVME_ZONE_OFFLINE);
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    if (zone->base.state == ZONE_READ_ONLY) {
+        set_state(ctrl, zone, ZONE_OFFLINE);
     }
-    return zone_at(ctrl, i)->state == NVME_ZONE_OFFLINE
-               ? 0
-               : NVME_SC_ZONE_TRANSITION;
+    return zone->base.state == ZONE_OFFLINE ? 0 : NVME_SC_ZONE_TRANSITION;
 }
 
 /* Its data leaves the buffer, padded; *stream: of a job for that.  A command
@@ -443,14 +363,14 @@ static void finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream, bool command)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
-    set_state(ctrl, i, NVME_ZONE_FULL);
+    set_state(ctrl, zone, ZONE_FULL);
     if (zone->wp > 0 || zone->holds) {
         commit(ctrl, i);
-        *stream = zone->stream;
+        *stream = zone->base.stream;
         zone->finishing = true;
         want_job(ctrl, i, command);
     } else {
-        give_stream(ctrl, i);
+        give_stream(ctrl, zone);
     }
 }
 
@@ -458,11 +378,11 @@ uint16_t nvme_zone_finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
-    *stream = NVME_ZONE_NO_STREAM;
-    if (zone->state == NVME_ZONE_FULL) {
+    *stream = ZONE_NO_STREAM;
+    if (zone->base.state == ZONE_FULL) {
         return 0;
     }
-    if ((zone->state != NVME_ZONE_EMPTY && !is_active(zone->state)) ||
+    if ((zone->base.state != ZONE_EMPTY && !zone_is_active(zone->base.state)) ||
         zone->resetting) {
         return NVME_SC_ZONE_TRANSITION;
     }
@@ -476,18 +396,18 @@ uint16_t nvme_zone_reset(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream,
     NvmeZone *zone = zone_at(ctrl, i);
 
     *any = false;
-    if (zone->state == NVME_ZONE_EMPTY && !zone->resetting &&
+    if (zone->base.state == ZONE_EMPTY && !zone->resetting &&
         !ctrl->sub->zones.records) {
         return 0;
     }
-    if ((zone->state != NVME_ZONE_EMPTY && zone->state != NVME_ZONE_FULL &&
-         !is_active(zone->state)) ||
+    if ((zone->base.state != ZONE_EMPTY && zone->base.state != ZONE_FULL &&
+         !zone_is_active(zone->base.state)) ||
         zone->resetting || zone->finishing) {
         return NVME_SC_ZONE_TRANSITION;
     }
     *any = true;
-    *stream = zone->stream;
-    set_state(ctrl, i, NVME_ZONE_EMPTY);
+    *stream = zone->base.stream;
+    set_state(ctrl, zone, ZONE_EMPTY);
     zone->wp = 0;
     zone->described = false;
     zone->resetting = true;
@@ -500,13 +420,13 @@ uint16_t nvme_zone_describe(NvmeCtrl *ctrl, uint32_t i)
     NvmeZone *zone = zone_at(ctrl, i);
     uint16_t status;
 
-    if (zone->state != NVME_ZONE_EMPTY || zone->resetting) {
+    if (zone->base.state != ZONE_EMPTY || zone->resetting) {
         return NVME_SC_ZONE_TRANSITION;
     }
-    status = check_resources(ctrl, i, false);
+    status = check_resources(ctrl, zone, false);
     if (!status) {
         zone->described = true;
-        set_state(ctrl, i, NVME_ZONE_CLOSED);
+        set_state(ctrl, zone, ZONE_CLOSED);
     }
     return status;
 }
@@ -516,10 +436,10 @@ uint16_t nvme_zone_describe(NvmeCtrl *ctrl, uint32_t i)
 /* How long it may be as it is, in seconds; 0: for ever. */
 static uint64_t next_limit(const NvmeZones *z, const NvmeZone *zone)
 {
-    if (zone->state == NVME_ZONE_FULL) {
+    if (zone->base.state == ZONE_FULL) {
         return zone->advice & NVME_ZONE_SHOULD_RESET ? 0 : z->reset_s;
     }
-    if (!is_active(zone->state)) {
+    if (!zone_is_active(zone->base.state)) {
         return 0;
     }
     if (!(zone->advice & NVME_ZONE_SHOULD_FINISH)) {
@@ -550,7 +470,7 @@ void nvme_zone_overdue(NvmeCtrl *ctrl, uint32_t i)
     uint16_t stream;
 
     g_assert(next_limit(z, zone));
-    if (zone->state == NVME_ZONE_FULL) {
+    if (zone->base.state == ZONE_FULL) {
         zone->advice |= NVME_ZONE_SHOULD_RESET;
     } else if (zone->advice & NVME_ZONE_SHOULD_FINISH) {
         finish(ctrl, i, &stream, false);
@@ -587,27 +507,27 @@ static void find_write_pointer(NvmeCtrl *ctrl, uint32_t i)
 {
     NvmeZone *zone = zone_at(ctrl, i);
     bool filled =
-        zone->state == NVME_ZONE_FULL && zone->wp == ctrl->sub->zones.capacity;
+        zone->base.state == ZONE_FULL && zone->wp == ctrl->sub->zones.capacity;
     uint64_t end;
 
     zone->torn = false;
     if (zone->zrwa || zone->holds) { /* the pointer is that of the commits */
         return;
     }
-    if (zone->resetting || (!filled && !is_active(zone->state))) {
+    if (zone->resetting || (!filled && !zone_is_active(zone->base.state))) {
         return;
     }
     end = end_of_data(ctrl, i);
     if (filled && (end == zone->wp || zone->finishing ||
-                   check_resources(ctrl, i, false))) {
+                   check_resources(ctrl, zone, false))) {
         return;
     }
     zone->wp = end;
     if (filled) {
-        set_state(ctrl, i, NVME_ZONE_CLOSED);
+        set_state(ctrl, zone, ZONE_CLOSED);
     }
     if (end == 0 && !zone->described) { /* pages may have been given to it */
-        set_state(ctrl, i, NVME_ZONE_EMPTY);
+        set_state(ctrl, zone, ZONE_EMPTY);
         zone->resetting = true;
         want_job(ctrl, i, false);
     }
@@ -617,14 +537,14 @@ static void fail_zone(NvmeCtrl *ctrl, uint32_t i)
 {
     NvmeZone *zone = zone_at(ctrl, i);
 
-    if (zone->state != NVME_ZONE_READ_ONLY &&
-        zone->state != NVME_ZONE_OFFLINE) {
-        set_state(ctrl, i, NVME_ZONE_READ_ONLY);
+    if (zone->base.state != ZONE_READ_ONLY &&
+        zone->base.state != ZONE_OFFLINE) {
+        set_state(ctrl, zone, ZONE_READ_ONLY);
         tell_change(ctrl, zone);
     }
     commit(ctrl, i);
     if (!zone->finishing && !zone->resetting) {
-        give_stream(ctrl, i);
+        give_stream(ctrl, zone);
     }
 }
 
@@ -661,11 +581,11 @@ static void job_end(NvmeCtrl *ctrl, uint32_t i, bool reset, NvmeStepEnd how)
     if (how == NVME_STEP_FAILED) {
         fail_zone(ctrl, i);
         if (!ctrl->sub->namespaces.zoned) { /* nobody may see what is left */
-            set_state(ctrl, i, NVME_ZONE_OFFLINE);
+            set_state(ctrl, zone, ZONE_OFFLINE);
         }
     }
-    if (!is_active(zone->state)) {
-        give_stream(ctrl, i);
+    if (!zone_is_active(zone->base.state)) {
+        give_stream(ctrl, zone);
     }
 }
 
@@ -687,8 +607,8 @@ void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeStepEnd how)
 /* Has the zone never had anything, since it was reset? */
 static bool is_blank(const NvmeZone *zone)
 {
-    return zone->state == NVME_ZONE_EMPTY && !zone->holds && !zone->job &&
-           zone->stream == NVME_ZONE_NO_STREAM && !zone->writes;
+    return zone->base.state == ZONE_EMPTY && !zone->holds && !zone->job &&
+           zone->base.stream == ZONE_NO_STREAM && !zone->writes;
 }
 
 void nvme_zones_give(NvmeCtrl *ctrl, const NvmeNamespace *ns)
@@ -707,9 +627,9 @@ void nvme_zones_drop(NvmeCtrl *ctrl)
         if (is_blank(zone)) {
             continue;
         }
-        if (zone->state != NVME_ZONE_READ_ONLY &&
-            zone->state != NVME_ZONE_OFFLINE) {
-            set_state(ctrl, i, NVME_ZONE_EMPTY);
+        if (zone->base.state != ZONE_READ_ONLY &&
+            zone->base.state != ZONE_OFFLINE) {
+            set_state(ctrl, zone, ZONE_EMPTY);
             zone->wp = 0;
             zone->described = false;
         }
@@ -751,18 +671,17 @@ void nvme_zones_close_all(NvmeCtrl *ctrl)
 {
     NvmeZones *z = &ctrl->sub->zones;
 
-    for (uint32_t k = 0; k < z->n_streams; k++) {
-        uint32_t i = z->owner[k] - 1;
-        const NvmeZone *zone = z->owner[k] ? zone_at(ctrl, i) : NULL;
+    for (uint32_t i = 0; i < z->n; i++) {
+        NvmeZone *zone = &z->zone[i];
 
-        if (!zone || !is_active(zone->state)) {
+        if (!zone_is_active(zone->base.state)) {
             continue;
         }
         if (zone->wp > 0 || zone->described || zone->zrwa) {
-            set_state(ctrl, i, NVME_ZONE_CLOSED);
+            set_state(ctrl, zone, ZONE_CLOSED);
         } else {
-            set_state(ctrl, i, NVME_ZONE_EMPTY);
-            give_stream(ctrl, i);
+            set_state(ctrl, zone, ZONE_EMPTY);
+            give_stream(ctrl, zone);
         }
     }
 }
@@ -842,9 +761,9 @@ bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
                  ? info->n
                  : (uint32_t)(ctrl->cfg.nblocks / info->capacity),
         .end = info->conventional ? info->n * info->capacity : 0,
-        .max_open = info->max_open,
-        .max_active = info->max_active,
-        .n_streams = ssd_info(ctrl->ssd)->host_streams,
+        .table.max_open = info->max_open,
+        .table.max_active = info->max_active,
+        .table.n_streams = ssd_info(ctrl->ssd)->host_streams,
         .extension_bytes = info->extension,
         .size = info->size / ctrl->unit_blocks,
         .capacity = info->capacity / ctrl->unit_blocks,
@@ -864,8 +783,7 @@ bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
     z->zone = g_new0(NvmeZone, z->n);
     z->extension = g_malloc0((size_t)z->n * z->extension_bytes);
     for (uint32_t i = 0; i < z->n; i++) {
-        z->zone[i].state = NVME_ZONE_EMPTY;
-        z->zone[i].stream = NVME_ZONE_NO_STREAM;
+        z->zone[i].base = ZONE_NEW;
     }
     return true;
 }

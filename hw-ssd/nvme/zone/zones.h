@@ -13,8 +13,6 @@
 
 #include "nvme-internal.h"
 
-#define NVME_ZONE_NO_STREAM UINT16_MAX
-
 /* Once the controller knows its drive and the namespace's size.  false: the
  * namespace is smaller than one zone. */
 bool nvme_zones_init(NvmeCtrl *ctrl, GError **error);
@@ -75,8 +73,8 @@ uint16_t nvme_zone_offline(NvmeCtrl *ctrl, uint32_t i);
 uint16_t nvme_zone_open_zrwa(NvmeCtrl *ctrl, uint32_t i);
 uint16_t nvme_zone_commit(NvmeCtrl *ctrl, uint32_t i, uint64_t last);
 
-/* *stream: of its data in the drive, or NVME_ZONE_NO_STREAM: there is nothing
- * to close (finish). */
+/* *stream: of its data in the drive, or ZONE_NO_STREAM: there is nothing to
+ * close (finish). */
 uint16_t nvme_zone_finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream);
 /* *any: the drive has to trim it (reset). */
 uint16_t nvme_zone_reset(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream,
