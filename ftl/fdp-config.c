@@ -47,17 +47,14 @@ static uint32_t read_isolation(const char *text, uint64_t *initial)
 
 uint32_t fdp_own_streams(const SsdConfig *cfg)
 {
-    return ssd_alloc_draws_stream(cfg->alloc)
-               ? cfg->random_blocks - 1
-               : cfg->hot_cold + outside_streams(cfg);
+    return cfg->hot_cold + outside_streams(cfg);
 }
 
 uint64_t fdp_initial(const SsdConfig *cfg)
 {
     uint64_t handles =
         cfg->ruhs ? UINT64_MAX >> (SSD_MOST_STREAMS - cfg->ruhs) : UINT64_MAX;
-    bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE || cfg->zoned ||
-                 ssd_alloc_draws_stream(cfg->alloc);
+    bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE || cfg->zoned;
     uint64_t initial = merge ? UINT64_MAX : 0;
 
     if (cfg->ruhs && is_given(cfg->isolation)) {
@@ -214,6 +211,20 @@ bool fdp_handles_ok(const char *text, uint32_t ruhs, GError **error)
     return true;
 }
 
+/* Blocks that are set aside are not those of a superblock, nor of a stream. */
+static bool random_block_fits(const SsdConfig *cfg, GError **error)
+{
+    return !ssd_alloc_draws_block(cfg->alloc) ||
+           (!cfg->ruhs && !cfg->streams && fdp_own_streams(cfg) == 0 &&
+            !cfg->zoned && superblock_width(cfg) == 1 &&
+            superblock_row(cfg) <= 1) ||
+           fail(error,
+                "ftl.alloc=%s: needs streams.max=0, fdp.ruhs=0, "
+                "ftl.hot_cold=off, no ftl.placement, no zones and "
+                "superblock.width=plane: it draws the open block",
+                ssd_alloc_name(cfg->alloc));
+}
+
 static bool check_streams(const SsdConfig *cfg, GError **error)
 {
     if (cfg->ruhs && cfg->streams) {
@@ -229,21 +240,12 @@ static bool check_streams(const SsdConfig *cfg, GError **error)
                     "drive does");
     }
     if (outside_streams(cfg) > 0 &&
-        (cfg->ruhs || cfg->streams || cfg->hot_cold ||
-         ssd_alloc_draws_stream(cfg->alloc))) {
-        return fail(error,
-                    "ftl.placement: a policy from outside needs "
-                    "streams.max=0, fdp.ruhs=0, ftl.hot_cold=off and not "
-                    "ftl.alloc=random-block: it assigns the streams");
-    }
-    if (ssd_alloc_draws_stream(cfg->alloc) &&
         (cfg->ruhs || cfg->streams || cfg->hot_cold)) {
-        return fail(error,
-                    "ftl.alloc=%s: needs streams.max=0, fdp.ruhs=0 and "
-                    "ftl.hot_cold=off: its open blocks are the streams",
-                    ssd_alloc_name(cfg->alloc));
+        return fail(error, "ftl.placement: a policy from outside needs "
+                           "streams.max=0, fdp.ruhs=0 and ftl.hot_cold=off: it "
+                           "assigns the streams");
     }
-    return true;
+    return random_block_fits(cfg, error);
 }
 
 bool fdp_check(const SsdConfig *cfg, GError **error)

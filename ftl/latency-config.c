@@ -40,7 +40,7 @@ bool latency_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     uint64_t blocks = cfg->nand.blocks - cfg->nand.slc_blocks;
     /* Beside those that GC needs, one more if programs may fail, and those
      * that the streams have open. */
-    uint32_t least = l->gc_free_blocks + 1 + l->n_handles + 1;
+    uint32_t least = l->gc_free_blocks + 1 + l->n_handles + l->n_aside + 1;
 
     l->window_blocks = 0;
     if (!cfg->latency_window_ps) {

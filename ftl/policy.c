@@ -73,9 +73,9 @@ const char *ssd_alloc_name(unsigned i)
     return alloc_policies[i] ? alloc_policies[i]->name : NULL;
 }
 
-bool ssd_alloc_draws_stream(unsigned policy)
+bool ssd_alloc_draws_block(unsigned policy)
 {
-    return alloc_policies[policy]->alloc->draws_stream;
+    return alloc_policies[policy]->alloc->draws_block;
 }
 
 bool ssd_alloc_in_rows(unsigned policy)

@@ -129,6 +129,7 @@ typedef struct SsdLayout {
     uint32_t cold_class;   /* which of them these are, or UINT32_MAX */
     uint32_t meta_class;
     uint32_t n_open;       /* open blocks in a plane, at most */
+    uint32_t n_aside;      /* of them, the last ones: set aside (block.c) */
 
     /*
      * Metadata: pages of the drive's own (meta.c), as large as a program unit.
@@ -213,7 +214,7 @@ const char *ssd_stripe_name(unsigned i);
 
 /* Does each stream go round the planes by itself? */
 bool ssd_alloc_in_rows(unsigned policy);
-bool ssd_alloc_draws_stream(unsigned policy);
+bool ssd_alloc_draws_block(unsigned policy);
 const char *ssd_map_name(unsigned i);
 
 /* Log blocks that a map needs in each plane; 0: it has none. */

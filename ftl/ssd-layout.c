@@ -89,7 +89,9 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     l->cold_class =
         cfg->wear == SSD_WEAR_STATIC ? l->n_gc_classes++ : UINT32_MAX;
     l->meta_class = l->n_meta_pages ? l->n_gc_classes++ : UINT32_MAX;
-    l->n_open = l->n_streams + (l->n_meta_pages > 0) + l->n_gc_classes;
+    l->n_aside = ssd_alloc_draws_block(cfg->alloc) ? cfg->random_blocks - 1 : 0;
+    l->n_open =
+        l->n_streams + (l->n_meta_pages > 0) + l->n_gc_classes + l->n_aside;
     plane_open = l->n_open - l->n_streams + l->n_handles;
     l->gc_free_blocks = l->n_gc_classes;
     /* Blocks open for zones are of their capacity. */
@@ -204,7 +206,7 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
 {
     g_autofree char *room = room_option(cfg);
 
-    if (ssd_alloc_draws_stream(cfg->alloc)) {
+    if (ssd_alloc_draws_block(cfg->alloc)) {
         return fail(error,
                     "ftl.random_blocks=%u: needs %u spare blocks in "
                     "each plane, there are %" PRIu64 " (more ftl.op_percent)",

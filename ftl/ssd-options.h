@@ -53,8 +53,9 @@
       NULL,                                                                    \
       "ftl.alloc=dl skips a plane from this GC indicator on: the share of "    \
       "its room that is not in free blocks")                                   \
-    X(U32, uint32_t, random_blocks, "ftl.random_blocks", 1, 64, "16", NULL,    \
-      "open blocks of each plane that ftl.alloc=random-block draws from")      \
+    X(U32, uint32_t, random_blocks, "ftl.random_blocks", 1, 65536, "16", NULL, \
+      "open blocks of each plane, at most, with ftl.alloc=random-block; as "   \
+      "many as the spare blocks allow: any block with a free page")            \
     X(PPM, uint32_t, slc_dynamic_ppm, "ftl.slc_dynamic", 0, 1000000, "0%",     \
       NULL,                                                                    \
       "share of each plane's blocks that the host may fill in SLC mode, at "   \

@@ -189,10 +189,10 @@ typedef struct VssdAllocPolicy {
     bool by_unit; /* pick() needs the unit */
 
     /* Of listed policies.  VssdAllocRows: of several streams; then pick() is
-     * not asked.  Does the drive have ftl.random_blocks streams of its own, one
-     * of which each unit goes to, at random? */
+     * not asked.  Does each page go to one of up to ftl.random_blocks open
+     * blocks of its plane, at random? */
     uint32_t rows;
-    bool draws_stream;
+    bool draws_block;
 
     /*
      * Required.  The plane for the next page; unit is the first one of the

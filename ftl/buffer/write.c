@@ -440,6 +440,7 @@ void write_submit(Ssd *ssd, uint32_t j)
 static void take_page(Ssd *ssd, uint32_t j, uint32_t plane)
 {
     job_at(ssd, j)->plane = plane;
+    alloc_draw_block(ssd, plane);
     job_place(ssd, j,
               block_take_page(ssd, plane, OPEN_HOST, job_at(ssd, j)->stream));
 }

@@ -102,7 +102,7 @@ bool hold_keeps(Ssd *ssd, uint32_t plane)
  * many are free. */
 static uint64_t free_units(const Ssd *ssd, uint32_t free, uint32_t reserve)
 {
-    uint32_t taken = reserve + ssd->l.n_handles;
+    uint32_t taken = reserve + ssd->l.n_handles + ssd->l.n_aside;
 
     return free > taken ? (uint64_t)(free - taken) * ssd->l.data_units : 0;
 }
@@ -112,7 +112,7 @@ static uint64_t open_units(const Ssd *ssd, uint32_t plane)
 {
     const Open *o = &plane_at(ssd, plane)->open[open_index(ssd, OPEN_HOST, 0)];
 
-    if (ssd->l.n_streams > 1 || o->block == NONE ||
+    if (ssd->l.n_streams > 1 || ssd->l.n_aside > 0 || o->block == NONE ||
         nand_block_is_slc(ssd->geo, o->block)) {
         return 0;
     }

@@ -57,10 +57,11 @@ static bool holds_something(const Ssd *ssd, uint32_t block)
     }
 }
 
-/* Blocks that nothing was written to yet stay open. */
+/* Blocks that nothing was written to yet stay open.  From the last one on,
+ * since those set aside take the place of others. */
 static void close_open(Ssd *ssd, uint32_t plane)
 {
-    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+    for (uint32_t k = ssd->l.n_open; k-- > 0;) {
         const Open *o = &plane_at(ssd, plane)->open[k];
 
         if (o->block != NONE && o->next_page > 0) {

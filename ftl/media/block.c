@@ -17,6 +17,7 @@
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "lazymem.h"
+#include "media/aside.h"
 #include "media/bad-blocks.h"
 #include "media/block-state.h"
 #include "media/faulty.h"
@@ -362,6 +363,60 @@ static void plane_count_open(Ssd *ssd, uint32_t plane)
     }
 }
 
+/* ---- open blocks set aside ----------------------------------------------- */
+
+uint32_t aside_choices(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = &ssd->media->plane[plane];
+    uint32_t n = (p->open[0].block != NONE) + p->n_aside;
+
+    invariant(ssd->l.n_streams == 1 && plane < ssd->l.n_planes);
+    return n <= ssd->l.n_aside && block_can_open(ssd, p, OPEN_HOST)
+               ? n + MAX(p->free.n, plane_reserve(ssd, p)) -
+                     plane_reserve(ssd, p) + p->slc_free.n
+               : n;
+}
+
+void aside_choose(Ssd *ssd, uint32_t plane, uint32_t choice)
+{
+    Plane *p = &ssd->media->plane[plane];
+    uint32_t first = aside_first(ssd);
+    Open *o = &p->open[0];
+    Open had = *o;
+
+    invariant(choice < aside_choices(ssd, plane));
+    if (had.block == NONE || choice == 0) {
+        return;
+    }
+    if (choice <= p->n_aside) {
+        *o = p->open[first + choice - 1];
+        p->open[first + choice - 1] = had;
+    } else {
+        p->open[first + p->n_aside++] = had;
+        o->block = NONE;
+    }
+    plane_count_open(ssd, plane);
+}
+
+/* The open block is one no more.  A block that was set aside takes the place of
+ * the host's, and the last of them the place of another: what is set aside has
+ * no gap, and is nothing while the host has no open block. */
+static void open_clear(Ssd *ssd, Plane *p, uint32_t open)
+{
+    uint32_t first = aside_first(ssd);
+
+    p->open[open].block = NONE;
+    if (p->n_aside > 0 && (open == 0 || open >= first)) {
+        Open *last = &p->open[first + --p->n_aside];
+        Open moved = *last;
+
+        last->block = NONE;
+        if (open != first + p->n_aside) {
+            p->open[open] = moved;
+        }
+    }
+}
+
 void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
 {
     Open *o = &ssd->media->plane[plane].open[open];
@@ -374,7 +429,7 @@ void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
     } else {
         block_make_full(ssd, o->block);
     }
-    o->block = NONE;
+    open_clear(ssd, &ssd->media->plane[plane], open);
     plane_count_open(ssd, plane);
     ssd->media->client->plane_changed(ssd, plane);
 }
@@ -676,6 +731,7 @@ void block_discard(Ssd *ssd, uint32_t block)
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (p->open[k].block == block) {
             block_close(ssd, block_plane(ssd, block), k);
+            break;
         }
     }
     block_start_victim(ssd, block, ssd->media->block[block].cause);
@@ -741,6 +797,7 @@ static void forget_plane(Ssd *ssd, Plane *p)
         p->open[k].block = NONE;
     }
     p->n_host_open = 0;
+    p->n_aside = 0;
     p->n_retiring = 0;
     p->n_folding = 0;
     p->n_slc = 0;
@@ -775,9 +832,10 @@ static bool fills_on(const Ssd *ssd, uint32_t block)
            (next == 0 || !ssd->cfg->close_open);
 }
 
+/* From the last one on: what takes the place of another has been looked at. */
 static void settle_open(Ssd *ssd, Plane *p)
 {
-    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+    for (uint32_t k = ssd->l.n_open; k-- > 0;) {
         Open *o = &p->open[k];
 
         if (o->block == NONE) {
@@ -788,7 +846,7 @@ static void settle_open(Ssd *ssd, Plane *p)
         invariant(o->next_page <= nand_block_pages(ssd->geo, o->block));
         if (!fills_on(ssd, o->block)) {
             block_make_full(ssd, o->block);
-            o->block = NONE;
+            open_clear(ssd, p, k);
         }
     }
 }
@@ -883,7 +941,8 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
     block_set_state(ssd, block, BLOCK_CLOSING);
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (ssd->media->plane[plane].open[k].block == block) {
-            ssd->media->plane[plane].open[k].block = NONE;
+            open_clear(ssd, &ssd->media->plane[plane], k);
+            break;
         }
     }
     plane_count_open(ssd, plane);

@@ -4,6 +4,7 @@
  */
 #include "bitmap.h"
 #include "check.h"
+#include "media/aside.h"
 #include "media/life.h"
 #include "media/media.h"
 #include "media/parity.h"
@@ -257,6 +258,14 @@ static bool check_open(const Ssd *ssd, uint32_t plane, uint32_t n,
         n_host_open += open_takes_data(ssd, plane, k);
     }
     CHECK(n_open == n, "plane %u: %u of %u open blocks", plane, n_open, n);
+    CHECK(p->n_aside == 0 || p->open[0].block != NONE,
+          "plane %u: %u open blocks set aside, and none for the host", plane,
+          p->n_aside);
+    for (uint32_t k = 0; k < ssd->l.n_aside; k++) {
+        CHECK((p->open[aside_first(ssd) + k].block != NONE) == (k < p->n_aside),
+              "plane %u: %u open blocks set aside, not the one at %u", plane,
+              p->n_aside, k);
+    }
     CHECK(n_host_open == p->n_host_open,
           "plane %u: %u open for the host, counted %u", plane, n_host_open,
           p->n_host_open);

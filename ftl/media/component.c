@@ -231,6 +231,7 @@ static const StateRow plane_rows[] = {
     STATE_VALUE_ROW(Plane, meta_valid),
     STATE_TABLE_ROW(Plane, open, PLANE_OPEN),
     STATE_COUNT_ROW(Plane, n_host_open, PLANE_OPEN),
+    STATE_COUNT_ROW(Plane, n_aside, PLANE_OPEN),
     STATE_VALUE_ROW(Plane, by_age),
     STATE_NUMBER_ROW(Plane, clock),
     STATE_TABLE_ROW(Plane, bucket, PLANE_BUCKETS),

@@ -109,6 +109,7 @@ typedef struct Plane {
     uint64_t meta_valid;    /* of them, metadata */
     OF_MEDIA Open *open;    /* by open_index(); l.n_open of them */
     uint32_t n_host_open; /* of those, the host's that are open */
+    uint32_t n_aside;     /* and those that are set aside */
     Ilist by_age; /* FULL blocks, but not those in SLC mode; oldest first */
     uint32_t clock;     /* programs of the host in the plane */
     OF_MEDIA uint32_t *bucket; /* heads of FULL blocks by valid count */

@@ -8,6 +8,7 @@
  * decide that).
  */
 #include "bitmap.h"
+#include "media/aside.h"
 #include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/alloc.h"
@@ -122,9 +123,13 @@ uint32_t alloc_draw(Ssd *ssd)
     return plane;
 }
 
-uint32_t random_block_stream(Ssd *ssd)
+void alloc_draw_block(Ssd *ssd, uint32_t plane)
 {
-    return (uint32_t)prng_below(&ssd->placement->rng, ssd->l.n_streams);
+    if (ssd->placement->policy->draws_block) {
+        aside_choose(ssd, plane,
+                     (uint32_t)prng_below(&ssd->placement->rng,
+                                          aside_choices(ssd, plane)));
+    }
 }
 
 void alloc_look_again(Ssd *ssd)

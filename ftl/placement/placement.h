@@ -53,6 +53,10 @@ uint32_t alloc_pick_aged(Ssd *ssd, uint64_t lpn, uint32_t *stream);
  * other, or it waits for that one. */
 uint32_t rows_more(Ssd *ssd, uint32_t stream);
 
+/* Before a page of the host is taken of the plane: ftl.alloc=random-block draws
+ * the open block that it goes to. */
+void alloc_draw_block(Ssd *ssd, uint32_t plane);
+
 /* The first position of the stripe at from, or after it and round, whose plane
  * accepts a page; NONE: there is none. */
 uint32_t alloc_next(const Ssd *ssd, uint32_t from);
@@ -101,17 +105,14 @@ void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved);
 /* ---- streams that the drive chooses ---------------------------------------
  */
 
-/* With Placement.chooses_stream (a policy of ftl.placement, ftl.hot_cold,
- * ftl.alloc=random-block): the stream of a unit; it has been written. */
+/* With Placement.chooses_stream (a policy of ftl.placement, ftl.hot_cold): the
+ * stream of a unit; it has been written. */
 uint32_t chooser_stream(Ssd *ssd, uint64_t lpn);
 void chooser_wrote(Ssd *ssd, uint64_t lpn, uint32_t stream);
 
 /* With Placement.rate: the host says how often it will write units [first,
  * end); an SsdWriteRate. */
 void chooser_expect(Ssd *ssd, uint64_t first, uint64_t end, uint8_t rate);
-
-/* Of ftl.alloc=random-block: at random. */
-uint32_t random_block_stream(Ssd *ssd);
 
 extern const VssdPolicy placement_hot_cold;
 

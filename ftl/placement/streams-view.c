@@ -95,7 +95,7 @@ void chooser_init(Ssd *ssd)
     if (ssd->cfg->hot_cold) {
         outside_listed(ssd, VSSD_POLICY_PLACEMENT, &placement_hot_cold);
     }
-    p->chooses_stream = policy(ssd) || p->policy->draws_stream;
+    p->chooses_stream = policy(ssd) != NULL;
     if (policy(ssd)) {
         policy(ssd)->view.placement = &placement_view;
         p->rate = lazy_new(uint8_t, RATE_PIECES);
@@ -139,9 +139,6 @@ uint32_t chooser_stream(Ssd *ssd, uint64_t lpn)
     Outside *o = policy(ssd);
     uint32_t stream;
 
-    if (!o) {
-        return random_block_stream(ssd);
-    }
     if (!outside_works(o)) {
         return 0;
     }

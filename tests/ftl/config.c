@@ -179,11 +179,14 @@ static void test_ranges(void)
     refuse(DIES "fdp.ruhs=2;fdp.handles=0/2", "fdp.handles=0/2: ", "0..1");
 #undef DIES
     refuse("ftl.alloc=best", "ftl.alloc=best", "stripe");
-    refuse("ftl.random_blocks=65", "ftl.random_blocks=65", "1..64");
+    refuse("ftl.random_blocks=65537", "ftl.random_blocks=65537", "1..65536");
     refuse("ftl.alloc=random-block;ftl.random_blocks=64",
            "ftl.random_blocks=64", "ftl.op_percent");
     refuse("ftl.alloc=random-block;streams.max=2", "ftl.alloc=random-block",
            "streams.max=0");
+    refuse("ftl.alloc=random-block;ftl.random_blocks=2;superblock.width=die;"
+           "nand.planes=2;ftl.op_percent=50%",
+           "ftl.alloc=random-block", "superblock.width=plane");
     refuse("ftl.map=fast;ftl.gc_period=1s", "ftl.map=fast", "ftl.gc_period");
     refuse("ftl.gc_pace=best", "ftl.gc_pace=best", "late, even");
     refuse("ftl.map=fast;ftl.gc_pace=even", "ftl.map=fast", "ftl.gc_pace");

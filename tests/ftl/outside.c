@@ -401,7 +401,7 @@ static void test_listed(void)
         play_listed(gc_policies[i], "ftl.gc");
     }
     for (size_t i = 0; alloc_policies[i]; i++) {
-        if (!alloc_policies[i]->alloc->draws_stream) {
+        if (!alloc_policies[i]->alloc->draws_block) {
             play_listed(alloc_policies[i], "ftl.alloc");
         }
     }

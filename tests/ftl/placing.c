@@ -3,9 +3,11 @@
  * placing.c - which plane each allocation policy takes: by hand on an idle
  * drive, and against a slow model of the policy's source on a busy one.
  */
+#include <math.h>
 #include <string.h>
 
 #include "media/media-internal.h"
+#include "media/media.h"
 #include "nand.h"
 #include "outside.h"
 #include "placement/placement.h"
@@ -126,37 +128,84 @@ static void test_random_idle(void)
     ssd_destroy(ssd);
 }
 
+/* Is the unit in its plane's block that was written to last before? */
+static bool same_block(Ssd *ssd, uint64_t unit, uint32_t *last)
+{
+    uint32_t block = ppu_block(ssd, ssd->nand_entry(ssd, unit) - 1);
+    uint32_t *of_plane = &last[block_plane(ssd, block)];
+    bool same = *of_plane == block;
+
+    *of_plane = block;
+    return same;
+}
+
+/* Open blocks of the plane that hold something: the host's, and those that are
+ * set aside. */
+static uint32_t n_open(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = plane_at(ssd, plane);
+
+    g_assert_true(p->n_aside == 0 || p->open[0].block != NONE);
+    return (p->open[0].block != NONE) + p->n_aside;
+}
+
 /* First versions as DL's; later ones in all planes as often, and there in all
- * open blocks. */
+ * open blocks: the next page of a plane goes to the block of the last one in a
+ * quarter of the cases. */
 static void test_random_block_idle(void)
 {
     enum { N = 3200, BLOCKS = 4, DATA = 64 };
     Ssd *ssd = drive("random-block;ftl.random_blocks=4");
     uint32_t in_plane[N_PLANES] = {0};
-    uint32_t in_stream[BLOCKS] = {0};
+    uint32_t last[N_PLANES];
+    uint32_t same = 0;
+    uint32_t most = 0;
     uint64_t now_ns = 0;
 
-    g_assert_cmpuint(ssd_info(ssd)->host_streams, ==, 1);
+    memset(last, 0xff, sizeof(last));
     for (uint64_t unit = 0; unit < DATA; unit++) {
         g_assert_cmpuint(written_to(ssd, &now_ns, unit), ==,
                          ssd->media->stripe_plane[unit % N_PLANES]);
     }
     for (uint32_t i = 0; i < N; i++) {
         uint64_t unit = i % DATA;
-        uint64_t entry;
+        uint32_t plane = written_to(ssd, &now_ns, unit);
 
-        in_plane[written_to(ssd, &now_ns, unit)]++;
-        entry = ssd->nand_entry(ssd, unit);
-        in_stream[ssd->media->block[ppu_block(ssd, entry - 1)].stream]++;
+        in_plane[plane]++;
+        same += same_block(ssd, unit, last);
+        most = MAX(most, n_open(ssd, plane));
     }
     for (uint32_t i = 0; i < N_PLANES; i++) {
         g_assert_cmpuint(in_plane[i], >, N / N_PLANES - 70);
         g_assert_cmpuint(in_plane[i], <, N / N_PLANES + 70);
     }
-    for (uint32_t i = 0; i < BLOCKS; i++) {
-        g_assert_cmpuint(in_stream[i], >, N / BLOCKS - 150);
-        g_assert_cmpuint(in_stream[i], <, N / BLOCKS + 150);
+    g_assert_cmpuint(same, >, N / BLOCKS - 150);
+    g_assert_cmpuint(same, <, N / BLOCKS + 150);
+    g_assert_cmpuint(most, ==, BLOCKS);
+    ssd_destroy(ssd);
+}
+
+/* As long as fewer blocks are open than may be, each page of a plane goes to
+ * any block with a free page, open or free. */
+static void test_any_block(void)
+{
+    enum { BLOCKS = 25, PAGES = 16 };
+    Ssd *ssd = drive("random-block;ftl.random_blocks=25");
+    double blocks =
+        plane_at(ssd, 0)->free.n - plane_reserve(ssd, plane_at(ssd, 0));
+    double expected = N_PLANES * blocks * (1 - pow(1 - 1 / blocks, PAGES));
+    uint64_t now_ns = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < N_PLANES * PAGES; i++) {
+        written_to(ssd, &now_ns, i % 16);
     }
+    for (uint32_t i = 0; i < N_PLANES; i++) {
+        n += n_open(ssd, i);
+        g_assert_cmpuint(n_open(ssd, i), <=, BLOCKS);
+    }
+    g_assert_cmpfloat(n, >, 0.9 * expected);
+    g_assert_cmpfloat(n, <, 1.1 * expected);
     ssd_destroy(ssd);
 }
 
@@ -351,6 +400,7 @@ int main(int argc, char **argv)
     g_test_add_func("/placing/static-idle", test_static_idle);
     g_test_add_func("/placing/random-idle", test_random_idle);
     g_test_add_func("/placing/random-block-idle", test_random_block_idle);
+    g_test_add_func("/placing/any-block", test_any_block);
     g_test_add_func("/placing/dynamic-busy", test_dynamic_busy);
     g_test_add_func("/placing/dl-busy", test_dl_busy);
     g_test_add_func("/placing/dl-first", test_dl_first);

@@ -81,7 +81,7 @@ static void draw_policies(Prng *r, GString *s)
     }
     /* random-block comes by set_random_block(): seeds keep their meaning. */
     while (alloc_policies[n_alloc] &&
-           !alloc_policies[n_alloc]->alloc->draws_stream) {
+           !alloc_policies[n_alloc]->alloc->draws_block) {
         n_alloc++;
     }
     put_name(s, "ftl.gc", gc_policies[prng_below(r, n_gc)]->name);
