@@ -10,7 +10,7 @@ import pytest
 from vssd.build import venv
 
 venv.extra("figures")
-pytest.importorskip("numpy")
+np = pytest.importorskip("numpy")
 from vssd_lab.figures import lsm, streams  # noqa: E402
 from vssd_lab.figures import streams_claims as claims  # noqa: E402
 
@@ -52,7 +52,54 @@ def test_stores_fit(setting: streams.Setting, tmp_path: Path) -> None:
 
 
 def test_statements_are_the_papers() -> None:
-    """Each names its slide; none is twice."""
+    """Each names its slide, or the abstract; none is twice."""
     keys = [(s.panel, s.point) for s in claims.STATEMENTS]
     assert len(set(keys)) == len(keys)
-    assert all(s.source.startswith("slide ") for s in claims.STATEMENTS)
+    assert all(s.source.startswith(("slide ", "abstract: "))
+               for s in claims.STATEMENTS)
+
+
+def series(rate: list[float], tail_ms: float = 1.0) -> claims.Series:
+    """Of a drive whose fresh rate is 1, and whose copies grow."""
+    n = np.arange(1, len(rate) + 1)
+    return claims.Series(1.0, np.array(rate), 1.0, n * 10.0, n**2 * 1.0,
+                         [tail_ms] * len(claims.PERCENT))
+
+
+def judged(played: claims.Played, point: str) -> float:
+    """What a statement is about, of one seed."""
+    found, = [s for s in claims.STATEMENTS if s.point == point]
+    value = found.value(played, 8)
+    assert value is not None
+    return value
+
+
+def test_effects_are_of_all_minutes_and_levels_of_the_last() -> None:
+    """A pause in the last quarter changes the level, and by a quarter of that
+    the effect."""
+    steady = series([0.8] * 8)
+    late = series([1.0] * 6 + [0.5] * 2)
+    played = dict.fromkeys(claims.SERIES, steady) | {claims.APP: late}
+    assert judged(played, "Multi-App above TRIM on") == pytest.approx(0.075)
+    assert judged({**played, claims.DATA: late},
+                  "Multi-Data, of the fresh level") == pytest.approx(0.5)
+
+
+def test_the_slowest_minute() -> None:
+    """The abstract's 56 % is of the worst minutes, wherever they are."""
+    played = {n: series([0.5, 0.9] * 4) for n in claims.SERIES} \
+        | {claims.DATA: series([0.9, 0.78] * 4)}
+    point = "Multi-Data, slowest minute above that of TRIM on by"
+    assert judged(played, point) == pytest.approx(56)
+    row, = [r for r in claims.rows("throughput", [played], 8)
+            if r["point"] == point]
+    assert row["verdict"] == "holds" and (row["low"], row["high"]) == (53, 59)
+
+
+def test_the_tail_is_in_per_cent() -> None:
+    """54 % less, within 3 points."""
+    played = {n: series([0.9, 0.8] * 4) for n in claims.SERIES} \
+        | {claims.DATA: series([0.9, 0.8] * 4, 0.46)}
+    row, = [r for r in claims.rows("latency", [played], 8)
+            if r["point"].startswith("Multi-Data at 99.9 %, less")]
+    assert row["ours"] == pytest.approx(54) and row["verdict"] == "holds"

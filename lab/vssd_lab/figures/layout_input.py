@@ -90,11 +90,28 @@ def oltp(hmm: Hmm, n: int, region: int, seed: int) -> Trace:
                  f" second in two hidden states {hmm.burst:g} times apart")
 
 
-def sizes(power: float) -> tuple[Any, Any]:
-    """All powers of two from 1 KiB to 2 MiB, and their shares: these fall with
-    the size to that power (the paper has "different percentages")."""
+TYPICAL = "typical"
+
+
+def sizes(kind: float | str) -> tuple[Any, Any]:
+    """All powers of two from 1 KiB to 2 MiB, and their shares (the paper has
+    "all the granularities", "with different percentages").
+
+    A number: the shares fall with the size to that power.  TYPICAL: nine
+    requests of ten have 4 KiB, and nine of the other ten 1 MiB; the rest is
+    shared by all.  F. Wang et al., "File system workload analysis for large
+    scale scientific computing applications", MSST 2004: each application has
+    one or two typical sizes; small requests are more than 90 % in some, and
+    large ones carry almost all data.  The sizes in the paper's own source (S.
+    Park, K. Shen, "A performance evaluation of scientific I/O workloads on
+    flash-based SSDs", IASDS 2009) could not be had, but for its abstract."""
     size = 1024 << np.arange(12)
-    weight = size.astype("f8") ** -power
+    if kind == TYPICAL:
+        weight = np.full(len(size), 0.01 / len(size))
+        weight[2] += 0.9
+        weight[10] += 0.09
+    else:
+        weight = size.astype("f8") ** -float(kind)
     return size, weight / weight.sum()
 
 
@@ -111,12 +128,12 @@ def _runs(rng: Any, write: Any, nbytes: Any, region: int) -> Any:
 
 
 def scientific(name: str, s: Scientific, n: int, per_second: float,
-               region: int, power: float, seed: int) -> Trace:
+               region: int, kind: float | str, seed: int) -> Trace:
     """n requests, Poisson arrivals."""
     rng = np.random.default_rng(seed)
     at = np.cumsum(rng.exponential(NS / per_second, n)).astype("i8")
     write = rng.random(n) >= s.read_share
-    size, share = sizes(power)
+    size, share = sizes(kind)
     nbytes = rng.choice(size, n, p=share)
     offset = _runs(rng, write, nbytes, region) if s.sequential \
         else rng.integers(0, region // PAGE, n) * PAGE

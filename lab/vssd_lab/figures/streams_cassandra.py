@@ -19,6 +19,7 @@ TITLE = "The multi-streamed SSD with Cassandra in a guest (Kang 2014)"
 SUITE = "bullseye"
 MEMORY_MIB = 2048
 FILLS = (30, 65)  # MiB of files of the system, beside the store's 100
+UNITS = (2, 4)  # planes of an erase unit: 1/4 and 1/2 of a flush, beside 1/8
 SHIFT = 1  # a processor so fast that the store waits for the drive
 LOG_RULE = "/mnt/db/commitlog/*=1"
 TABLE_RULE = "/mnt/db/data/*=2"
@@ -44,7 +45,8 @@ def setting(store: Store, method: str = FADVISE) -> streams_guest.Setting:
     return streams_guest.Setting(
         name, store, conditions(method), SUITE, cassandra.PACKAGES, method,
         MEMORY_MIB, SHIFT, True, cassandra_files.ensure(),
-        cassandra.FILES_SERIAL, FILLS if method == FADVISE else ())
+        cassandra.FILES_SERIAL, FILLS if method == FADVISE else (),
+        units=UNITS if method == FADVISE else ())
 
 
 def _text(store: Store, method: str) -> str:

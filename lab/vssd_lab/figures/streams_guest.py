@@ -50,7 +50,9 @@ STREAMS = 4  # requests of the kernel's driver
 FRESH = "fresh"
 ROOM = 8  # times as many blocks: GC never runs
 BLOCKS = 160  # of a plane, in the profile
+BLOCK_KIB = 256  # the same
 FILL = "files of the system, MiB"  # the paper names nothing beside the store
+UNIT = "erase unit"  # nor its size, nor that of a flush
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class Setting:
     files: Path | None = None  # a file system with more programs
     files_serial: str = ""
     fills: tuple[int, ...] = ()  # values of FILL that are swept
+    unit: int = 1  # planes of an erase unit: superblock.width
+    units: tuple[int, ...] = ()  # others that are swept
 
     def of(self, **changes: int) -> Setting:
         """With changes of the store."""
@@ -100,9 +104,12 @@ class Guests:
 # ---- one run ----------------------------------------------------------------
 
 
-def options(name: str, conditions: Conditions, seed: int = SEED) -> list[str]:
-    """Of the drive, beyond the profile."""
+def options(name: str, conditions: Conditions, seed: int = SEED,
+            unit: int = 1) -> list[str]:
+    """Of the drive, beyond the profile; unit: planes of an erase unit."""
     found = [f"seed={seed}"]
+    if unit > 1:
+        found.append(f"superblock.width={unit}")
     if conditions.streams:
         found += [f"streams.max={STREAMS}", f"streams.gc={GC}"]
     if name == FRESH:
@@ -116,7 +123,8 @@ def options(name: str, conditions: Conditions, seed: int = SEED) -> list[str]:
 def _drives(guests: Guests, name: str, folder: Path) -> list[hardware.Drive]:
     """The guest's root, the drive that is looked at, and more programs."""
     setting = guests.setting
-    sets = options(name, setting.conditions[name], setting.store.seed)
+    sets = options(name, setting.conditions[name], setting.store.seed,
+                   setting.unit)
     profile = find_profile(PROFILE)
     data = folder / "data.raw"
     with data.open("wb") as f:
@@ -162,7 +170,7 @@ def _kept(guests: Guests, name: str) -> Path | None:
                  guests.accel, str(guests.root.folder),
                  guests.kernel.kernel.read_bytes(),
                  find_profile(PROFILE).read_bytes(), str(setting.shift),
-                 *options(name, conditions, setting.store.seed),
+                 *options(name, conditions, setting.store.seed, setting.unit),
                  setting.store.script(conditions, SERIAL, guests.minutes,
                                       MINUTE_S))
     return guests.kept / (f"{setting.name}-{name.replace(' ', '-')}"
@@ -379,23 +387,46 @@ def _all_seeds(ctx: Context, setting: Setting, minutes: int) \
 
 
 def _sweep(ctx: Context, setting: Setting, rows: list[judge.Row], minutes: int,
-           base: dict[str, Run]) -> None:
-    """Add to each claim what it gives for other values of FILL, with the first
-    seed; base are that seed's judged runs."""
+           base: list[dict[str, Run]]) -> None:
+    """Add to each claim what it gives for other values of FILL and of UNIT;
+    base are the judged runs, by seed."""
     used = setting.store.system >> 20
-    by_fill = {}
-    for fill in sorted({*setting.fills, used}):
-        runs = base if fill == used else play(
-            setting.of(system=fill << 20, seed=SEED), ctx.runner.jobs,
-            minutes, kept=ctx.out and ctx.out / "guests")
-        whole = min(minutes, whole_minutes(runs))
-        by_fill[str(fill)] = (series(runs, whole), whole)
+    if setting.fills:
+        _sweep_of(ctx, FILL, {
+            str(fill): setting.of(system=fill << 20)
+            for fill in sorted({*setting.fills, used})}, str(used), rows,
+            minutes, base)
+    if setting.units:
+        _sweep_of(ctx, UNIT, {
+            _unit_text(n): dataclasses.replace(setting, unit=n)
+            for n in sorted({*setting.units, setting.unit})},
+            _unit_text(setting.unit), rows, minutes, base)
+
+
+def _unit_text(planes: int) -> str:
+    """Bytes of an erase unit of so many planes."""
+    return f"{planes * BLOCK_KIB} KiB"
+
+
+def _sweep_of(ctx: Context, parameter: str, values: dict[str, Setting],
+              used: str, rows: list[judge.Row], minutes: int,
+              base: list[dict[str, Run]]) -> None:
+    """The same of one parameter."""
     claims = {(r["panel"], r["point"]): r for r in rows
               if r["kind"] == "claim"}
+    found: dict[str, list[fs.Played]] = {}
+    whole = {}
+    for value, setting in values.items():
+        seeds = ctx.sweep_seeds(SEED)
+        runs = base[:len(seeds)] if value == used else [
+            play(setting.of(seed=seed), ctx.runner.jobs, minutes,
+                 kept=ctx.out and ctx.out / "guests") for seed in seeds]
+        whole[value] = min(minutes, *map(whole_minutes, runs))
+        found[value] = [series(one, whole[value]) for one in runs]
     for s in fs.STATEMENTS:
-        judge.swept(claims[s.panel, s.point], FILL, {
-            fill: s.samples([found], whole)
-            for fill, (found, whole) in by_fill.items()}, str(used))
+        judge.swept(claims[s.panel, s.point], parameter, {
+            value: s.samples(some, whole[value])
+            for value, some in found.items()}, used)
 
 
 def panels(ctx: Context, setting: Setting, store: str,
@@ -412,9 +443,8 @@ def panels(ctx: Context, setting: Setting, store: str,
             explain(fs.copies(found, minutes, inputs), seeds[0][fs.DATA]),
             fs.tails(found, minutes, inputs, tail, log=True),
             _used(seeds[0], inputs)]
-    if setting.fills and ctx.sweeps:
-        _sweep(ctx, setting, [r for p in some for r in p.rows], wanted,
-               seeds[0])
+    if ctx.sweeps:
+        _sweep(ctx, setting, [r for p in some for r in p.rows], wanted, seeds)
     if setting.method != FADVISE:
         some = [beside(p, f"by {setting.method}s of the stock kernel of"
                        f" {HINT_SUITE}, beside the paper's interface")
