@@ -51,6 +51,31 @@ def test_stores_fit(setting: streams.Setting, tmp_path: Path) -> None:
     assert not any(",D," in line for line in lines)
 
 
+def test_files_tell_their_setting(tmp_path: Path) -> None:
+    """Inputs of different stores, and latencies of different drives, do not
+    overwrite each other; the same store is one input."""
+    some = list(dict.fromkeys(
+        s for v in streams.OPEN.values() for s in v.values()))
+    stems = {streams._stem(s) for s in some}
+    assert len(stems) == len({(s.store, s.seed) for s in some})
+    paths = set()
+    for s in some:
+        traces = {t: (tmp_path / f"{streams._stem(s)}.{t}.csv")
+                  for t in (True, False)}
+        made = streams.Input(s, traces, 0, 0, 0, (), 0)
+        paths |= {streams._commands(made, n) for n in claims.SERIES}
+    assert len(paths) == len(some) * len(claims.SERIES)
+
+
+def test_names_keep_the_point_of_a_number(tmp_path: Path) -> None:
+    """0.3 and 0.6 are not one file."""
+    made = streams._generate(
+        streams.Setting(lsm.Store(other=0.01), minutes=1), CAPACITY,
+        tmp_path / "other-0.3")
+    assert [p.name for p in made.traces.values()] == [
+        "other-0.3.trim.csv", "other-0.3.no-trim.csv"]
+
+
 def test_statements_are_the_papers() -> None:
     """Each names its slide, or the abstract; none is twice."""
     keys = [(s.panel, s.point) for s in claims.STATEMENTS]

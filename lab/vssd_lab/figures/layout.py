@@ -35,7 +35,7 @@ LOCKS = ("chip", "die", "plane")  # degree 0, 1, 2
 DL, RANDOM = "dl", "random-block"
 NAMES = {DL: "DL_algo", RANDOM: "random"}
 ACCESS_US = {"read": 130.0, "write": 305.0}
-LOAD = 0.62  # so that the largest fall of the judged runs is 10
+LOAD = 0.62  # so that the largest fall of the judged runs is about 10
 GIB = 1 << 30
 DIES = 16
 PLANES = 2 * DIES
@@ -62,7 +62,7 @@ class Setting:
     values swept, those with which most statements hold."""
 
     op_percent: float = 28
-    kept: float = 0.41  # part of the spare blocks that GC keeps free
+    kept: float = 0.45  # part of the spare blocks that GC keeps free
     period: str = "100ms"  # of GC
     blocks: int | None = None  # open ones of a plane; None: any_block()
     load: float = LOAD  # of the package (degree 0), or the dies (1 and 2)
@@ -111,7 +111,7 @@ SWEEPS: dict[str, dict[str, Setting]] = {
     "over-provisioning": {
         f"{op:g} %": Setting(op_percent=op) for op in (7, 28, 100, 400)},
     "spare blocks that GC keeps free": {
-        f"{100 * x:g} %": Setting(kept=x) for x in (0.1, 0.25, 0.41)},
+        f"{100 * x:g} %": Setting(kept=x) for x in (0.1, 0.25, 0.4, 0.45)},
     "period of GC": {p: Setting(period=p) for p in ("10ms", "100ms", "1s")},
     "open blocks of a plane": {
         "1": Setting(blocks=1), "16": Setting(blocks=16), "any": BASE},

@@ -115,7 +115,8 @@ def _generate(setting: Setting, capacity: int, stem: Path) -> Input:
     writer.run(int(setting.minutes * MINUTE_S * FRESH_BYTES_S))
     traces = {}
     for trim in (True, False):
-        traces[trim] = stem.with_suffix(f".{'trim' if trim else 'no-trim'}.csv")
+        traces[trim] = stem.with_name(  # it may have a point of a number
+            f"{stem.name}.{'trim' if trim else 'no-trim'}.csv")
         lsm.save(writer, traces[trim], trim)
     return Input(setting, traces, len(writer.op), writer.loaded,
                  writer.loaded_bytes, tuple(writer.written),
