@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd.build import venv
+from vssd.build import model, venv
+from vssd.paths import find_profile
 
 venv.extra("figures")
 np = pytest.importorskip("numpy")
@@ -65,6 +66,26 @@ def test_files_tell_their_setting(tmp_path: Path) -> None:
         made = streams.Input(s, traces, 0, 0, 0, (), 0)
         paths |= {streams._commands(made, n) for n in claims.SERIES}
     assert len(paths) == len(some) * len(claims.SERIES)
+
+
+def test_the_fresh_drive() -> None:
+    """Its capacity is the profile's, and it has eight times as much room."""
+    info = model.drive_info(find_profile(streams.PROFILE), [])
+    made = streams.Input(streams.Setting(), {True: Path("x.csv")}, 0, 0, 0, (),
+                         0)
+    sets = streams._fresh_sets()
+    fresh = model.drive_info(find_profile(streams.PROFILE), list(sets))
+    assert fresh["capacity_bytes"] == pytest.approx(info["capacity_bytes"],
+                                                    rel=0.001)
+    assert fresh["raw_bytes"] == streams.ROOM * info["raw_bytes"]
+    assert set(sets) < set(streams._point(made, streams.FRESH, sets).sets)
+
+
+def test_reasons_name_runs() -> None:
+    """Each is of a statement, and of a value that is swept."""
+    for begin, (parameter, value, _) in streams.REASONS.items():
+        assert any(s.point.startswith(begin) for s in claims.STATEMENTS)
+        assert streams.OPEN[parameter][value] != streams.Setting()
 
 
 def test_names_keep_the_point_of_a_number(tmp_path: Path) -> None:
