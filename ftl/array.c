@@ -163,6 +163,17 @@ static void init_shifts(Ssd *ssd)
     invariant(ssd->first_unit_parts != 0);
 }
 
+/* GC of another plane may have waited for the channel. */
+static void channel_released(void *opaque, uint32_t channel)
+{
+    Ssd *ssd = opaque;
+    uint32_t n = ssd->l.n_planes / ssd->geo->n_channels;
+
+    for (uint32_t i = channel * n; i < (channel + 1) * n; i++) {
+        ssd_wake(ssd, WORK_GC, i);
+    }
+}
+
 static bool create(Ssd *ssd, GError **error)
 {
     SsdConfig *cfg = ssd->cfg;
@@ -174,6 +185,9 @@ static bool create(Ssd *ssd, GError **error)
     if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN ||
         cfg->free_at == SSD_FREE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);
+    }
+    if (cfg->nand.gc_hold) {
+        nand_on_released(ssd->nand, channel_released);
     }
     if (ssd->l.slc_dynamic_blocks > 0) {
         nand_allow_slc(ssd->nand);

@@ -384,6 +384,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {cfg->t_gc_period_ps > 0, NEED_BACKGROUND, "ftl.gc_period"},
         {cfg->gc_pace != SSD_GC_PACE_LATE, NEED_GC, "ftl.gc_pace"},
         {cfg->gc_preempt, NEED_BACKGROUND, "ftl.gc_preempt"},
+        {cfg->nand.gc_hold, NEED_GC, "nand.gc_hold"},
         {cfg->wear == SSD_WEAR_STATIC, NEED_STATIC_WEAR, "ftl.wear"},
         {cfg->refresh_reads > 0, NEED_REFRESH, "ftl.refresh_reads"},
         {cfg->refresh_hours > 0, NEED_REFRESH, "ftl.refresh_hours"},

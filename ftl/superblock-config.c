@@ -132,6 +132,9 @@ static bool check_parity(const SsdConfig *cfg, GError **error)
 
 bool superblock_config_check(const SsdConfig *cfg, GError **error)
 {
+    if (cfg->nand.gc_hold && superblock_width(cfg) > 1) {
+        return fail(error, "nand.gc_hold=on: needs superblock.width=plane");
+    }
     return check_size(cfg, "superblock.width", superblock_width(cfg),
                       UINT32_MAX, error) &&
            check_size(cfg, "superblock.row", superblock_row(cfg),

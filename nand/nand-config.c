@@ -140,6 +140,12 @@ static bool check_features(const NandConfig *cfg, GError **error)
     if (cfg->composite && cfg->lock != NAND_LOCK_CHIP) {
         return refuse(error, "nand.composite=on: needs nand.lock=chip");
     }
+    if (cfg->gc_hold && cfg->lock != NAND_LOCK_CHIP) {
+        return refuse(error, "nand.gc_hold=on: needs nand.lock=chip");
+    }
+    if (cfg->gc_hold && cfg->suspend != NAND_SUSPEND_OFF) {
+        return refuse(error, "nand.gc_hold=on: needs nand.suspend=off");
+    }
     if (cfg->composite && cfg->dies * cfg->planes > NAND_MOST_JOINED) {
         return refuse(error,
                       "nand.composite=on: needs chips of at most %u "

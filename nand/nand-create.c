@@ -58,6 +58,9 @@ void nand_set_idle(Nand *n)
     for (uint32_t i = 0; n->in_register && i < n->geo.n_planes; i++) {
         n->in_register[i] = 0;
     }
+    if (n->hold) {
+        nand_hold_forget(n);
+    }
     n->free_op = NONE;
     n->n_op = 0;
     nand_queue_forget(n);
@@ -79,6 +82,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->unit = g_new(Unit, n->n_places);
     n->die = g_new0(Die, n->geo.n_dies);
     n->channel = g_new0(Channel, n->geo.n_channels);
+    n->hold = cfg->gc_hold ? g_new(Hold, n->geo.n_channels) : NULL;
     n->plane_busy_ps = g_new0(TimeSum, n->geo.n_planes);
     n->in_register =
         cfg->register_hits ? g_new(uint64_t, n->geo.n_planes) : NULL;
@@ -100,6 +104,7 @@ void nand_destroy(Nand *n)
     lazy_free(n->block, n->geo.n_blocks, sizeof(*n->block));
     nand_slc_destroy(n);
     nand_history_free(n->history);
+    g_free(n->hold);
     g_free(n->plane_busy_ps);
     g_free(n->in_register);
     g_free(n->channel);
@@ -126,6 +131,12 @@ void nand_on_data_in(Nand *n, NandDone *data_in)
 {
     invariant(data_in && n->load == 0);
     n->data_in = data_in;
+}
+
+void nand_on_released(Nand *n, NandReleased *released)
+{
+    invariant(released && n->load == 0);
+    n->released = released;
 }
 
 const NandGeometry *nand_geometry(const Nand *n)

@@ -136,6 +136,12 @@ typedef struct Channel {
     TimeSum busy_ps;      /* including the owner's */
 } Channel;
 
+/* A channel that GC of a plane has alone; with nand.gc_hold. */
+typedef struct Hold {
+    uint32_t plane; /* or NONE */
+    uint32_t n_ops; /* of GC, of that plane, submitted and not done */
+} Hold;
+
 typedef struct BlockWear {
     uint16_t next_page; /* as nand_next_page() */
     uint16_t in_array;  /* programs queued or running */
@@ -157,6 +163,7 @@ struct Nand {
     EventQueue *q;
     NandDone *done;
     NandDone *data_in; /* or NULL */
+    NandReleased *released; /* or NULL */
     void *opaque;
 
     NandOp *op; /* pool; index is the operation's name */
@@ -176,6 +183,7 @@ struct Nand {
     Unit *unit;
     Die *die;
     Channel *channel;
+    Hold *hold; /* by channel; NULL without nand.gc_hold */
     TimeSum *plane_busy_ps;
     uint64_t *in_register; /* nand.register_hits, else NULL; by plane: the page
                               that was read last, + 1; 0: none */
@@ -272,6 +280,34 @@ typedef uint32_t NandFirstJoinable(const Nand *n, uint32_t leader,
 uint32_t nand_composite_joinable(const Nand *n, uint32_t leader,
                                  NandFirstJoinable *first_joinable,
                                  uint32_t *joined);
+
+/* ---- nand-hold.c: with nand.gc_hold; else these are not called ----------- */
+
+/* Nothing is held. */
+void nand_hold_forget(Nand *n);
+void nand_hold_submitted(Nand *n, const NandOp *op);
+/* The operation, and what its owner did then, has ended.  true: its channel is
+ * held no longer, or by another plane. */
+bool nand_hold_done(Nand *n, const NandOp *op);
+bool nand_hold_check(const Nand *n, GError **error);
+
+/* Does GC have the channel alone? */
+static inline bool nand_is_held(const Nand *n, uint32_t channel)
+{
+    return n->hold && n->hold[channel].plane != NONE;
+}
+
+/* May the operation begin, as far as that goes? */
+static inline bool nand_hold_lets(const Nand *n, const NandOp *op)
+{
+    return !nand_is_held(n, op->channel) ||
+           (op->cause == NAND_CAUSE_GC &&
+            op->plane == n->hold[op->channel].plane);
+}
+
+/* nand-queue.c: the first operation of a unit that may begin, or what must go
+ * before it on its block; NONE: there is none. */
+uint32_t nand_pick_held(const Nand *n, const UnitQueue *q);
 
 /* The first waiting read of the plane that may start; with nand.async_reads.
  * NONE: there is none, or it waits alone in its queue. */
@@ -387,6 +423,11 @@ static inline uint32_t nand_pick(const Nand *n, const Unit *u, uint64_t now_ps)
 {
     const UnitQueue *q = &n->unit_queue[u - n->unit];
 
+    if (G_UNLIKELY(n->hold) &&
+        nand_is_held(n, (uint32_t)(u - n->unit) * n->planes_per_unit /
+                            n->planes_per_channel)) {
+        return nand_pick_held(n, q);
+    }
     return q->only || q->n == 0 ? q->only - 1 : nand_pick_listed(n, q, now_ps);
 }
 

@@ -97,6 +97,10 @@
     X(BOOL, bool, composite, "nand.composite", 0, 0, "off", NULL,              \
       "waiting programs, or erases, on different dies of a chip run as one "   \
       "command (SSDSim's interleave); needs nand.lock=chip")                   \
+    X(BOOL, bool, gc_hold, "nand.gc_hold", 0, 0, "off", NULL,                  \
+      "GC of a block is not interrupted: until it ends, nothing else begins "  \
+      "on its channel (SSDSim); needs nand.lock=chip and "                     \
+      "superblock.width=plane")                                                \
     X(BOOL, bool, independent_reads, "nand.independent_reads", 0, 0, "off",    \
       NULL, "multi-plane reads need not be of the same page")                  \
     X(BOOL, bool, async_reads, "nand.async_reads", 0, 0, "off", NULL,          \

@@ -99,11 +99,13 @@ static uint32_t pick(const Nand *n, const Waiting *w, uint64_t now_ps)
     unsigned best_rank = 0;
 
     for (uint32_t k = 0; k < w->n; k++) {
-        unsigned rank = n->sched->rank
-                            ? n->sched->rank(&n->cfg, &n->op[w->op[k]], now_ps)
+        const NandOp *op = &n->op[w->op[k]];
+        unsigned rank = n->sched->rank && !nand_is_held(n, op->channel)
+                            ? n->sched->rank(&n->cfg, op, now_ps)
                             : 0;
 
-        if (ready(n, w, k) && (best == NONE || rank < best_rank)) {
+        if (ready(n, w, k) && nand_hold_lets(n, op) &&
+            (best == NONE || rank < best_rank)) {
             best = k;
             best_rank = rank;
         }

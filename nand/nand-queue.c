@@ -474,6 +474,32 @@ uint32_t nand_pick_listed(const Nand *n, const UnitQueue *q, uint64_t now_ps)
     return not_yet(n, i) ? NONE : i - 1;
 }
 
+uint32_t nand_pick_held(const Nand *n, const UnitQueue *q)
+{
+    uint32_t best = EMPTY;
+    uint32_t k;
+
+    invariant(n->hold);
+    if (q->only != EMPTY) {
+        return nand_hold_lets(n, &n->op[q->only - 1]) ? q->only - 1 : NONE;
+    }
+    for (unsigned class = 0; class < SCHED_CLASSES; class ++) {
+        uint32_t i = q->first[class];
+
+        while (i != EMPTY && !nand_hold_lets(n, &n->op[i - 1])) {
+            i = link_of(n, WAIT_CLASS, i)->next;
+        }
+        best = best == EMPTY ? i : sooner(n, best, i);
+    }
+    if (best == EMPTY) {
+        return NONE;
+    }
+    while ((k = first_in_the_way(n, best)) != best) {
+        best = k;
+    }
+    return not_yet(n, best) ? NONE : best - 1;
+}
+
 uint32_t nand_pick_read(const Nand *n, const Unit *u)
 {
     const UnitQueue *q = &n->unit_queue[u - n->unit];
@@ -597,7 +623,8 @@ void nand_queue_init(Nand *n)
                       ? lazy_new(uint32_t, n_joinable(n))
                       : NULL;
     n->uses_heaps = n->joinable || n->cfg.suspend != NAND_SUSPEND_OFF;
-    n->in_order = !n->uses_heaps && !n->sched->rank && !n->media;
+    n->in_order =
+        !n->uses_heaps && !n->sched->rank && !n->media && !n->cfg.gc_hold;
 }
 
 void nand_queue_destroy(Nand *n)

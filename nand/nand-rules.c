@@ -387,5 +387,6 @@ bool nand_check(const Nand *n, GError **error)
     if (!nand_slc_check(n)) {
         return fail(error, "the mode of a block, or its erases in SLC mode");
     }
-    return nand_queue_check(n, error);
+    return (!n->hold || nand_hold_check(n, error)) &&
+           nand_queue_check(n, error);
 }

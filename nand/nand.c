@@ -67,6 +67,7 @@ static uint32_t take_waiting(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     n->op[i].leader = i;
     n->op[i].group = n->op[i].id;
     if ((n->cfg.multi_plane || n->cfg.composite) &&
+        !nand_is_held(n, n->op[i].channel) &&
         !(n->cfg.async_reads && n->op[i].kind == NAND_READ)) {
         nand_gather_joinable(n, u, i);
     }
@@ -177,6 +178,19 @@ static inline void count_times(Nand *n, const NandOp *op)
 #undef ADD_TIME
 }
 
+/* What waited for the channel, whatever it is, may begin. */
+static void channel_step(Nand *n, uint32_t channel, uint64_t now_ps)
+{
+    uint32_t units = n->planes_per_channel / n->planes_per_unit;
+
+    for (uint32_t i = channel * units; i < (channel + 1) * units; i++) {
+        unit_step(n, &n->unit[i], now_ps);
+    }
+    if (n->released) {
+        n->released(n->opaque, channel);
+    }
+}
+
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 {
     NandOp op = n->op[i];              /* the callback may grow the pool */
@@ -199,6 +213,9 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     }
     nand_pool_give(n, i);
     n->done(n->opaque, &op, now_ps);
+    if (G_UNLIKELY(n->hold) && nand_hold_done(n, &op)) {
+        channel_step(n, op.channel, now_ps);
+    }
 }
 
 /* The group has left the unit; notify the owner, then choose the next one. */
@@ -763,6 +780,9 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     if (n->faults) {
         nand_decree_faults(n, op, now_ps);
     }
+    if (G_UNLIKELY(n->hold)) {
+        nand_hold_submitted(n, op);
+    }
     n->load++;
     n->die[die].load++;
     n->die[die].host_reads += of_host(op);
@@ -823,7 +843,7 @@ uint32_t nand_host_reads(const Nand *n, uint32_t plane)
 bool nand_channel_busy(const Nand *n, uint32_t channel)
 {
     invariant(channel < n->geo.n_channels);
-    return n->channel[channel].owner != NONE;
+    return n->channel[channel].owner != NONE || nand_is_held(n, channel);
 }
 
 TimeSum nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)

@@ -345,6 +345,17 @@ void nand_set_protected(Nand *nand, bool is_protected);
  * rest is as for done. */
 void nand_on_data_in(Nand *nand, NandDone *data_in);
 
+/*
+ * With nand.gc_hold: call this when GC of a plane has the channel no longer.
+ * GC has it from the first of its operations on, as long as one of the same
+ * plane is queued or running, or was submitted as the last one ended.
+ */
+typedef void NandReleased(void *opaque, uint32_t channel);
+void nand_on_released(Nand *nand, NandReleased *released);
+
+/* Does GC of another plane have the plane's channel? */
+bool nand_held_by_other(const Nand *nand, uint32_t plane);
+
 const NandGeometry *nand_geometry(const Nand *nand);
 const NandStats *nand_stats(const Nand *nand);
 
@@ -385,7 +396,7 @@ uint32_t nand_die_load(const Nand *nand, uint32_t plane);
 /* Reads of the host, queued or running on the die of a plane. */
 uint32_t nand_host_reads(const Nand *nand, uint32_t plane);
 
-/* Does the channel carry something? */
+/* Does the channel carry something, or does GC have it? */
 bool nand_channel_busy(const Nand *nand, uint32_t channel);
 
 /*

@@ -120,6 +120,18 @@ static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
                : (uint64_t)ssd->l.units_per_page << 16;
 }
 
+/* Where room is short it is for the victim that came first, whose erase makes
+ * more.  With nand.gc_hold GC of another plane may have the channel. */
+static bool must_wait(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = plane_at(ssd, plane);
+
+    if (p->free.n <= plane_reserve(ssd, p)) {
+        return plane_load(ssd, plane)->reads > 0 && !plane_is_lost(ssd, plane);
+    }
+    return ssd->cfg->nand.gc_hold && nand_held_by_other(ssd->nand, plane);
+}
+
 static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
 {
     const GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
@@ -158,17 +170,12 @@ static void tell_host(const Ssd *ssd, uint32_t block)
 
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = plane_at(ssd, plane);
     GcPlane *g = &ssd->gc->plane[plane];
-    GcLoad *load = gc_load(ssd, plane);
     bool calls = superblocks_are_on(ssd) && g->next == NONE;
     NandCause cause;
     uint32_t block;
 
-    if (p->free.n <= plane_reserve(ssd, p) && load->reads > 0 &&
-        !plane_is_lost(ssd, plane)) {
-        /* Where room is short it is for the victim that came first, whose
-         * erase makes more. */
+    if (must_wait(ssd, plane)) {
         return false;
     }
     block = reasons_victim(ssd, plane, &cause);
@@ -345,7 +352,8 @@ static bool paused(const Ssd *ssd, uint32_t plane)
 {
     const GcPlane *g = &ssd->gc->plane[plane];
 
-    return g->background && !ssd->gc->background.idle && !hold_prepares(ssd) &&
+    return g->background && !ssd->cfg->nand.gc_hold &&
+           !ssd->gc->background.idle && !hold_prepares(ssd) &&
            !ssd->gc->background.folds &&
            !slc_wants_fold(ssd, plane_at(ssd, plane)) &&
            !plane_load(ssd, plane)->active && !superblocks_are_on(ssd);

@@ -188,6 +188,8 @@ static void test_ranges(void)
            "nand.planes=2;ftl.op_percent=50%",
            "ftl.alloc=random-block", "superblock.width=plane");
     refuse("ftl.map=fast;ftl.gc_period=1s", "ftl.map=fast", "ftl.gc_period");
+    refuse("nand.lock=chip;nand.gc_hold=on;superblock.width=drive",
+           "nand.gc_hold=on", "superblock.width=plane");
     refuse("ftl.gc_pace=best", "ftl.gc_pace=best", "late, even");
     refuse("ftl.map=fast;ftl.gc_pace=even", "ftl.map=fast", "ftl.gc_pace");
     refuse("superblock.width=best", "superblock.width=best",
@@ -788,6 +790,8 @@ static const Change changes[] = {
     {"nand.ecc_codeword=4KiB", "nand.ecc_decode=20us;"},
     {"nand.lock=plane", "nand.planes=2;ftl.op_percent=90%;"},
     {"nand.multi_plane=on", "nand.planes=2;ftl.op_percent=90%;"},
+    {"nand.gc_hold=on", PARALLEL "nand.lock=chip;"
+                                 "ftl.op_percent=90%;"},
     {"nand.composite=on", PARALLEL "nand.dies=2;nand.lock=chip;"
                                    "ftl.op_percent=90%;"},
     {"nand.independent_reads=on", PLANES},

@@ -380,6 +380,17 @@ static void draw_rows(uint64_t seed, GString *s)
     }
 }
 
+/* GC that has its channel alone, where everything else allows it. */
+static void set_hold(SsdConfig *cfg, Prng *r)
+{
+    bool with = prng_below(r, 2);
+
+    cfg->nand.gc_hold = with;
+    if (with && !ssd_config_check(cfg, NULL)) {
+        cfg->nand.gc_hold = false;
+    }
+}
+
 /* Rows of several planes, where the policies and the number of dies allow them.
  */
 static void set_row(SsdConfig *cfg, const Draws *d)
@@ -407,6 +418,7 @@ static void set_row(SsdConfig *cfg, const Draws *d)
 
         g_assert_true(ok);
     }
+    set_hold(cfg, &r);
 }
 
 /* Random blocks and regular times of GC, where the drive can have them. */

@@ -227,6 +227,46 @@ static void test_soft_pauses(void)
     ref_free(r);
 }
 
+static uint32_t n_victims(const Ssd *ssd)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        n += ssd->gc->plane[i].victim != NONE;
+    }
+    return n;
+}
+
+/* With nand.gc_hold the block that was begun is emptied, however many commands
+ * come, and no other one is begun; no two planes of a channel are at GC. */
+static void test_hold(void)
+{
+    Ref *r = pausing_host("ftl.gc_soft=12%;nand.chips=2;nand.lock=chip;"
+                          "nand.gc_hold=on",
+                          THINK_NS);
+    uint32_t most = 0;
+    uint64_t erases;
+
+    for (uint64_t i = 0; i < 6; i++) {
+        write_burst(r, i); /* all planes need room */
+    }
+    for (int i = 0; i < 200 || !begun(r->ssd); i++) {
+        ref_pass(r, 50000);
+        most = MAX(most, n_victims(r->ssd));
+    }
+    g_assert_cmpuint(most, ==, r->ssd->geo->n_channels);
+    erases = by_cause(r, NAND_ERASE, NAND_CAUSE_GC);
+    for (int i = 0; i < 80; i++) {
+        ref_do(r, SSD_OP_READ, 0, 1, false);
+        ref_pass(r, 500000);
+    }
+    g_assert_cmpuint(n_victims(r->ssd), ==, 0);
+    g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_GC), <=,
+                     erases + 2 * most); /* and of those read before */
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* ---- reads of the host first --------------------------------------------- */
 
 /* Random reads and writes at a steady pace. */
@@ -894,6 +934,7 @@ int main(int argc, char **argv)
     g_test_add_func("/upkeep/soft-begins", test_soft_begins);
     g_test_add_func("/upkeep/soft-ends", test_soft_ends);
     g_test_add_func("/upkeep/soft-pauses", test_soft_pauses);
+    g_test_add_func("/upkeep/hold", test_hold);
     g_test_add_func("/upkeep/preempt", test_preempt);
     g_test_add_func("/upkeep/static-wear", test_static_wear);
     g_test_add_func("/upkeep/slc-wear", test_slc_wear);
