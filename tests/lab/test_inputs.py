@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ from vssd.paths import PROJECT
 
 venv.extra("figures")
 np = pytest.importorskip("numpy")
-from vssd_lab.figures import fit_inputs, measure, readers, shapes, standin  # noqa: E402
+from vssd_lab.figures import buffer_input, fit_inputs, measure, readers, shapes, standin  # noqa: E402
 from vssd_lab.figures import traces as ft  # noqa: E402
 
 TRACES = PROJECT.parent / "shared/traces"
@@ -182,6 +182,54 @@ def test_hot_places_stay_hot(name: str, table: standin.Table) -> None:
     share = sum(z[1] for z in zones[:5])
     count = np.sort(np.unique(t.offset[t.write], return_counts=True)[1])[::-1]
     assert count[:hot].sum() / count.sum() == pytest.approx(share, abs=0.15)
+
+
+def hits(t: ft.Trace, pages: int) -> float:
+    """Of an LRU buffer of so many pages, %."""
+    page = buffer_input.PAGE
+    held: OrderedDict[int, None] = OrderedDict()
+    hit = touched = 0
+    for begin, end in zip((t.offset // page).tolist(),
+                          ((t.offset + t.nbytes - 1) // page).tolist()):
+        for p in range(begin, end + 1):
+            touched += 1
+            hit += p in held
+            held[p] = None
+            held.move_to_end(p)
+            if len(held) > pages:
+                held.popitem(last=False)
+    return 100 * hit / touched
+
+
+@pytest.mark.parametrize("name", ["hm0", "prxy0"])
+def test_a_tenth_is_the_same_workload(name: str) -> None:
+    """A tenth of the requests, addresses and buffers has the same hits, since
+    stack distances and places shrink with the addresses."""
+    seen = []
+    for part, seeds in ((0.2, (1, 2)), (0.02, range(1, 9))):
+        table = buffer_input.TABLE[name].table(part)
+        made = [standin.generate(name, table, int(400_000 * part), s)
+                for s in seeds]
+        seen.append([np.mean([hits(t, int((mib << 20) * part
+                                          / buffer_input.PAGE))
+                              for t in made]) for mib in (64, 256)])
+    print(f"# {name}: {np.round(seen, 1).tolist()}")
+    assert seen[1] == pytest.approx(seen[0], abs=2.0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5, 0.1, 0.01])
+def test_ranges_of_stack_distances(scale: float) -> None:
+    """At full scale 1, 2, to 4, to 8, ...; else around the same share."""
+    got = standin.ranges(13, scale)
+    assert got.pop() == (0, 0)
+    for k, (low, high) in enumerate(got):
+        ends = (1 << k) // 2 + 1, 1 << k
+        if scale == 1:
+            assert (low, high) == ends
+        else:
+            assert 1 <= low <= max(scale * ends[0], 1) + 1
+            assert high >= scale * ends[1]
+            assert high <= 2 + scale * ends[1] + 2 * (scale * ends[1]) ** 0.5
 
 
 def test_poisson_is_a_bias_of_a_half() -> None:

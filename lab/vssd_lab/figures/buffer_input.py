@@ -51,7 +51,8 @@ class Row:
         """For a stand-in on so much of the addresses."""
         return Table(self.read_gb / (self.read_gb + self.written_gb),
                      self.read_sectors, self.write_sectors, self.interval_s,
-                     GRAIN, int(self.accessed_gb * scale * 1e9) // PAGE * PAGE)
+                     GRAIN, int(self.accessed_gb * scale * 1e9) // PAGE * PAGE,
+                     scale)
 
 
 # The table's sizes of prxy0 fit its other columns.  The mix is its four merged

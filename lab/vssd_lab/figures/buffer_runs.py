@@ -23,7 +23,11 @@ SIZES = (32, 64, 128, 256, 512, 1024)  # MiB
 SWEPT_SIZES = (32, 128, 1024)
 POLICIES = ("lru", "cflru", "cflru-ef", "cflru-ef-sc")
 BASE, EARLY, SECOND = POLICIES[1:]
-RAW = 4 * 2 * 2 * 911 * 575 * PAGE  # bytes of the drive's NAND
+BLOCKS = 911  # per plane, of the paper's drive
+# The least of a scaled one; and where the trace does not fill the drive's
+# capacity, which 8 spare blocks in a plane have to be 7 % of.
+LEAST_BLOCKS, LEAST_FULL = 16, 128
+PLANE_BLOCK = 4 * 2 * 2 * 575 * PAGE  # bytes of one block of each plane
 LEAST_PAGES = 32  # of a buffer
 ADAPT = 1000  # host writes between adjustments of the threshold
 FLUSH_S, LATE_FLUSH_S = 30.0, 300.0  # the paper's; of a test
@@ -95,13 +99,17 @@ def make(seed: int, choice: Choice, swept: bool) -> Make:
 
 def sets(one: Input, mib: int, policy: str, variant: str, choice: Choice) \
         -> Sets:
-    """The drive: as large as the paper's; its buffer, and amounts in units of
-    the buffer, scaled with the input."""
+    """The drive, its buffer, and amounts in units of the buffer: the paper's,
+    scaled with the input."""
     pages = max(round(mib * MIB * one.scale / PAGE), LEAST_PAGES)
-    room = min(int(100 * (RAW / one.extent - 1)) - 5, 1000)
-    percent = CAPACITY[choice.of("over-provisioning")] or room
-    out: Sets = (f"ftl.op_percent={percent:g}%", f"buffer.policy={policy}",
-                 f"buffer.size={pages * PAGE}",
+    percent = CAPACITY[choice.of("over-provisioning")]
+    blocks = max(round(BLOCKS * one.scale),
+                 LEAST_FULL if percent else LEAST_BLOCKS,
+                 -(-one.extent * 5 // 4 // PLANE_BLOCK))
+    out: Sets = (f"nand.blocks={blocks}",
+                 f"ftl.op_percent={percent:g}%" if percent
+                 else f"ftl.capacity={one.extent}",
+                 f"buffer.policy={policy}", f"buffer.size={pages * PAGE}",
                  f"buffer.early_adapt={max(round(ADAPT * one.scale), 10)}")
     if variant == FLUSHED:
         every = LATE_FLUSH_S if choice == LATE_FLUSH else FLUSH_S

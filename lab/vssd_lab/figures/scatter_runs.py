@@ -111,7 +111,8 @@ def base(ctx: Context, name: str, seed: int, choice: Choice = JUDGED,
     trace = readers.find(ctx.traces, name, 1 - table.read_count())
     if trace is not None:
         return ft.compact(trace)
-    part = scale * min(ctx.scale, 1.0)
+    table = replace(table, scale=scale * min(ctx.scale, 1.0))
+    part = table.scale
     if name.startswith("fin"):
         part *= FOOTPRINT[choice.of("footprint of Financial")]
     table = replace(table, footprint=int(table.footprint * part)

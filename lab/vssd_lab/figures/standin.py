@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from math import ceil, floor, sqrt
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,8 @@ LARGEST = 1 << 20  # bytes of a request
 # Zones end at these shares of the places, hottest first.
 CUTS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
 CANDIDATES = 16  # places of a range of distances that one is drawn from
-DRAWS, CLOSE = 20, 0.01  # of sizes, until their mean is so close
+DRAWS, CLOSE = 40, 0.01  # of sizes, until their mean is so close
+ALIKE = 0.03  # means of hot and of other places, apart
 TRIES = 32  # draws of a place that is not in the stack
 
 
@@ -42,6 +45,9 @@ class Table:
     iat_s: float  # mean time between requests
     grain: int  # bytes that sizes and addresses are multiples of
     footprint: int  # bytes that are touched, at most
+    # Of a trace that is this large: 0.1 has a tenth of the addresses, and so of
+    # the stack distances and of the places of each zone.
+    scale: float = 1.0
 
     def read_count(self) -> float:
         """Share of the requests that read."""
@@ -154,10 +160,11 @@ class _Popularity:
         self._zones = fitting(given, universe)
         self._last = universe - 1 if reverse else None
         self._drawn: list[int] = []
-        count, share = np.array(self._zones).T
-        zone = np.searchsorted(np.cumsum(count), np.arange(universe), "right")
-        density = share / np.maximum(count, 1e-9)
-        weight = density[np.minimum(zone, len(density) - 1)] + 1e-12
+        # Zones may be less than a place in a small trace: a place has the sum
+        # of its parts.
+        count, share = np.cumsum(np.array(self._zones).T, axis=1)
+        weight = np.diff(np.interp(np.arange(universe + 1), [0, *count],
+                                   [0, *share])) + 1e-12
         self.weight: list[float] = (weight[::-1] if reverse
                                     else weight).tolist()
 
@@ -190,10 +197,9 @@ class _Stack:
         self._list: list[int] = []
         self._held: set[int] = set()
 
-    def _index(self, high: int, weight: list[float]) -> int:
-        """Of a place at distance high/2 + 1..high, or of some of them."""
-        low = high // 2
-        begin, n = len(self._list) - high, high - low
+    def _index(self, low: int, high: int, weight: list[float]) -> int:
+        """Of a place at distance low..high, or of some of them."""
+        begin, n = len(self._list) - high, high - low + 1
         if n == 1:
             return begin
         some = range(begin, begin + n) if n <= CANDIDATES else [
@@ -202,10 +208,10 @@ class _Stack:
         return some[min(bisect_right(bound, self._random() * bound[-1]),
                         len(some) - 1)]
 
-    def use(self, high: int, popularity: _Popularity) -> int:
-        """A place at up to that distance, or beyond; it is now the last."""
-        if 0 < high <= len(self._list):
-            place = self._list.pop(self._index(high, popularity.weight))
+    def use(self, distance: Range, popularity: _Popularity) -> int:
+        """A place at that distance, or beyond; it is now the last."""
+        if 0 < distance[1] <= len(self._list):
+            place = self._list.pop(self._index(*distance, popularity.weight))
         else:
             place = popularity.outside(self._held)
             if place in self._held:
@@ -217,22 +223,41 @@ class _Stack:
         return place
 
 
-def _distances(rng: Any, n: int, near: tuple[float, ...]) -> Any:
-    """n ends of ranges of stack distances, 1, 2, 4, ...; 0: beyond."""
+# Stack distances from and to; to 0: beyond the stack.
+Range = tuple[int, int]
+
+
+def ranges(count: int, scale: float) -> list[Range]:
+    """So many ranges of stack distances, 1, 2, to 4, to 8, ..., and what is
+    beyond.  Of the d - 1 places in between a smaller trace has a share, which
+    is binomial: a range ends two standard deviations further out, so that its
+    most popular places are in it."""
+    def end(distance: int, sign: int) -> float:
+        n = distance - 1
+        return 1 + n * scale + sign * 2 * sqrt(n * scale * (1 - scale))
+
+    return [*((max(floor(end((1 << k) // 2 + 1, -1)), 1),
+               ceil(end(1 << k, 1))) for k in range(count)), (0, 0)]
+
+
+def _distances(rng: Any, n: int, near: tuple[float, ...], scale: float) \
+        -> Iterator[Range]:
+    """n ranges of stack distances."""
     k = np.searchsorted(np.cumsum(near), rng.random(n), "right")
-    return np.where(k < len(near), 1 << np.minimum(k, len(near) - 1), 0)
+    return map(ranges(len(near), scale).__getitem__, k.tolist())
 
 
 class _Runs:
     """The runs of reads or of writes that are under way."""
 
     def __init__(self, rng: Any, n: int, kind: Kind, universe: int,
-                 reverse: bool) -> None:
+                 scale: float, reverse: bool) -> None:
         self.length = lengths(rng, universe, kind)
-        self._distance = iter(_distances(rng, n, kind.reuse.near).tolist())
+        self._distance = _distances(rng, n, kind.reuse.near, scale)
         self._chance = iter(rng.random(n).tolist())
-        self._popularity = _Popularity(rng, kind.reuse.zones, universe,
-                                       reverse)
+        given = tuple((count * scale, share)
+                      for count, share in kind.reuse.zones)
+        self._popularity = _Popularity(rng, given, universe, reverse)
         self._runs = kind.runs
         self._last: tuple[int, int] | None = None  # place, requests so far
         self._open: list[tuple[int, int]] = []
@@ -259,15 +284,16 @@ class _Runs:
         return place, step
 
 
-def places(rng: Any, write: Any, shape: Shape, universe: int) \
-        -> tuple[Any, Any, Any]:
+def places(rng: Any, write: Any, shape: Shape, universe: int,
+           scale: float = 1.0) -> tuple[Any, Any, Any]:
     """Of each request the place of its run, 0..universe-1, and how many
     requests of the run came before it; and the requests of the runs of each
     place.  Reads and writes share the stack, each with distances of its own."""
     n = len(write)
-    runs = [_Runs(rng, n, shape.read, universe, True),
-            _Runs(rng, n, shape.write, universe, False)]
-    depth = max(shape.read.reuse.depth(), shape.write.reuse.depth())
+    runs = [_Runs(rng, n, shape.read, universe, scale, True),
+            _Runs(rng, n, shape.write, universe, scale, False)]
+    depth = max(high for kind in (shape.read, shape.write)
+                for _, high in ranges(len(kind.reuse.near), scale))
     stack = _Stack(rng, max(min(depth, universe // 2), 1))
     place, step = np.empty(n, "i8"), np.empty(n, "i8")
     for i, kind_of in enumerate(write.astype("i8").tolist()):
@@ -297,46 +323,86 @@ def _ranks(rng: Any, n: int, stay: float) -> Any:
     return rng.random(n)[np.maximum.accumulate(np.where(fresh, index, 0))]
 
 
-def tilted(sizes: Sizes, rank: Any, weight: Any, mean: float, grain: int) \
-        -> Any:
-    """The size of each rank, such that the weighted mean is the one wanted: the
-    shares are multiplied by exp(t * size), and t is found by bisection."""
-    value = np.array([s for s, _ in sizes.sectors]) * SECTOR
-    value = np.clip(-(-value // grain) * grain, grain, LARGEST)
-    share = np.array([s for _, s in sizes.sectors])
-    order = np.argsort(value, kind="stable")
-    value, share = value[order], share[order]
-    if weight.any() and not value[0] <= mean <= value[-1]:
-        raise UserError(f"a mean size of {mean / SECTOR:g} sectors: the fitted"
-                        f" sizes are {value[0] // SECTOR} to"
-                        f" {value[-1] // SECTOR}")
-    scaled = value / value.max()
+class _Tilt:
+    """Shares of sizes, multiplied by exp(t * size)."""
+
+    def __init__(self, sizes: Sizes, grain: int) -> None:
+        value = np.array([s for s, _ in sizes.sectors]) * SECTOR
+        value = np.clip(-(-value // grain) * grain, grain, LARGEST)
+        order = np.argsort(value, kind="stable")
+        self.value = value[order]
+        self._share = np.array([s for _, s in sizes.sectors])[order]
+
+    def shares(self, t: float) -> Any:
+        """Of the values, in order."""
+        tilt = self._share * np.exp(t * self.value / self.value.max()
+                                    - max(t, 0))
+        return tilt / tilt.sum()
+
+    def sizes(self, t: float, rank: Any) -> Any:
+        """The size of each rank."""
+        bound = np.cumsum(self.shares(t))
+        return self.value[np.minimum(np.searchsorted(bound, rank, "right"),
+                                     len(self.value) - 1)].astype("i8")
+
+    def mean(self, t: float) -> float:
+        """Of the shares."""
+        return float((self.shares(t) * self.value).sum())
+
+
+def _found(mean_at: Callable[[float], float], mean: float) -> float:
+    """The t with that mean, by bisection."""
     low, high = -400.0, 400.0
-    out = value[:1]
     for _ in range(40):
         t = (low + high) / 2
-        tilt = share * np.exp(t * scaled - max(t, 0))
-        bound = np.cumsum(tilt / tilt.sum())
-        out = value[np.minimum(np.searchsorted(bound, rank, "right"),
-                               len(value) - 1)]
-        low, high = (t, high) if (out * weight).sum() < mean * weight.sum() \
-            else (low, t)
-    return out.astype("i8")
+        low, high = (t, high) if mean_at(t) < mean else (low, t)
+    return high
+
+
+def _halves(weight: Any) -> list[Any]:
+    """The weights of the hottest, which have half of the sum, and of the
+    others."""
+    order = np.argsort(-weight, kind="stable")
+    hot = np.zeros(len(weight), bool)
+    hot[order[:np.searchsorted(np.cumsum(weight[order]),
+                               weight.sum() / 2) + 1]] = True
+    return [np.where(hot, weight, 0), np.where(hot, 0, weight)]
 
 
 def _sized(rng: Any, sizes: Sizes, weight: Any, mean: float, grain: int) \
         -> Any:
-    """Sizes with that weighted mean.  The size of a hot place changes the mean
-    in a step: if the mean is within one, the ranks are drawn again."""
+    """Sizes with that weighted mean.  Few hot places have a large part of the
+    weight, and size does not depend on popularity: of some draws, that one is
+    taken in which the mean is nearest among the hottest and among the others.
+    The rest is done by tilting the shares."""
+    tilt = _Tilt(sizes, grain)
     total = float(weight.sum())
-    best, least = weight, np.inf
+    if total and not tilt.value[0] <= mean <= tilt.value[-1]:
+        raise UserError(f"a mean size of {mean / SECTOR:g} sectors: the fitted"
+                        f" sizes are {tilt.value[0] // SECTOR} to"
+                        f" {tilt.value[-1] // SECTOR}")
+    plain = _found(tilt.mean, mean)
+    halves = [h for h in _halves(weight) if h.any()]
+    drawn = []
     for _ in range(DRAWS):
         rank = _ranks(rng, len(weight), sizes.stay)
-        nbytes = tilted(sizes, rank, weight, mean, grain)
-        off = abs(float((nbytes * weight).sum()) / max(total, 1) / mean - 1)
+        nbytes = tilt.sizes(plain, rank)
+        off = max((abs(float((nbytes * h).sum() / h.sum()) / mean - 1)
+                   for h in halves), default=0.0)
+        drawn.append((off, rank))
+        if off < ALIKE:
+            break
+
+    def mean_at(t: float, rank: Any) -> float:
+        return float((tilt.sizes(t, rank) * weight).sum()) / total
+
+    best, least = tilt.sizes(plain, drawn[0][1]), np.inf
+    for _, rank in sorted(drawn, key=lambda d: d[0]) if total else ():
+        t = _found(lambda t, r=rank: mean_at(t, r), mean)
+        off = abs(mean_at(t, rank) / mean - 1)
         if off < least:
-            best, least = nbytes, off
-        if least < CLOSE or not total:
+            best, least = tilt.sizes(t, rank), off
+        if least < CLOSE:
             break
     return best
 
@@ -365,7 +431,7 @@ def _requests(rng: Any, write: Any, shape: Shape, table: Table) \
     universe = max(int(table.footprint / sum(
         p * m * mean_length(k) for p, m, k in zip(
             (share, 1 - share), means, kinds))), 2)
-    place, step, length = places(rng, write, shape, universe)
+    place, step, length = places(rng, write, shape, universe, table.scale)
     used, first, index = np.unique(place, return_index=True,
                                    return_inverse=True)
     # A slot is a request of a place's run; slots are in the order of the
