@@ -22,9 +22,9 @@ const VssdPolicy *const alloc_policies[] = {
 };
 
 const VssdPolicy *const buffer_policies[] = {
-    &buf_fifo,     &buf_none,        &buf_lru,       &buf_cflru,
-    &buf_cflru_ef, &buf_cflru_ef_sc, &buf_fab,       &buf_bplru,
-    &buf_ccf_lru,  &buf_prlru,       &buf_clock_dnv, NULL,
+    &buf_fifo,        &buf_none,      &buf_lru,   &buf_cflru,   &buf_cflru_ef,
+    &buf_cflru_ef_sc, &buf_fab,       &buf_bplru, &buf_ccf_lru, &buf_prlru,
+    &buf_prlru_ef,    &buf_clock_dnv, NULL,
 };
 
 const MapPolicy *const map_policies[] = {

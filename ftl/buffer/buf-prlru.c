@@ -82,6 +82,13 @@ static void prlru_replaced(VssdView *v, uint32_t from, uint32_t to)
     p->slot[to] = p->slot[from];
 }
 
+/* The oldest dirty one, as cflru-ef: I. Shin, Micromachines 14:796, 2023,
+ * section 2, applies early flush to PRLRU, too. */
+static uint32_t prlru_early(VssdView *v)
+{
+    return v->list->oldest(v, DIRTY);
+}
+
 /* a + i of a unit */
 static uint64_t span(const Prlru *p, uint32_t slot)
 {
@@ -105,10 +112,16 @@ static uint32_t prlru_victim(VssdView *v)
                : dirty;
 }
 
+#define PRLRU                                                                  \
+    .slot_bytes = 9, .insert = prlru_insert, .written = prlru_written,         \
+    .read = prlru_read, .cleaned = prlru_cleaned, .replaced = prlru_replaced,  \
+    .victim = prlru_victim
+
 BUFFER_POLICY(prlru, "prlru",
               "a cache that evicts the unit least likely to be used again",
+              .state_bytes = prlru_bytes, BUFFER_PART(PRLRU));
+
+BUFFER_POLICY(prlru_ef, "prlru-ef",
+              "prlru that flushes dirty units early, while the drive is idle",
               .state_bytes = prlru_bytes,
-              BUFFER_PART(.slot_bytes = 9, .insert = prlru_insert,
-                          .written = prlru_written, .read = prlru_read,
-                          .cleaned = prlru_cleaned, .replaced = prlru_replaced,
-                          .victim = prlru_victim));
+              BUFFER_PART(PRLRU, .early = prlru_early));

@@ -49,6 +49,7 @@ extern const VssdPolicy buf_fab;
 extern const VssdPolicy buf_bplru;
 extern const VssdPolicy buf_ccf_lru;
 extern const VssdPolicy buf_prlru;
+extern const VssdPolicy buf_prlru_ef;
 extern const VssdPolicy buf_clock_dnv;
 
 #endif

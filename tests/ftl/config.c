@@ -710,6 +710,7 @@ static const Change changes[] = {
     {"buffer.policy=bplru", "buffer.policy=fab;"},
     {"buffer.policy=ccf-lru", "buffer.policy=lru;"},
     {"buffer.policy=prlru", "buffer.policy=lru;"},
+    {"buffer.policy=prlru-ef", "buffer.policy=prlru;buffer.flush_interval=0;"},
     {"buffer.policy=clock-dnv", "buffer.policy=fab;"},
     {"buffer.block=16KiB", "buffer.policy=fab;"},
     {"buffer.word_time=15ns", ""},

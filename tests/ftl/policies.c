@@ -503,6 +503,8 @@ static const Rules rules[] = {
      .in_group = block_in_group},
     {"ccf-lru", 100, ccf_used, ccf_cleaned, ccf_victim, .early = NULL},
     {"prlru", 100, prlru_used, sc_cleaned, prlru_victim, .early = NULL},
+    {"prlru-ef", 100, prlru_used, sc_cleaned, prlru_victim,
+     .early = cflru_early},
     {"clock-dnv", 100, dnv_used, dnv_cleaned, dnv_victim,
      .in_group = dnv_in_group},
 };
