@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..figures.blackbox_model import Runs
 
 DISK = "HDD_S"
+MOST = 6000  # requests of a run
 WINDOW = 1000  # requests of a trace that make one prediction
 LEAST_RUNS = 20
 FRESH = 1  # added to a model's seed: runs that it has not learnt
@@ -164,11 +165,12 @@ def _device(args: argparse.Namespace, runner: Runner, scratch: Path) -> Any:
     from ..figures import blackbox_runs as br
 
     if args.profile == DISK:
-        return replace(br.hard_disk(args.full), seconds=args.seconds)
+        return replace(br.hard_disk(args.full), seconds=args.seconds,
+                       most=MOST)
     profile = find_profile(args.profile)
     with Stage(f"filling {profile.stem}"):
         device = br.age(runner, profile, profile.stem, args.full, scratch)
-    device = replace(device, seconds=args.seconds)
+    device = replace(device, seconds=args.seconds, most=MOST)
     if args.drives > 1:
         device = br.side_by_side(device, args.drives, args.stripe or "64k")
     return device

@@ -17,7 +17,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, insort
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -37,7 +37,7 @@ class Geometry:
     bus_rate: float
     buffer: int
     command: float  # of the controller, for each request
-    queue: int  # commands that it holds
+    queue: int  # commands that are sorted
 
     def seek(self, x: float) -> float:
         """By the distance as a share of a full stroke."""
@@ -52,10 +52,18 @@ class Geometry:
 
 # HDD_S: capacity, buffer and 5.6 ms of latency (half a turn at 5400 rpm) are
 # the slides'.  Seeks are those of a 5400 rpm drive of the time (Hitachi 5K320,
-# OEM specification, tables 5 to 7: 1, 12, 20 ms); rate and queue are chosen.
+# OEM specification, tables 5 to 7: 1, 12, 20 ms).  The queue is that of the
+# drive (32) and of Linux 2.6, which sorts up to 128 requests (nr_requests).  The
+# rate is chosen.
 HDD_S = Geometry(capacity=500 * 10**9, rotation=60 / 5400, seek_track=1e-3,
                  seek_mean=12e-3, seek_full=20e-3, media_rate=70e6,
-                 bus_rate=300e6, buffer=8 << 20, command=50e-6, queue=32)
+                 bus_rate=300e6, buffer=8 << 20, command=50e-6, queue=128)
+
+
+def scaled(g: Geometry, n: int) -> Geometry:
+    """A disk with an nth of the capacity and of the buffer."""
+    return replace(g, capacity=g.capacity // n, buffer=g.buffer // n)
+
 
 AHEAD = 256 << 10  # bytes that it reads ahead
 

@@ -22,7 +22,7 @@ from .standin import Table
 
 MIB = 1 << 20
 WINDOW = 1000  # requests
-GENERATED = 40_000  # requests of a stand-in
+GENERATED = 100_000  # requests of a stand-in
 SEED = 2011
 
 # Financial1 and 2: the attributes that I. Shin, KIIT 16(7), 2018, Table 1 has.
@@ -79,13 +79,15 @@ class Windows:
         return np.random.default_rng(self.seed).choice(br.Ranges().depths,
                                                        self.n)
 
-    def __call__(self, i: int) -> tuple[ft.Trace, int]:
-        return window(self.trace, i), int(self.depths()[i])
+    def __call__(self, i: int, n: int) -> tuple[ft.Trace, int]:
+        return ft.head(window(self.trace, i), n), int(self.depths()[i])
 
-    def even(self) -> Any:
-        """Is the run of an even window?  None is, if there is but one."""
-        even = np.arange(self.n) % windows(self.trace) % 2 == 0
-        return even & ~even.all()
+    def folds(self, count: int) -> Any:
+        """The part of the windows that the window of each run is in: all runs
+        of a window are in the same one."""
+        part = np.random.default_rng(self.seed).permutation(
+            windows(self.trace)) % count
+        return part[np.arange(self.n) % windows(self.trace)]
 
     def key(self) -> str:
         """Of the same runs, the same."""

@@ -20,6 +20,8 @@ IMPROVED = 0.6
 IMPROVED_I = 0.8
 # "Latency remains most difficult to predict"; Table III has it for these two.
 HARDEST = ("SSD_I", "SSD_S")
+# "Large increases in R2 values for SSD_I and SSD_S".
+LARGE_INCREASE = ("SSD_I", "SSD_S")
 
 
 @dataclass(frozen=True)

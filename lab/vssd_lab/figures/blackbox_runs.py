@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,9 @@ MIB = 1 << 20
 MINUTE = 60.0
 KEEP_DAYS = 30  # that results are kept since the last one was added
 NO_END = 1e6  # seconds of a run that ends with its requests
-MOST = 6000  # requests of a run of an SSD,
-MOST_DISK = 4000  # and of the disk: fewer than a minute of fast ones has
+FIRST = 4000  # requests that are made for a run; more, if they end too early
+LASTED = 0.99  # of its time: a run that was not too short
+DISK_SCALE = 8  # of HDD_S: 60 s of 12,000 runs would take hours
 SOURCES = tuple(f"lab/vssd_lab/figures/{n}.py" for n in (
     "blackbox_runs", "blackbox_disk", "blackbox_features"))
 
@@ -79,6 +81,7 @@ class Device:
     state: Path | None = None
     drives: int = 1
     stripe: str = ""
+    most: int = 0  # requests of a run; 0: as many as its time takes
 
     def options(self) -> list[str]:
         """Of vssd-sim, for the drive."""
@@ -90,10 +93,6 @@ class Device:
     def command(self) -> list[str]:
         """What plays its runs; the disk is played here."""
         return ["vssd-sim", "batch", *self.options()] if self.profile else []
-
-    def most(self) -> int:
-        """Requests of a run."""
-        return MOST if self.profile else MOST_DISK
 
 
 # ---- workloads -----------------------------------------------------------------
@@ -128,6 +127,18 @@ def pure(name: str, r: Ranges) -> Ranges:
                    randoms=r.randoms if random is None else (random,))
 
 
+def fits(knobs: Knobs, name: str) -> bool:
+    """Is that workload of this pattern?  The kind that does not occur may be
+    random or not."""
+    ratio, random = PURE[name]
+    if ratio is not None and knobs.wr_ratio != ratio:
+        return False
+    there = [r for r, occurs in zip(knobs.random, (knobs.wr_ratio < 1,
+                                                   knobs.wr_ratio > 0))
+             if occurs]
+    return random is None or set(there) == {random}
+
+
 def _offsets(rng: Any, nbytes: Any, random: float, grid: int, span: int) \
         -> Any:
     """Multiples of the grid: any, or the next one behind the last request."""
@@ -158,6 +169,8 @@ def requests(knobs: Knobs, span: int, seed: int, n: int) -> ft.Trace:
 
 
 # ---- devices -------------------------------------------------------------------
+
+DISK = disk.scaled(disk.HDD_S, DISK_SCALE)
 
 
 def capacity(runner: Runner, profile: Path) -> int:
@@ -194,9 +207,10 @@ def side_by_side(device: Device, n: int, stripe: str) -> Device:
 
 
 def hard_disk(full: float) -> Device:
-    """HDD_S, of which that share is used; a run is its minute."""
-    return Device("HDD_S", int(disk.HDD_S.capacity * full) // MIB * MIB,
-                  MINUTE)
+    """HDD_S, scaled down, of which that share is used; a run is its minute,
+    scaled alike."""
+    return Device("HDD_S", int(DISK.capacity * full) // MIB * MIB,
+                  MINUTE / DISK_SCALE)
 
 
 # ---- one run -------------------------------------------------------------------
@@ -227,6 +241,8 @@ def results(r: Result) -> dict[str, float]:
             "iops": float(r["iops"])}
 
 
+# Requests, n at most, and depth of run i.
+Make = Callable[[int, int], tuple[ft.Trace, int]]
 Run = tuple[dict[str, float], dict[str, float], float]
 
 
@@ -235,8 +251,8 @@ def seen(trace: ft.Trace, depth: int, played: int) -> dict[str, float]:
     return bf.features(ft.head(trace, played), depth)
 
 
-def play(batch: Batch, device: Device, trace: ft.Trace, depth: int,
-         path: Path) -> Run:
+def play(batch: Batch, device: Device, path: Path, trace: ft.Trace,
+         depth: int) -> Run:
     """One run of a drive: characteristics, results, modelled seconds."""
     write_blktrace(trace, path)
     try:
@@ -251,12 +267,26 @@ def play(batch: Batch, device: Device, trace: ft.Trace, depth: int,
 
 def play_disk(device: Device, trace: ft.Trace, depth: int) -> Run:
     """One run of the disk."""
-    r = disk.play(disk.HDD_S, trace.write, trace.offset, trace.nbytes, depth,
+    r = disk.play(DISK, trace.write, trace.offset, trace.nbytes, depth,
                   device.seconds)
     return (seen(trace, depth, int(r["requests"])),
             {"latency": r["latency_s"] * 1e3,
              "bandwidth": r["bytes"] / r["seconds"] / 1e6,
              "iops": r["requests"] / r["seconds"]}, r["seconds"])
+
+
+def whole(device: Device, make: Make, i: int,
+          one: Callable[[ft.Trace, int], Run]) -> Run:
+    """Run i, with so many requests that they last its time; or all that there
+    are."""
+    n = device.most or FIRST
+    while True:
+        trace, depth = make(i, n)
+        run = one(trace, depth)
+        if len(trace) < n or n == device.most \
+                or run[2] >= LASTED * device.seconds:
+            return run
+        n = max(2 * n, int(1.25 * n * device.seconds / run[2]))
 
 
 # ---- many runs, and what is kept of them ---------------------------------------
@@ -308,15 +338,12 @@ class Kept:
 def identity(runner: Runner, device: Device) -> tuple[object, ...]:
     """All of the device that results depend on."""
     if device.profile is None:
-        return (*asdict(disk.HDD_S).values(), device.span, device.seconds,
-                file_bytes(*SOURCES))
+        return (*asdict(DISK).values(), device.span, device.seconds,
+                device.most, file_bytes(*SOURCES))
     assert device.state
     return (runner.sim.read_bytes(), device.profile.read_bytes(),
             device.state.read_bytes(), device.span, device.seconds,
-            device.drives, device.stripe, file_bytes(*SOURCES))
-
-
-Make = Callable[[int], tuple[ft.Trace, int]]
+            device.drives, device.stripe, device.most, file_bytes(*SOURCES))
 
 
 @dataclass(frozen=True)
@@ -326,19 +353,25 @@ class Series:
     ranges: Ranges
     seed: int
     span: int
-    most: int
     again: int = 0  # other draws of the same workloads
 
-    def __call__(self, i: int) -> tuple[ft.Trace, int]:
+    def _drawn(self, i: int) -> tuple[Knobs, Any]:
         rng = np.random.default_rng((self.seed, i))
-        knobs = draw(rng, self.ranges)
+        return draw(rng, self.ranges), rng
+
+    def knobs(self, i: int) -> Knobs:
+        """Of run i."""
+        return self._drawn(i)[0]
+
+    def __call__(self, i: int, n: int) -> tuple[ft.Trace, int]:
+        knobs, rng = self._drawn(i)
         seed = int(rng.integers(1 << 62, size=self.again + 1)[-1])
-        return requests(knobs, self.span, seed, self.most), knobs.depth
+        return requests(knobs, self.span, seed, n), knobs.depth
 
 
 def _disk_run(job: tuple[Device, Make, int]) -> Run:
     device, make, i = job
-    return play_disk(device, *make(i))
+    return whole(device, make, i, partial(play_disk, device))
 
 
 def _leave_signals() -> None:
@@ -358,8 +391,9 @@ def _player(runner: Runner, scratch: Path, device: Device, make: Make) \
                 _disk_run, (device, make, i)).result()
         return
     with Batch(runner, device.options()) as batch:
-        yield lambda i: play(batch, device, *make(i),
-                             scratch / f"blackbox-{device.name}-{i}.blk")
+        yield lambda i: whole(device, make, i, partial(
+            play, batch, device,
+            scratch / f"blackbox-{device.name}-{i}.blk"))
 
 
 def play_all(runner: Runner, scratch: Path, device: Device, title: str,
@@ -388,25 +422,25 @@ def synthetic(runner: Runner, scratch: Path, device: Device, title: str,
               n: int, seed: int, ranges: Ranges | None = None,
               kept: list[Kept] | None = None) -> bb.Runs:
     """n runs of drawn workloads."""
-    series = Series(ranges or Ranges(), seed, device.span, device.most())
+    series = Series(ranges or Ranges(), seed, device.span)
     return play_all(runner, scratch, device, title, n, series,
                     json.dumps(asdict(series)), kept=kept)
 
 
 @dataclass(frozen=True)
 class Given:
-    """Runs of requests that are at hand."""
+    """Runs of requests that are at hand; of n at most."""
 
     windows: list[ft.Trace]
     depth: int
 
-    def __call__(self, i: int) -> tuple[ft.Trace, int]:
-        return self.windows[i], self.depth
+    def __call__(self, i: int, n: int) -> tuple[ft.Trace, int]:
+        return ft.head(self.windows[i], n), self.depth
 
 
 def to_the_end(device: Device) -> Device:
     """Runs on it end with their requests."""
-    return replace(device, seconds=NO_END)
+    return replace(device, seconds=NO_END, most=0)
 
 
 def play_windows(runner: Runner, scratch: Path, device: Device,
