@@ -111,11 +111,6 @@ static unsigned outer_state(unsigned state)
     return state == ZONE_FULL ? VSSD_ZONE_IS_FULL : state - ZONE_EMPTY;
 }
 
-static uint64_t inner_state(uint64_t state)
-{
-    return state == VSSD_ZONE_IS_FULL ? ZONE_FULL : state + ZONE_EMPTY;
-}
-
 ZoneInfo zoned_zone(const Zoned *z, uint32_t i)
 {
     return (ZoneInfo){
@@ -422,7 +417,9 @@ static bool load_records(State *s, Zoned *z, uint64_t n)
             return false;
         }
         if (!record_ok(z, &r) ||
-            !zone_load(&z->table, &z->zone[r.zone].base, inner_state(r.state),
+            !zone_load(&z->table, &z->zone[r.zone].base,
+                       r.state == VSSD_ZONE_IS_FULL ? ZONE_FULL
+                                                    : r.state + ZONE_EMPTY,
                        r.stream, r.opened)) {
             return state_fail(s, "it is damaged: a zone");
         }
