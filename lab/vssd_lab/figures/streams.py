@@ -227,9 +227,8 @@ def play(ctx: Context, title: str, settings: list[Setting]) \
 def _fresh_sets() -> tuple[str, ...]:
     """Options of a drive that never collects, of the same capacity."""
     info = model.drive_info(find_profile(PROFILE), [])
-    room = ROOM * info["raw_bytes"] / info["capacity_bytes"] - 1
     return (f"nand.blocks={ROOM * BLOCKS}",
-            f"ftl.op_percent={100 * room:.4f}%")
+            f"ftl.capacity={info['capacity_bytes']}")
 
 
 def _fresh_tails(ctx: Context, made: list[Input]) -> list[float]:
