@@ -249,6 +249,18 @@ def test_poisson_is_a_bias_of_a_half() -> None:
     assert variance[:8] == pytest.approx([1.0] * 8, rel=0.25)
 
 
+def test_bursts_of_two_scales() -> None:
+    """b of long parts shows above their least length, that of short ones
+    within the busiest second."""
+    a = shapes.Arrivals(0.5, 1, 0, (), "", 0.85, 10**9)
+    at = standin.arrivals(np.random.default_rng(1), 50_000, 1024 * 10**9, a)
+    assert measure.bias_above(at, 1.0) == pytest.approx(0.85, abs=0.03)
+    second = at // 10**9
+    busiest = at[second == np.bincount(second).argmax()]
+    assert len(busiest) > 1000
+    assert measure.bias(busiest) < 0.65
+
+
 def test_peaks_limit_the_rate() -> None:
     """No k requests in less time; order and span stay."""
     at = np.concatenate([np.zeros(5000), np.full(5000, 1e9 - 1)])

@@ -5,6 +5,7 @@ that is swept is one that the drive takes, at full size and in a sweep."""
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,12 @@ def test_drives_of_scatter(part: float) -> None:
         assert not refused("shin2018", sets), choice.text()
 
 
-@pytest.mark.parametrize("part", [1.0, buffer_runs.SWEEP])
+@pytest.mark.parametrize("part", [1.0, 0.1, buffer_input.WEEK, 0.003])
 def test_drives_of_buffer(part: float) -> None:
     """With the smallest and the largest buffer."""
-    one = Input("hm0", "", True, 1000, int(2.5e9 * part), part, Path("none"))
+    one = Input("hm0", "", True, 1000,
+                int(2.5e9 * part) // buffer_input.PAGE * buffer_input.PAGE,
+                part, Path("none"))
     for choice in (buffer_runs.JUDGED, *buffer_runs.choices()):
         for mib in (32, 1024):
             sets = buffer_runs.sets(one, mib, buffer_runs.SECOND,
@@ -48,34 +51,60 @@ def test_drives_of_buffer(part: float) -> None:
             assert not refused("shin2023", sets), choice.text()
 
 
+def played(tmp: Path, name: str, scale: float, seed: int, mib: int,
+           part: float = 1.0) -> list[dict[str, Any]]:
+    """A week of a volume, or its first part, with CFLRU and EF-SC."""
+    ctx = Context(Runner(model.sim(), 1), None, tmp)
+    make = replace(buffer_runs.make(seed, buffer_runs.JUDGED), part=scale)
+    one = buffer_input.kept(ctx, name, buffer_input.volume(
+        ctx, name, scale, make, part), scale, make)
+    return [ctx.runner.one(Point(
+        find_profile("shin2023"), trace=one.trace, sets=buffer_runs.sets(
+            one, mib, p, buffer_runs.ONCE, buffer_runs.JUDGED)))
+            for p in (buffer_runs.BASE, buffer_runs.SECOND)]
+
+
+def hits(r: dict[str, Any]) -> float:
+    """Hit ratio, %."""
+    b = r["buffer"]
+    return float(100 * b["hits"] / (b["hits"] + b["misses"]))
+
+
+def mean_us(r: dict[str, Any]) -> float:
+    """Mean response."""
+    return float(r["latency_ns"]["all"]["mean"] / 1000)
+
+
 def test_a_tenth_is_the_same_run(tmp_path: Path) -> None:
     """A tenth of addresses, requests, buffer and drive: hits within 2 points,
-    writes and ratios of means and of writes within 5 %."""
-    ctx = Context(Runner(model.sim(), 1), None, tmp_path)
+    ratios of means and of writes within 5 %, and, since two seeds at full
+    scale are few, writes a request within 10 %."""
     seen: list[list[float]] = []
-    for part, seeds in ((1.0, (1, 2)), (0.1, range(1, 7))):
-        results = []
-        for seed in seeds:
-            one = buffer_input.generate(
-                ctx, "hm0", buffer_input.Make(seed, 0.7, part))
-            results.append([ctx.runner.one(Point(
-                find_profile("shin2023"), trace=one.trace,
-                sets=buffer_runs.sets(one, 64, policy, buffer_runs.ONCE,
-                                      buffer_runs.JUDGED)))
-                            for policy in (buffer_runs.BASE,
-                                           buffer_runs.SECOND)])
-        hits, means, writes, more = (
-            sum(f(*r) for r in results) / len(results) for f in (
-                lambda a, b: 100 * a["buffer"]["hits"] / (
-                    a["buffer"]["hits"] + a["buffer"]["misses"]),
-                lambda a, b: b["latency_ns"]["all"]["mean"]
-                / a["latency_ns"]["all"]["mean"],
-                lambda a, b: written(b) / written(a),
-                lambda a, b: written(a) / a["requests"]))
-        seen.append([hits, means, writes, more])
+    for scale, seeds in ((1.0, (1, 2)), (0.1, range(1, 7))):
+        runs = [played(tmp_path, "hm0", scale, seed, 64, 0.125)
+                for seed in seeds]
+        seen.append([sum(f(*r) for r in runs) / len(runs) for f in (
+            lambda a, b: hits(a), lambda a, b: mean_us(b) / mean_us(a),
+            lambda a, b: written(b) / written(a),
+            lambda a, b: written(a) / a["requests"])])
     print(f"# hits, %, means, writes, writes a request: {seen}")
     assert seen[1][0] == pytest.approx(seen[0][0], abs=2)
-    assert seen[1][1:] == pytest.approx(seen[0][1:], rel=0.05)
+    assert seen[1][1:3] == pytest.approx(seen[0][1:3], rel=0.05)
+    assert seen[1][3] == pytest.approx(seen[0][3], rel=0.1)
+
+
+@pytest.mark.parametrize("name", buffer_input.PINS)
+def test_pins(name: str, tmp_path: Path) -> None:
+    """CFLRU has the hits that the paper gives, within 3 points; EF-SC has
+    more of them, and writes less, where the paper says so: at 64 MiB."""
+    for mib, value in buffer_input.PINS[name].items():
+        base, second = played(tmp_path, name, buffer_input.WEEK, 2023, mib)
+        print(f"# {name}, {mib} MiB: {hits(base):.1f} %, EF-SC"
+              f" {hits(second):.1f} %")
+        assert hits(base) == pytest.approx(value, abs=3)
+        if mib == 64:
+            assert hits(second) > hits(base) + 5
+            assert written(second) < 0.9 * written(base)
 
 
 def written(r: dict[str, Any]) -> float:
@@ -85,7 +114,7 @@ def written(r: dict[str, Any]) -> float:
 
 def test_late_flush() -> None:
     """The test of the flush each 30 s changes nothing but the interval."""
-    one = Input("mix", "", True, 1000, int(2.5e9), buffer_runs.SWEEP,
+    one = Input("mix", "", True, 1000, 305_176 * buffer_input.PAGE, 0.1,
                 Path("none"))
     of = [buffer_runs.sets(one, 32, buffer_runs.SECOND, buffer_runs.FLUSHED, c)
           for c in (buffer_runs.JUDGED, buffer_runs.LATE_FLUSH)]

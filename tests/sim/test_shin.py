@@ -184,6 +184,25 @@ class Buffer(unittest.TestCase):
                 for p in ("cflru-ef-sc", "cflru")]
         self.assertLess(abs(mean[0] / mean[1] - 1), 0.1)
 
+    def test_early_flush_with_prlru(self) -> None:
+        """Section 2: it applies to PRLRU, too."""
+        base, early = (mean_us(self.of(p)) for p in ("prlru", "prlru-ef"))
+        print(f"# PRLRU-EF: mean {early / base:.2f}")
+        self.assertLess(early, 0.79 * base)
+
+    def test_second_chance_with_half_a_window(self) -> None:
+        """Section 2: the pool of candidates is half of the buffer.  EF then
+        has dirty victims, and EF-SC is faster than EF (section 4.2.1)."""
+        half, second = (self.of(p, "buffer.window=50%")
+                        for p in ("cflru-ef", "cflru-ef-sc"))
+        whole = self.of("cflru-ef")
+        print(f"# dirty victims of EF: {half['buffer']['dirty_evictions']},"
+              f" {whole['buffer']['dirty_evictions']} with a whole window;"
+              f" EF-SC / EF: {mean_us(second) / mean_us(half):.2f}")
+        self.assertGreater(half["buffer"]["dirty_evictions"],
+                           whole["buffer"]["dirty_evictions"])
+        self.assertLess(mean_us(second), mean_us(half))
+
     def test_room_is_free_at_data_in(self) -> None:
         """SSDSim's rule makes a dirty victim cost less."""
         late = mean_us(self.of("cflru", "buffer.free_at=program"))

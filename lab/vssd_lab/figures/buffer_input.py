@@ -17,15 +17,15 @@ from vssd.ui import Stage
 from . import readers, standin
 from . import traces as ft
 from .figure import Context
-from .shapes import load
+from .shapes import Kind, Shape, load
 from .standin import Table
 
 PAGE = 8192  # of the drive, and the unit of its map
 SECTOR = 512
+MB = 1_000_000
 SEED = 2023
-# A week is played up to here; --scale makes it longer, up to the whole.
-MOST = 500_000
-MOST_MIX = 750_000
+# Whole weeks are played, on so much of their requests and addresses.
+WEEK = 0.03
 # A real trace that touches less of its volume than this is an excerpt.
 WHOLE = 0.5
 GRAIN = 4096  # of sizes and addresses
@@ -69,6 +69,28 @@ MIXED = ("hm0", "prn0", "proj0", "prxy0")
 
 
 @dataclass(frozen=True)
+class Class:
+    """Places that are used alike: their bytes, and their share of the
+    requests.  What is left of both is one more class."""
+
+    nbytes: float
+    share: float
+
+
+# Pins: hits of CFLRU that section 4.2.3 gives, by size in MiB.  Those at 64 MB
+# follow from the increase of hits and the fall of misses.  No excerpt shows a
+# week's reuse of these two volumes.
+PINS = {"proj0": {64: 25.9, 1024: 95.0}, "prxy0": {64: 75.2}}
+# By the bytes CFLRU has these hits; the hot shares are chosen by outcome.
+CLASSES_OF = {
+    "proj0": (Class(40 * MB, 0.43), Class(800 * MB, 0.54)),
+    "prxy0": (Class(37 * MB, 0.88),)}
+# The same hits by stack distances of the excerpts that are so many times longer.
+STRETCH = {"proj0": 160.0, "prxy0": 8.0}
+CLASSES, STRETCHED, FITTED = "in classes", "stretched", "as fitted"
+
+
+@dataclass(frozen=True)
 class Fit:
     """An attribute: the requested and the generated value."""
 
@@ -95,38 +117,66 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Bursts:
+    """b of the arrivals: of parts longer than a second of the week, and of
+    shorter ones."""
+
+    long: float
+    short: float
+
+
+@dataclass(frozen=True)
 class Make:
     """What a generated input depends on beside its row of the table."""
 
     seed: int = SEED
-    bias: float | None = None  # b of all arrivals; None: as fitted
+    bursts: Bursts | None = None  # None: as fitted to excerpts
     part: float = 1.0  # of addresses, buffers and requests, beside --scale
-    week: bool = False  # all its requests, not the first MOST
+    places: str = CLASSES  # of the pinned volumes
+
+    def name(self, name: str) -> str:
+        """Of the file."""
+        bursts = f"{self.bursts.long:g}-{self.bursts.short:g}" \
+            if self.bursts else "fitted"
+        return (f"buffer-{name}-{self.seed}-{self.part:g}-{bursts}-"
+                f"{self.places.replace(' ', '-')}.csv")
 
 
-def _made(ctx: Context, name: str, scale: float, n: int, make: Make) \
-        -> ft.Trace:
-    """The first n requests of a week on so much of the addresses."""
+def _bursting(kind: Kind, bursts: Bursts, scale: float) -> Kind:
+    return replace(kind, arrivals=replace(
+        kind.arrivals, bias=bursts.short, long_bias=bursts.long,
+        long_ns=int(ft.NS * scale)))
+
+
+def _classed(shape: Shape, classes: tuple[Class, ...], table: Table) -> Shape:
+    """Classes of places instead of the fitted reuse."""
+    each = standin.place_bytes(shape, table)
+    text = "the paper's hit ratios"
+    read, write = (replace(k, reuse=replace(
+        k.reuse, near=(), zones=tuple((c.nbytes / each, c.share)
+                                      for c in classes),
+        source=text, zones_source=text)) for k in (shape.read, shape.write))
+    return Shape(read, write)
+
+
+def volume(ctx: Context, name: str, scale: float, make: Make,
+           part: float = 1.0) -> ft.Trace:
+    """A week, or its first part, on so much of the addresses."""
+    table = TABLE[name].table(scale)
     shape = load()[_base(name)]
     counts = readers.frequencies(ctx.traces, _base(name))
     if counts is not None:
         shape = standin.counted(shape, counts, "the folder's lba_freq")
-    if make.bias is not None:
-        read, write = (replace(k, arrivals=replace(k.arrivals,
-                                                   bias=make.bias))
-                       for k in (shape.read, shape.write))
-        shape = replace(shape, read=read, write=write)
-    return standin.made(_base(name), shape, TABLE[name].table(scale), n,
+    if make.bursts:
+        shape = Shape(_bursting(shape.read, make.bursts, scale),
+                      _bursting(shape.write, make.bursts, scale))
+    if name in CLASSES_OF and make.places == CLASSES:
+        shape = _classed(shape, CLASSES_OF[name], table)
+    if name in STRETCH and make.places == STRETCHED:
+        table = replace(table, scale=table.scale * STRETCH[name])
+    return standin.made(_base(name), shape, table,
+                        max(int(TABLE[name].requests() * scale * part), 100),
                         make.seed * len(TABLE) + list(TABLE).index(name))
-
-
-def _merged(ctx: Context, scale: float, n: int, make: Make) -> ft.Trace:
-    """The mix: of each of its four as many requests as it has in that
-    time."""
-    whole = {name: TABLE[name].requests() for name in MIXED}
-    total = sum(whole.values())
-    return beside([_made(ctx, name, scale, max(n * whole[name] // total, 1),
-                         make) for name in MIXED], packed=False)
 
 
 def _fits(row: Row, trace: ft.Trace) -> list[Fit]:
@@ -140,24 +190,23 @@ def _fits(row: Row, trace: ft.Trace) -> list[Fit]:
                 float(write.mean()) / SECTOR)]
 
 
-def generate(ctx: Context, name: str, make: Make = Make()) -> Input:
-    """As many requests of the week as are to be played."""
-    scale = min(ctx.scale, 1.0) * make.part
-    whole = int(TABLE[name].requests() * scale)
-    n = whole if make.week else min(
-        whole, int((MOST_MIX if name == "mix" else MOST) * ctx.scale
-                   * make.part))
-    trace = _merged(ctx, scale, n, make) if name == "mix" \
-        else _made(ctx, name, scale, n, make)
-    path = ctx.inputs / (f"buffer-{name}-{make.seed}-{make.part:g}-"
-                          f"{make.bias or 'fitted'}{'-week' * make.week}.csv")
+def kept(ctx: Context, name: str, trace: ft.Trace, scale: float,
+         make: Make) -> Input:
+    """As the input of runs."""
+    path = ctx.inputs / make.name(name)
     ft.write_msr(trace, path)
-    source = (f"{name}: the first {n} of {whole} requests of a week;"
-              f" {trace.source}")
-    if scale < 1:
-        source += f"; addresses and buffers are {scale:g} of the paper's"
+    source = (f"{name}: a week; {trace.source}; addresses, requests, buffers"
+              f" and blocks are {scale:g} of the paper's")
     return Input(name, source, False, len(trace), _pages(trace), scale, path,
                  _fits(TABLE[name], trace))
+
+
+def generate(ctx: Context, make: Make = Make()) -> dict[str, Input]:
+    """All weeks, and the mix of its four."""
+    scale = min(ctx.scale * WEEK * make.part, 1.0)
+    made = {n: volume(ctx, n, scale, make) for n in TABLE if n != "mix"}
+    made["mix"] = beside([made[n] for n in MIXED], packed=False)
+    return {n: kept(ctx, n, t, scale, make) for n, t in made.items()}
 
 
 # ---- real ---------------------------------------------------------------------
@@ -236,13 +285,13 @@ def inputs(ctx: Context, makes: list[Make]) \
     """All six, each as often as asked for; a real one is always the same."""
     with Stage("buffer: inputs") as stage:
         found = real(ctx) if ctx.traces else {}
-        keys = [(n, m) for m in makes for n in TABLE]
-        out = {k: found[k[0]] for k in keys if k[0] in found}
+        out: dict[tuple[str, Make], Input] = {}
 
-        def done(key: tuple[str, Make], one: Input) -> None:
-            out[key] = one
-            stage.step(len(out), len(keys), f"{key[0]} is there")
+        def done(make: Make, made: dict[str, Input]) -> None:
+            out.update({(n, make): found.get(n, one)
+                        for n, one in made.items()})
+            stage.step(len(out), len(makes) * len(TABLE),
+                       make.name("").removeprefix("buffer--"))
 
-        ctx.runner.each(lambda k: generate(ctx, *k),
-                        [k for k in keys if k not in out], done)
-    return {k: out[k] for k in keys}
+        ctx.runner.each(lambda m: generate(ctx, m), makes, done)
+    return out

@@ -28,6 +28,9 @@ class Arrivals:
     # Requests and the least ns in which so many come; none: no limit.
     peaks: Pairs
     source: str
+    # The share of longer parts, and how long these are; 0: the same share.
+    long_bias: float = 0.0
+    long_ns: int = 0
 
 
 @dataclass(frozen=True)

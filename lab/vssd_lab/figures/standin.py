@@ -60,8 +60,9 @@ class Table:
 
 def _cascade(rng: Any, n: int, span_ns: int, a: Arrivals) -> Any:
     """n times by a b-model: each request of a part of the time is in its busier
-    half, which is either one, with probability b.  Parts of one request and
-    parts of the finest width are not split."""
+    half, which is either one, with probability b, which may be another one for
+    long parts.  Parts of one request and parts of the finest width are not
+    split."""
     begin = np.zeros(1, "f8")
     count = np.array([n], "i8")
     width = float(span_ns)
@@ -70,9 +71,10 @@ def _cascade(rng: Any, n: int, span_ns: int, a: Arrivals) -> Any:
         whole = count == 1
         done.append(begin[whole] + rng.random(int(whole.sum())) * width)
         begin, count = begin[~whole], count[~whole]
+        bias = a.long_bias if 0 < a.long_ns < width else a.bias
         width /= 2
         left = rng.binomial(count, np.where(rng.random(len(count)) < 0.5,
-                                            a.bias, 1 - a.bias))
+                                            bias, 1 - bias))
         begin = np.concatenate([begin, begin + width])
         count = np.concatenate([left, count - left])
         begin, count = begin[count > 0], count[count > 0]
@@ -234,7 +236,7 @@ def ranges(count: int, scale: float) -> list[Range]:
     most popular places are in it."""
     def end(distance: int, sign: int) -> float:
         n = distance - 1
-        return 1 + n * scale + sign * 2 * sqrt(n * scale * (1 - scale))
+        return 1 + n * scale + sign * 2 * sqrt(n * scale * max(1 - scale, 0))
 
     return [*((max(floor(end((1 << k) // 2 + 1, -1)), 1),
                ceil(end(1 << k, 1))) for k in range(count)), (0, 0)]
@@ -393,13 +395,13 @@ def _sized(rng: Any, sizes: Sizes, weight: Any, mean: float, grain: int) \
         if off < ALIKE:
             break
 
-    def mean_at(t: float, rank: Any) -> float:
-        return float((tilt.sizes(t, rank) * weight).sum()) / total
+    def mean_of(rank: Any) -> Callable[[float], float]:
+        return lambda t: float((tilt.sizes(t, rank) * weight).sum()) / total
 
     best, least = tilt.sizes(plain, drawn[0][1]), np.inf
     for _, rank in sorted(drawn, key=lambda d: d[0]) if total else ():
-        t = _found(lambda t, r=rank: mean_at(t, r), mean)
-        off = abs(mean_at(t, rank) / mean - 1)
+        t = _found(mean_of(rank), mean)
+        off = abs(mean_of(rank)(t) / mean - 1)
         if off < least:
             best, least = tilt.sizes(t, rank), off
         if least < CLOSE:
@@ -421,16 +423,21 @@ def _begins(rng: Any, used: Any, run_bytes: Any, universe: int,
     return np.maximum(np.minimum(at, table.footprint - run_bytes), 0)
 
 
+def place_bytes(shape: Shape, table: Table) -> float:
+    """Mean bytes of a place: of its run's requests."""
+    share = table.read_count()
+    return sum(p * max(s * SECTOR, table.grain) * mean_length(k)
+               for p, s, k in ((share, table.read_sectors, shape.read),
+                               (1 - share, table.write_sectors, shape.write)))
+
+
 def _requests(rng: Any, write: Any, shape: Shape, table: Table) \
         -> tuple[Any, Any]:
     """Offsets and sizes."""
     kinds = (shape.read, shape.write)
     means = [max(s * SECTOR, table.grain)
              for s in (table.read_sectors, table.write_sectors)]
-    share = table.read_count()
-    universe = max(int(table.footprint / sum(
-        p * m * mean_length(k) for p, m, k in zip(
-            (share, 1 - share), means, kinds))), 2)
+    universe = max(int(table.footprint / place_bytes(shape, table)), 2)
     place, step, length = places(rng, write, shape, universe, table.scale)
     used, first, index = np.unique(place, return_index=True,
                                    return_inverse=True)
