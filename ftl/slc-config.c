@@ -141,6 +141,9 @@ bool slc_config_check(const SsdConfig *cfg, GError **error)
         return fail(error, "ftl.slc_dynamic: nand.pages must be 4 word lines "
                            "or more");
     }
+    if (cfg->slc_dynamic_ppm == 0 && cfg->slc_share_ppm < 1000000) {
+        return fail(error, "ftl.slc_share: needs ftl.slc_dynamic above 0%%");
+    }
     if (!any && (cfg->slc_when_full != SSD_SLC_DIRECT || cfg->t_slc_fold_ps)) {
         return fail(error,
                     "%s: needs an SLC cache (nand.slc_blocks or "

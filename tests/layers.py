@@ -58,7 +58,7 @@ ROOM_MEMBERS = {
     "queue": ["ctrl->queues.n_io", "ctrl->sub->ns_job.draining"],
     "health": ["ctrl->events.naer", "ctrl->features.timestamp_ms"],
     "reservation": ["ctrl->reservation_log.n"],
-    "zone": ["ctrl->sub->zones.n_open"],
+    "zone": ["ctrl->sub->zones.table.n_open"],
     "placement": ["ctrl->sub->streams.clock"],
     "erase": ["ctrl->sub->erase.pass"],
     "kv": ["ctrl->sub->kv_ops"],

@@ -309,6 +309,7 @@ static void test_combinations(void)
     refuse("nand.cell=tlc;nand.pages=9;ftl.slc_dynamic=10%", "ftl.slc_dynamic",
            "nand.pages");
     refuse("ftl.slc_fold_delay=1s", "ftl.slc_fold_delay", "nand.slc_blocks");
+    refuse("ftl.slc_share=99%", "ftl.slc_share", "ftl.slc_dynamic");
     refuse("ftl.slc_when_full=fold", "ftl.slc_when_full", "nand.slc_blocks");
     refuse("ftl.slc_streams=some", "ftl.slc_streams=some", "default");
     refuse("ftl.slc_streams=", "ftl.slc_streams=", "default");

@@ -596,7 +596,7 @@ static void set_parity(SsdConfig *cfg, const Draws *d)
             : slc             ? 24
                               : 8,
             slc ? ""
-                : ";nand.slc_blocks=0;ftl.slc_dynamic=0;"
+                : ";nand.slc_blocks=0;ftl.slc_dynamic=0;ftl.slc_share=100%;"
                   "ftl.slc_when_full=direct;ftl.slc_fold_delay=0");
         bool ok = ssd_config_set(cfg, options, NULL);
 
@@ -628,7 +628,8 @@ static void set_zones(SsdConfig *cfg, const Draws *d)
         "buffer.policy=fifo;buffer.free_at=program;buffer.flush_interval=0;"
         "host.complete_at=buffer;superblock.padding=off;streams.max=0;"
         "fdp.ruhs=0;fdp.groups=1;fdp.ru_size=0;fdp.isolation=;ftl.hot_cold=off;"
-        "nand.slc_blocks=0;ftl.slc_dynamic=0;ftl.slc_when_full=direct;"
+        "nand.slc_blocks=0;ftl.slc_dynamic=0;ftl.slc_share=100%;"
+        "ftl.slc_when_full=direct;"
         "ftl.slc_fold_delay=0;ftl.slc_streams=all;ftl.gc_soft=0;"
         "ftl.gc_period=0;ftl.gc_pace=late;ftl.refresh_reads=0;ftl.refresh_"
         "hours=0;"
