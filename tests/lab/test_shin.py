@@ -7,6 +7,7 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,9 +18,18 @@ from vssd.sim.run import Point, Runner
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd_lab.figures import buffer_input, buffer_runs, scatter_runs  # noqa: E402
+from vssd_lab.figures import (  # noqa: E402
+    buffer_input,
+    buffer_runs,
+    judge,
+    scatter,
+    scatter_runs,
+    standin,
+)
 from vssd_lab.figures.buffer_input import Input  # noqa: E402
 from vssd_lab.figures.figure import Context  # noqa: E402
+from vssd_lab.figures.scatter_runs import JUDGED, SECOND, Choice  # noqa: E402
+from vssd_lab.figures.shapes import load  # noqa: E402
 
 
 def refused(profile: str, sets: tuple[str, ...]) -> str:
@@ -32,10 +42,51 @@ def refused(profile: str, sets: tuple[str, ...]) -> str:
 
 @pytest.mark.parametrize("part", [1.0, scatter_runs.SWEEP])
 def test_drives_of_scatter(part: float) -> None:
-    """Of 2560 blocks per plane, and of a tenth."""
-    for choice in (scatter_runs.JUDGED, *scatter_runs.choices()):
-        sets = scatter_runs.drive(choice, int(scatter_runs.BLOCKS * part))
+    """Of the judged blocks per plane, and of a sweep's."""
+    n = scatter_runs.blocks(SimpleNamespace(scale=1.0), part)
+    assert scatter_runs.blocks(SimpleNamespace(scale=1.0), 1.0) == \
+        scatter_runs.BLOCKS
+    for choice in (JUDGED, SECOND, *scatter_runs.choices()):
+        sets = scatter_runs.drive(choice, n)
         assert not refused("shin2018", sets), choice.text()
+
+
+def test_second_setting_of_scatter() -> None:
+    """It differs in tR alone, and so does each hypothesis in it."""
+    changed = {"nand.read=500us", "nand.read=50us"}
+    for choice in (JUDGED, *scatter_runs.choices()):
+        if choice.parameter == "tR":
+            continue
+        other = Choice(choice.parameter, choice.value, True)
+        first, second = (set(scatter_runs.drive(c, 768))
+                         for c in (choice, other))
+        assert first ^ second == changed
+    assert Choice("chip", "dies apart", True).text() == \
+        "tR 50 us, chip dies apart"
+
+
+def test_second_setting_is_totalled_apart() -> None:
+    """Its rows are not among those of the first."""
+    row = judge.claim("mean", "x", [1.0], 0, None, source="")
+    runs = SimpleNamespace(inputs=lambda setting: [])
+    panels = [scatter._panel("mean", "", runs, s, [row], None)
+              for s in (JUDGED, SECOND)]
+    rows = [r for p in panels for r in p.rows]
+    assert [r["panel"] for r in rows] == ["mean", "mean (tR 50 us)"]
+    assert [judge.totals(rows, s)["claims"] for s in judge.settings(rows)] \
+        == [1, 1]
+
+
+def test_bounded_sizes() -> None:
+    """No larger request, and still the table's mean."""
+    table = scatter_runs.TABLE["prn0"]
+    trace = standin.made("prn0", standin.bounded(load()["prn0"], 128), table,
+                         4000, 1)
+    for write, sectors in ((False, table.read_sectors),
+                           (True, table.write_sectors)):
+        mine = trace.nbytes[trace.write == write] / 512
+        assert mine.max() <= 128
+        assert abs(mine.mean() / sectors - 1) < 0.05
 
 
 @pytest.mark.parametrize("part", [1.0, 0.1, buffer_input.WEEK, 0.003])

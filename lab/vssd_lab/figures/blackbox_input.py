@@ -20,15 +20,14 @@ from . import readers, standin
 from . import traces as ft
 from .standin import Table
 
-MIB = 1 << 20
 WINDOW = 1000  # requests
 GENERATED = 100_000  # requests of a stand-in
 SEED = 2011
 
 # Financial1 and 2: the attributes that I. Shin, KIIT 16(7), 2018, Table 1 has.
 FINANCIAL = {
-    "Financial1": Table(0.154, 4.5, 7.45, 0.01, 512, 400 * MIB),
-    "Financial2": Table(0.7846, 4.56, 5.84, 0.01, 512, 400 * MIB),
+    "Financial1": Table(0.154, 4.5, 7.45, 0.01, 512, standin.FINANCIAL),
+    "Financial2": Table(0.7846, 4.56, 5.84, 0.01, 512, standin.FINANCIAL),
 }
 # WebSearch1 and 2: attributes of an excerpt of WebSearch1, 24,783 requests.
 WEB = (0.9998, 30.1, 16.0, 0.0024, 8192)
