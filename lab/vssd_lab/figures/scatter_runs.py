@@ -40,7 +40,7 @@ TABLE = {
 # Sizes of these are hm_0's: no excerpt tells them as they are in the week.
 BOUNDED = ("proj0", "prn0")
 REQUESTS = 200_000  # the slowest 0.01 % are 20
-# Blocks per plane: the addresses of prn0 and the spare part fit (20 GB).
+# Blocks per plane: the addresses of prn0 and the spare part fit (26 GB).
 BLOCKS, LEAST_BLOCKS = 768, 128
 PLANE_BLOCK = 2 * 2 * 4 * 4 * 128 * 4096  # one block on each plane
 SWEEP = 0.1  # of addresses, blocks and requests, in runs of a sweep
