@@ -281,10 +281,10 @@ def _sweep(ctx: Context, rows: dict[str, Row], base: list[Played],
 # that tests it.
 REASONS = {
     f"{DATA} at 99.9 %": (
-        FLIGHT, "1", "requests in flight wait for each other, on the fresh"
-        " drive, too, so that a good placement has little to gain"),
+        COUNT, str(2 * RECORDS), "the paper's store held about twice its live"
+        " records: size-tiered tables that wait for their merge"),
     f"{DATA}, slowest minute": (
-        FLUSH, "1/2", "more small tables are alive at a time, of which each"
+        FLUSH, "1/4", "more small tables are alive at a time, of which each"
         " leaves a part of an erase unit")}
 
 
