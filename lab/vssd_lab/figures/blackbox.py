@@ -496,6 +496,7 @@ def _windows(ctx: Context, device: Any, name: str) -> Told:
     from . import blackbox_input as fi
     from . import blackbox_model as bb
     from . import blackbox_runs as br
+    from . import blackbox_sweep as sweep
 
     trace = fi.load(ctx.traces, name, device.span)
     make = fi.Windows(trace, _count(ctx, TRACE_RUNS), SEED)
@@ -504,7 +505,7 @@ def _windows(ctx: Context, device: Any, name: str) -> Told:
                        "windows", make.key(), kept=ctx.series)
     return Told(f"{trace.source}; {make.n} runs of {fi.windows(trace)} windows"
                 f" of {fi.WINDOW} requests, with 1 to"
-                f" {max(br.Ranges().depths)} in flight", runs,
+                f" {max(sweep.JUDGED.depths)} in flight", runs,
                 make.folds(bb.FOLDS))
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from vssd.paths import key_of
 
-from . import blackbox_runs as br
 from . import readers, standin
 from . import traces as ft
+from .blackbox_sweep import JUDGED
 from .standin import Table
 
 WINDOW = 1000  # requests
@@ -75,7 +75,7 @@ class Windows:
 
     def depths(self) -> Any:
         """Of each run."""
-        return np.random.default_rng(self.seed).choice(br.Ranges().depths,
+        return np.random.default_rng(self.seed).choice(JUDGED.depths,
                                                        self.n)
 
     def __call__(self, i: int, n: int) -> tuple[ft.Trace, int]:
