@@ -46,6 +46,7 @@ def test_stores_fit(setting: streams.Setting, tmp_path: Path) -> None:
     """The load of each setting leaves room, and is as long as it says."""
     made = streams._generate(
         streams.replace(setting, minutes=1), CAPACITY, tmp_path / "x")
+    assert made is not None
     assert made.least_free > 0.01 * CAPACITY
     assert made.written[lsm.SYSTEM] >= setting.store.other * CAPACITY * 0.99
     lines = made.traces[False].read_text().splitlines()
@@ -87,11 +88,20 @@ def test_reasons_name_runs() -> None:
         assert streams.OPEN[parameter][value] != streams.Setting()
 
 
+def test_a_store_that_gets_full(tmp_path: Path) -> None:
+    """There are no series of it, and those of others stay."""
+    full = streams.Setting(lsm.Store(other=0.999), minutes=1)
+    assert streams._generate(full, CAPACITY, tmp_path / "x") is None
+    assert streams.whole_minutes(40, []) == 40
+    assert all(s.samples([], 40) == [] for s in claims.STATEMENTS)
+
+
 def test_names_keep_the_point_of_a_number(tmp_path: Path) -> None:
     """0.3 and 0.6 are not one file."""
     made = streams._generate(
         streams.Setting(lsm.Store(other=0.01), minutes=1), CAPACITY,
         tmp_path / "other-0.3")
+    assert made is not None
     assert [p.name for p in made.traces.values()] == [
         "other-0.3.trim.csv", "other-0.3.no-trim.csv"]
 

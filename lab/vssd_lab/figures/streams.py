@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from vssd.build import model
+from vssd.errors import UserError
 from vssd.paths import find_profile
 from vssd.sim.run import Point, Result
 from vssd.ui import Stage
@@ -114,11 +115,15 @@ class Input:
     least_free: int
 
 
-def _generate(setting: Setting, capacity: int, stem: Path) -> Input:
-    """Play a store.  Runs in a process of its own."""
+def _generate(setting: Setting, capacity: int, stem: Path) -> Input | None:
+    """Play a store; None: its file system got full.  Runs in a process of its
+    own."""
     writer = lsm.Writer(setting.store, capacity, setting.seed)
-    writer.load()
-    writer.run(int(setting.minutes * MINUTE_S * FRESH_BYTES_S))
+    try:
+        writer.load()
+        writer.run(int(setting.minutes * MINUTE_S * FRESH_BYTES_S))
+    except lsm.Full:
+        return None
     traces = {}
     for trim in (True, False):
         traces[trim] = stem.with_name(  # it may have a point of a number
@@ -138,16 +143,16 @@ def _stem(setting: Setting) -> str:
     return f"seed-{setting.seed}-minutes-{setting.minutes}" + "".join(changes)
 
 
-def _inputs_of(ctx: Context, settings: list[Setting]) -> list[Input]:
-    """What the stores of the settings write; each is played once."""
+def _inputs_of(ctx: Context, settings: list[Setting]) -> list[Input | None]:
+    """The writes of the settings' stores; each store is played once."""
     capacity = model.drive_info(find_profile(PROFILE), [])["capacity_bytes"]
     with Stage("streams: what the store writes"), \
             concurrent.futures.ProcessPoolExecutor(ctx.runner.jobs) as pool:
         waiting = {stem: pool.submit(_generate, s, capacity,
                                      ctx.inputs / stem)
                    for stem, s in {_stem(s): s for s in settings}.items()}
-        return [replace(waiting[_stem(s)].result(), setting=s)
-                for s in settings]
+        return [made and replace(made, setting=s) for s in settings
+                for made in [waiting[_stem(s)].result()]]
 
 
 def _commands(made: Input, name: str) -> Path:
@@ -212,16 +217,16 @@ def _series(made: Input, name: str, result: Result, label: Any,
 
 
 def play(ctx: Context, title: str, settings: list[Setting]) \
-        -> list[tuple[Input, Played]]:
-    """All series of each setting."""
-    made = _inputs_of(ctx, settings)
-    points = {(title, i, n): _point(m, n) for i, m in enumerate(made)
+        -> list[tuple[Input, Played] | None]:
+    """All series of each setting; None: its store does not fit."""
+    inputs = _inputs_of(ctx, settings)
+    points = {(title, i, n): _point(m, n) for i, m in enumerate(inputs) if m
               for n in SERIES}
     results = ctx.run(title, points)
     return [(m, {n: _series(
         m, n, results[title, i, n], (title, i, n),
-        _tail(ctx, points[title, i, n], m, n)) for n in SERIES})
-        for i, m in enumerate(made)]
+        _tail(ctx, points[title, i, n], m, n)) for n in SERIES}) if m else None
+        for i, m in enumerate(inputs)]
 
 
 def _fresh_sets() -> tuple[str, ...]:
@@ -242,7 +247,7 @@ def _fresh_tails(ctx: Context, made: list[Input]) -> list[float]:
 
 def whole_minutes(wanted: int, played: list[Played]) -> int:
     """That all series have."""
-    return min(wanted, *(len(s.rate) for p in played for s in p.values()))
+    return min([wanted, *(len(s.rate) for p in played for s in p.values())])
 
 
 # ---- sweep ----------------------------------------------------------------------
@@ -257,24 +262,27 @@ def used(parameter: str) -> str:
 def _sweep(ctx: Context, rows: dict[str, Row], base: list[Played],
            minutes: int) -> None:
     """Add to each statement what it gives for the values of OPEN; base are the
-    series of the judged setting, by seed."""
+    series of the judged setting, by seed.  A value with which the store gets
+    full in one of the seeds is not judged."""
     seeds = ctx.sweep_seeds(SEED)
     settings = list(dict.fromkeys(s for values in OPEN.values()
                                   for s in values.values() if s != Setting()))
     done = iter(play(ctx, "streams: sweep of what the paper leaves open",
                      [replace(s, minutes=minutes, seed=seed)
                       for s in settings for seed in seeds]))
-    found = {Setting(): base[:len(seeds)]}
-    found |= {s: [next(done)[1] for _ in seeds] for s in settings}
-    for s in claims.STATEMENTS:
-        row = rows[s.panel + s.point]
+    found: dict[Setting, list[Played]] = {Setting(): base[:len(seeds)]}
+    for s in settings:
+        played = [one for one in (next(done) for _ in seeds) if one]
+        found[s] = [p for _, p in played] if len(played) == len(seeds) else []
+    for statement in claims.STATEMENTS:
+        row = rows[statement.panel + statement.point]
         for parameter, values in OPEN.items():
             judge.swept(row, parameter, {
-                value: s.samples(found[setting],
-                                 whole_minutes(minutes, found[setting]))
+                value: statement.samples(
+                    found[setting], whole_minutes(minutes, found[setting]))
                 for value, setting in values.items()}, used(parameter))
         if row["verdict"] in (judge.DEVIATES, judge.UNSTABLE):
-            _because(row, s, found, minutes)
+            _because(row, statement, found, minutes)
 
 
 # Why a statement does not hold: by the begin of its point, the value of OPEN
@@ -328,8 +336,13 @@ def _described(made: list[Input]) -> list[str]:
 def panels(ctx: Context) -> Iterator[Panel]:
     """The figures of its results, in the model."""
     wanted = max(int(MINUTES * ctx.scale), 4)
-    done = play(ctx, "streams: runs of vssd-sim",
-                [Setting(seed=s, minutes=wanted) for s in ctx.seeds(SEED)])
+    seeds = ctx.seeds(SEED)
+    done = [one for one in play(
+        ctx, "streams: runs of vssd-sim",
+        [Setting(seed=s, minutes=wanted) for s in seeds]) if one]
+    if len(done) < len(seeds):
+        raise UserError("streams: the file system of the store got full: "
+                        "fewer --seeds")
     inputs = _described([m for m, _ in done])
     played = [p for _, p in done]
     minutes = whole_minutes(wanted, played)
