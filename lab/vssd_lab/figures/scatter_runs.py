@@ -37,8 +37,6 @@ TABLE = {
     "fin1": Table(0.154, 4.5, 7.45, 0.01, 512, standin.FINANCIAL),
     "fin2": Table(0.7846, 4.56, 5.84, 0.01, 512, standin.FINANCIAL),
 }
-# Sizes of these are hm_0's: no excerpt tells them as they are in the week.
-BOUNDED = ("proj0", "prn0")
 REQUESTS = 200_000  # the slowest 0.01 % are 20
 # Blocks per plane: the addresses of prn0 and the spare part fit (26 GB).
 BLOCKS, LEAST_BLOCKS = 768, 128
@@ -73,6 +71,10 @@ DRIVE: dict[str, dict[str, Sets]] = {
 }
 SIZES: dict[str, int | None] = {"64 KiB": 128, "128 KiB": 256,
                                 "as hm_0": None}  # sectors
+# Parameter: volumes.  The sizes of the first are hm_0's: no excerpt tells them
+# as they are in the week.
+LARGEST = {"largest size of proj_0 and prn_0": ("proj0", "prn0"),
+           "largest size of hm_0": ("hm0",)}
 GRAIN = {"512": 512, "4096": 4096}  # bytes, of the Financial traces
 DRIVE_BLOCKS = {"768": 1.0, "1536": 2.0}
 BURSTS: dict[str, float | None] = {"0.5": 0.5, "0.7": 0.7, "fitted": None}
@@ -93,11 +95,12 @@ USED = {
     "largest size of proj_0 and prn_0": "64 KiB", "GC": "background",
     "buffer": "none",
     "blocks per plane": "768", "initial state": "aged",
-    # No open parameter: the table has 512; for a hypothesis.
-    "grain of Financial": "512",
+    # No open parameters: the table has 512, and excerpts the sizes of hm_0; for
+    # hypotheses.
+    "grain of Financial": "512", "largest size of hm_0": "as hm_0",
 }
-OF_INPUT = ("b of the reads", "footprint of Financial",
-            "largest size of proj_0 and prn_0", "grain of Financial")
+OF_INPUT = ("b of the reads", "footprint of Financial", "grain of Financial",
+            *LARGEST)
 # A saved drive fits one with the same options, times excepted.
 OF_STATE = tuple(p for p in DRIVE if p != "tR")
 
@@ -158,9 +161,10 @@ def base(ctx: Context, name: str, seed: int, choice: Choice = JUDGED,
     table = replace(table, footprint=int(table.footprint * part)
                     // ft.PAGE * ft.PAGE)
     shape = load()[name]
-    largest = SIZES[choice.of("largest size of proj_0 and prn_0")]
-    if name in BOUNDED and largest is not None:
-        shape = standin.bounded(shape, largest)
+    for parameter, names in LARGEST.items():
+        largest = SIZES[choice.of(parameter)]
+        if name in names and largest is not None:
+            shape = standin.bounded(shape, largest)
     counts = readers.frequencies(ctx.traces, name)
     if counts is not None:
         shape = standin.counted(shape, counts, "the folder's lba_freq")
