@@ -200,13 +200,16 @@ def test_mix_is_its_four() -> None:
 def test_generated_inputs_of_buffer(tmp_path: Path) -> None:
     """Means as in Table 1, addresses and requests scaled; the mix is as fast
     as the table says, and its address spaces are side by side."""
-    ctx = figures.Context(None, None, tmp_path, 0.005)  # type: ignore[arg-type]
+    scale = 0.001
+    ctx = figures.Context(None, None, tmp_path,  # type: ignore[arg-type]
+                          scale / fb.WEEK)
+    made = fb.generate(ctx)
+    assert list(made) == [n for n in fb.TABLE if n != "mix"] + ["mix"]
     for name in ("hm0", "prxy0", "mix"):
-        one = fb.generate(ctx, name)
-        row = fb.TABLE[name]
+        one, row = made[name], fb.TABLE[name]
         assert not one.real and one.requests == pytest.approx(
-            0.005 * (fb.MOST_MIX if name == "mix" else fb.MOST), rel=0.01)
-        assert one.extent <= row.accessed_gb * 1e9 * 0.005 + 4 * fb.PAGE
+            scale * row.requests(), rel=0.01)
+        assert one.extent <= row.accessed_gb * 1e9 * scale + 4 * fb.PAGE
         for f in one.fit:
             assert f.made == pytest.approx(f.asked, rel=0.1), (name, f)
         t = readers.read(one.trace)

@@ -101,7 +101,9 @@ Statistic = Callable[[Choice, bool], list[float]]  # of judged or swept runs
 
 def _explained(runs: Runs, row: Row, get: Statistic) -> Row:
     """Sweep a claim; of one that does not hold, the cause is an open parameter
-    by whose other value it does, or else the one that comes nearest."""
+    by whose other value it does, or else the one that comes nearest.  If it
+    holds with the judged values in the sweep, which has fewer sizes and seeds,
+    no parameter is the cause."""
     if not runs.swept:
         return row
     found: list[tuple[float, str, str, list[float]]] = []
@@ -111,7 +113,8 @@ def _explained(runs: Runs, row: Row, get: Statistic) -> Row:
         judge.swept(row, parameter, swept, USED[parameter])
         found += [(_beyond(row, judge.mean(some)), parameter, v, some)
                   for v, some in swept.items() if v != USED[parameter] and some]
-    if row["verdict"] in (None, judge.HOLDS) or not found:
+    if row["verdict"] in (None, judge.HOLDS) or not found \
+            or not _beyond(row, judge.mean(get(JUDGED, True))):
         return row
     _, parameter, value, some = min(found, key=lambda f: f[0])
     return judge.because(
@@ -508,7 +511,8 @@ def _late(runs: Runs, row: Row, what: str, mib: int, choice: Choice) -> Row:
     _explained(runs, row, lambda c, swept: m.values(c, swept)[
         nearest if swept else mib])
     if not runs.swept or row["verdict"] == judge.HOLDS \
-            or row["hypothesis"]["confirmed"] or mib not in LATE_SIZES:
+            or row.get("hypothesis", {}).get("confirmed") \
+            or mib not in LATE_SIZES:
         return row
     return judge.because(
         row, "the host writes 13 MB in 30 s, so that most of each buffer stays"
