@@ -492,15 +492,16 @@ def context(cache: Path) -> figures.Context:
     return figures.Context(simrun.Runner(Path("none")), None, cache)
 
 
-def test_runs_of_one_kind(cache: Path) -> None:
-    """Only reads or only writes, in all of those that are."""
+def test_runs_of_some_kinds(cache: Path) -> None:
+    """Only reads or only writes, in all of those that are; or in none."""
     runs = made_up(300, 1)
     runs.x["wr_ratio"] = np.round(runs.x["wr_ratio"] * 4) / 4
-    kept = figure._one_kind(context(cache),
-                            figure.Learnt(None, bb.Validated(runs)))
-    shares = kept.runs.x["wr_ratio"]
-    assert set(shares.tolist()) == {0.0, 1.0}
-    assert len(shares) == np.isin(runs.x["wr_ratio"], (0, 1)).sum()
+    learnt = figure.Learnt(None, bb.Validated(runs))
+    one, both = (figure._some(context(cache), learnt, kinds).runs
+                 for kinds in (1, 2))
+    assert set(one.x["wr_ratio"].tolist()) == {0.0, 1.0}
+    assert set(both.x["wr_ratio"].tolist()) == {0.25, 0.5, 0.75}
+    assert len(one) + len(both) == len(runs)
 
 
 def test_a_cell_is_judged(cache: Path) -> None:
@@ -529,7 +530,8 @@ def test_extended_is_better(cache: Path) -> None:
     """In all cells of a drive whose latency only it sees; and by how much."""
     learnt = figure.Learnt(None, bb.Validated(made_up(500, 1)))
     assert figure._better({"a": learnt}) == [1.0] * bb.FOLDS
-    assert figure._increase("p", learnt, "SSD_S")["verdict"] == judge.HOLDS
+    assert figure._increase(context(cache), "p", learnt, "SSD_S")["verdict"] \
+        == judge.HOLDS
     row = figure._improved("p", learnt, "SSD_I", "latency")
     assert row["low"] == pytest.approx(0.72)
     assert row["verdict"] == judge.HOLDS
@@ -537,8 +539,8 @@ def test_extended_is_better(cache: Path) -> None:
     runs.x["req_size"] = runs.x["wr_size"]  # so that the basic model is good
     learnt = figure.Learnt(None, bb.Validated(runs))
     assert max(figure._better({"a": learnt})) < 1
-    assert figure._increase("p", learnt, "SSD_S")["verdict"] \
-        == judge.DEVIATES
+    row = figure._increase(context(cache), "p", learnt, "SSD_S")
+    assert row["verdict"] == judge.DEVIATES and "hypothesis" in row
     row = figure._improved("p", learnt, "SSD_I", "latency")
     assert row["verdict"] == judge.DEVIATES
     assert row["hypothesis"]["confirmed"] is False

@@ -190,11 +190,12 @@ def _repeats(ctx: Context, device: Any) -> Any:
     return {t: bb.score(both[0].y[t], both[1].y[t]) for t in TARGETS}
 
 
-def _one_kind(ctx: Context, learnt: Learnt) -> Any:
-    """The same runs, without those of reads and writes."""
+def _some(ctx: Context, learnt: Learnt, kinds: int) -> Any:
+    """Of the same runs, those of one kind of request, or of both."""
     runs = learnt.valid.runs
     share = runs.x["wr_ratio"]
-    return _validated(ctx, runs.part((share < 0.01) | (share > 0.99)))
+    return _validated(ctx, runs.part(
+        ((share < 0.01) | (share > 0.99)) == (kinds == 1)))
 
 
 class Why:
@@ -223,7 +224,7 @@ class Why:
                 "workloads that are drawn twice, the second told by the first",
                 [self.repeats[target].r2], None, row["low"])
         else:
-            self.one_kind = self.one_kind or _one_kind(self.ctx, self.learnt)
+            self.one_kind = self.one_kind or _some(self.ctx, self.learnt, 1)
             judge.because(
                 row, "one size and one randomness do not tell runs of both"
                 " kinds, of which the paper may have fewer",
@@ -362,22 +363,34 @@ def _improved(panel: str, learnt: Learnt, name: str, target: str) -> Row:
     return row
 
 
-def _increase(panel: str, learnt: Learnt, name: str) -> Row:
-    """Of R2, in the mean of the three targets."""
+def _grows(valid: Any) -> tuple[list[float], list[float]]:
+    """R2 of the basic model, and by how much that of the extended one is
+    larger; in the mean of the three targets."""
     basic, extended = ([judge.mean(fold) for fold in zip(*(
-        _samples(learnt.valid, model, t, R2) for t in TARGETS))]
+        _samples(valid, model, t, R2) for t in TARGETS))]
         for model in ("basic", "extended"))
+    return basic, [e - b for b, e in zip(basic, extended)]
+
+
+def _increase(ctx: Context, panel: str, learnt: Learnt, name: str) -> Row:
+    """Of R2, from the basic to the extended model."""
+    basic, more = _grows(learnt.valid)
     theirs = judge.mean([paper.EXTENDED[name][t].r2 - paper.BASIC[name][t].r2
                          for t in TARGETS])
-    return judge.claim(
-        panel, f"{name}, large increase of R2",
-        [e - b for b, e in zip(basic, extended)], judge.about(theirs)[0],
-        None, source="page Model Improvements",
+    row = judge.claim(
+        panel, f"{name}, large increase of R2", more,
+        judge.about(theirs)[0], None, source="page Model Improvements",
         text=f"{theirs:.3f} in the mean of Tables II and III, less 10 %",
         why=f"the basic model has {judge.mean(basic):.3f} here")
+    if _fails(row):
+        judge.because(
+            row, "the basic model tells runs of one kind of request well, of"
+            " which the paper may have fewer", "the same without these runs",
+            _grows(_some(ctx, learnt, 2))[1], *_bounds(row))
+    return row
 
 
-def _improvements(learnts: dict[str, Learnt]) -> Panel:
+def _improvements(ctx: Context, learnts: dict[str, Learnt]) -> Panel:
     panel = "improvements"
     rows = [judge.claim(
         panel, "extended better than basic, share of all cells",
@@ -385,7 +398,7 @@ def _improvements(learnts: dict[str, Learnt]) -> Panel:
         " \"extended models significantly improve model accuracy\"")]
     for name in DEVICES:
         rows += [_improved(panel, learnts[name], name, t) for t in TARGETS]
-    rows += [_increase(panel, learnts[name], name)
+    rows += [_increase(ctx, panel, learnts[name], name)
              for name in paper.LARGE_INCREASE]
     _linked(rows, *(x.valid.runs for x in learnts.values()))
     return Panel(panel, "From the basic to the extended model",
@@ -660,7 +673,7 @@ def panels(ctx: Context) -> Iterator[Panel]:
             yield _learning(name, learnts[name])
         if name in paper.PURE_DEVICES:
             yield _pure(ctx, learnts[name])
-    yield _improvements(learnts)
+    yield _improvements(ctx, learnts)
     array = replace(br.side_by_side(learnts["SSD_I"].device, ARRAY_DRIVES,
                                     STRIPE), name="Array_I")
     learnts["Array_I"] = _learn(ctx, array)
