@@ -42,7 +42,7 @@ REQUESTS = 200_000  # the slowest 0.01 % are 20
 BLOCKS, LEAST_BLOCKS = 768, 128
 PLANE_BLOCK = 2 * 2 * 4 * 4 * 128 * 4096  # one block on each plane
 SWEEP = 0.1  # of addresses, blocks and requests, in runs of a sweep
-REST = "rw=read interval=1000s number_ios=2"  # while an aged drive cleans
+REST = "rw=read interval=1000s number_ios=2"  # while GC of an aged drive runs
 
 # GC in the background: in the foreground only where that has not kept up.
 SOFT = ("ftl.gc_low=1%", "ftl.gc_high=1.5%", "ftl.gc_soft=10%",
