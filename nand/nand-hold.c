@@ -7,9 +7,9 @@
  * Granularity", ICS 2011): its uninterruptible GC puts a channel and a chip
  * into the state of GC for all reads and programs of a victim, and then erases
  * it.  Here GC of a plane has the channel from its first operation on, as long
- * as it has one in the array, or submits one when the last one ends.  What
- * has begun on the channel before ends; of what waits only GC of that plane
- * begins, and what must go before it on its block.
+ * as it has one in the array, or submits one when the last one ends.
+ * Operations that have begun on the channel end.  Of those that wait only that
+ * GC's begin, and those that must go before them on their block.
  *
  * Knows who has a channel; which operation is next is nand-queue.c's.
  */

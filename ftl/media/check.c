@@ -258,6 +258,8 @@ static bool check_open(const Ssd *ssd, uint32_t plane, uint32_t n,
         n_host_open += open_takes_data(ssd, plane, k);
     }
     CHECK(n_open == n, "plane %u: %u of %u open blocks", plane, n_open, n);
+    CHECK(p->n_aside <= ssd->l.n_aside, "plane %u: %u open blocks set aside",
+          plane, p->n_aside);
     CHECK(p->n_aside == 0 || p->open[0].block != NONE,
           "plane %u: %u open blocks set aside, and none for the host", plane,
           p->n_aside);

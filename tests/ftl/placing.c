@@ -392,6 +392,21 @@ static void test_dl_first(void)
     ssd_destroy(ssd);
 }
 
+/* A state may be forged: blocks that no drive like it sets aside. */
+static void test_forged_aside(void)
+{
+    Ssd *ssd = drive("stripe");
+    uint64_t now_ns = 0;
+    Plane *p = &ssd->media->plane[written_to(ssd, &now_ns, 0)];
+
+    g_assert_true(ssd_check(ssd, NULL));
+    g_assert_true(p->open[0].block != NONE);
+    p->n_aside = 1;
+    g_assert_false(ssd_check(ssd, NULL));
+    p->n_aside = 0;
+    ssd_destroy(ssd);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -401,6 +416,7 @@ int main(int argc, char **argv)
     g_test_add_func("/placing/random-idle", test_random_idle);
     g_test_add_func("/placing/random-block-idle", test_random_block_idle);
     g_test_add_func("/placing/any-block", test_any_block);
+    g_test_add_func("/placing/forged-aside", test_forged_aside);
     g_test_add_func("/placing/dynamic-busy", test_dynamic_busy);
     g_test_add_func("/placing/dl-busy", test_dl_busy);
     g_test_add_func("/placing/dl-first", test_dl_first);

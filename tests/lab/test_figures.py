@@ -312,6 +312,20 @@ def test_short_run(name: str, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "o/rows.json").read_text()) == rows
 
 
+def test_a_folder_of_the_user_is_left_alone(tmp_path: Path) -> None:
+    """Inputs are made again; files that no figure made stay."""
+    folder = cmd_figures._inputs(tmp_path, "scatter")
+    (folder / "old").touch()
+    assert cmd_figures._inputs(tmp_path, "scatter") == folder
+    assert not (folder / "old").exists()
+    mine = tmp_path / "inputs/layout/mine"
+    mine.parent.mkdir()
+    mine.touch()
+    with pytest.raises(UserError, match="no figure made"):
+        cmd_figures._inputs(tmp_path, "layout")
+    assert mine.exists()
+
+
 def test_refusals(tmp_path: Path) -> None:
     """One line each."""
     for args, word in ((["nothing"], "scatter"),

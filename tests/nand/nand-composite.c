@@ -114,22 +114,10 @@ static void test_reads_stay_apart(void)
     finish(r);
 }
 
-static void refused(const char *options, const char *name)
-{
-    NandConfig cfg;
-    GError *error = NULL;
-
-    rig_config(&cfg);
-    rig_set_all(&cfg, options);
-    g_assert_false(nand_config_check(&cfg, &error));
-    g_assert_nonnull(strstr(error->message, name));
-    g_error_free(error);
-}
-
 static void test_refused(void)
 {
-    refused("nand.composite=on", "nand.lock=chip");
-    refused("nand.composite=on;nand.lock=chip;nand.dies=64", "64 planes");
+    rig_refused("nand.composite=on", "nand.lock=chip");
+    rig_refused("nand.composite=on;nand.lock=chip;nand.dies=64", "64 planes");
 }
 
 int main(int argc, char **argv)

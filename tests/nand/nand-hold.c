@@ -107,22 +107,11 @@ static void test_alone(void)
     finish(r);
 }
 
-static void refused(const char *options, const char *name)
-{
-    NandConfig cfg;
-    GError *error = NULL;
-
-    rig_config(&cfg);
-    rig_set_all(&cfg, options);
-    g_assert_false(nand_config_check(&cfg, &error));
-    g_assert_nonnull(strstr(error->message, name));
-    g_error_free(error);
-}
-
 static void test_refused(void)
 {
-    refused("nand.gc_hold=on", "nand.gc_hold=on: needs nand.lock=chip");
-    refused(HOLD ";nand.suspend=both", "nand.gc_hold=on: needs nand.suspend");
+    rig_refused("nand.gc_hold=on", "nand.gc_hold=on: needs nand.lock=chip");
+    rig_refused(HOLD ";nand.suspend=both",
+                "nand.gc_hold=on: needs nand.suspend");
 }
 
 int main(int argc, char **argv)

@@ -100,6 +100,19 @@ static inline Rig *rig_with(const char *options)
     return rig_new(&cfg);
 }
 
+/* The array refuses such options, on top of rig_config(), and says `name`. */
+static inline void rig_refused(const char *options, const char *name)
+{
+    NandConfig cfg;
+    GError *error = NULL;
+
+    rig_config(&cfg);
+    rig_set_all(&cfg, options);
+    g_assert_false(nand_config_check(&cfg, &error));
+    g_assert_nonnull(strstr(error->message, name));
+    g_error_free(error);
+}
+
 static inline void rig_free(Rig *r)
 {
     nand_destroy(r->nand);

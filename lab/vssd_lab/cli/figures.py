@@ -48,6 +48,7 @@ FIGURES = {
 LONG = ("streams-guest", "streams-cassandra", "streams-guest-hints",
         "streams-cassandra-hints")
 OUT = "vssd-figures"
+MARK = ".vssd-figures"  # in a folder of inputs that a figure may empty
 
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
@@ -121,10 +122,16 @@ def _picture(panel: Any, figure: str, out: Path) -> str | None:
 
 
 def _inputs(out: Path, name: str) -> Path:
-    """An empty folder for the inputs of a figure."""
+    """An empty folder for the inputs of a figure.  A folder of that name that
+    no figure made is left alone."""
     folder = out / "inputs" / name
+    mark = folder / MARK
+    if folder.is_dir() and any(folder.iterdir()) and not mark.exists():
+        raise UserError(f"--out {out}: no figure made {folder}; name another"
+                        " folder")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    mark.touch()
     return folder
 
 

@@ -41,7 +41,6 @@ CONFIDENCE = 0.95
 ABOUT = 0.1  # of a value
 POINTS = 3.0  # of a difference or share in per cent
 R2_BAND, ERROR_FACTOR = 0.03, 1.5  # of a table's cell
-# The least share that is more than half; shares of up to 2^52 cases.
 MORE_THAN_HALF = math.nextafter(0.5, 1)
 
 

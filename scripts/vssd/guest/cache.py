@@ -40,6 +40,9 @@ KINDS = {
     "runs": "guests that run, also of ./vssd test",
     "logs": "logs",
     "passes": "long tests that have passed",
+    "figures": "results of runs of figures",
+    "blackbox": "results of runs of black-box models",
+    "board": "results of measured drives' experiments",
     "ssh": "key of --ssh",
 }
 WRITES = re.compile(r"(?:kept|libvirt-.*?)-((?:(?:"

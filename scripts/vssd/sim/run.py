@@ -53,7 +53,7 @@ class Point:
         trace = content(self.trace) if self.trace else ""
         return key_of(version, self.profile.read_bytes(), self.workload,
                       trace, *self.sets, "args",
-                      *(content(Path(a)) if Path(a).is_file() else a
+                      *(content(Path(a)) if os.path.isfile(a) else a
                         for a in self.args))
 
 
