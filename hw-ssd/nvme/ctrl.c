@@ -11,6 +11,7 @@
 #include "admin/commands.h"
 #include "queue/completion.h"
 #include "ctrl.h"
+#include "nvme-options.h"
 #include "data/data.h"
 #include "queue/doorbell.h"
 #include "queue/durable-log.h"
@@ -495,6 +496,11 @@ bool nvme_serial_ok(const char *serial, GError **error)
     return check_text("serial", serial, 20, error);
 }
 
+bool nvme_model_ok(const char *model, GError **error)
+{
+    return check_text("model", model, 40, error);
+}
+
 static bool check_number(const char *name, uint64_t v, uint64_t min,
                          uint64_t max, GError **error)
 {
@@ -547,7 +553,7 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                          GError **error)
 {
     return nvme_serial_ok(cfg->serial, error) &&
-           check_text("model", cfg->model, 40, error) &&
+           nvme_model_ok(cfg->model, error) &&
            check_text("firmware", cfg->firmware, 8, error) &&
            check_number("controller identifier", cfg->cntlid, 0, 0xffef,
                         error) &&

@@ -10,9 +10,6 @@
 
 #include "nvme-internal.h"
 
-/* 1..20 printable ASCII characters; else *error says so. */
-bool nvme_serial_ok(const char *serial, GError **error);
-
 /* A new controller of a subsystem; ctrl->sub is set. */
 void nvme_ctrl_init(NvmeCtrl *ctrl, const NvmeMachine *machine, void *opaque);
 

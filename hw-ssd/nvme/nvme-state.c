@@ -25,6 +25,7 @@
 #include "namespace/namespace.h"
 #include "admin/nvme-features.h"
 #include "ns-state.h"
+#include "nvme-options.h"
 #include "nvme-state.h"
 #include "health/persistent-events.h"
 #include "queue-state.h"

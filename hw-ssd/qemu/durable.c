@@ -36,24 +36,12 @@ static void qemu_ends(Notifier *notifier, void *data)
     end_log(container_of(notifier, VssdDev, file.durable_exit));
 }
 
-bool vssd_durable_check(VssdDev *s, Error **errp)
-{
-    if (s->prop.durable_log && (s->prop.metadata || s->prop.state)) {
-        error_setg(errp, "vssd: durable_log= does not go with %s=: %s",
-                   s->prop.metadata ? "metadata" : "state",
-                   s->prop.metadata ? "it has no metadata"
-                                    : "it must tell all from the beginning");
-        return false;
-    }
-    return true;
-}
-
 bool vssd_durable_open(VssdDev *s, Error **errp)
 {
     GError *error = NULL;
 
-    if (s->prop.durable_log &&
-        !nvme_durable_log_open(s->ctrl, s->prop.durable_log, &error)) {
+    if (s->prop.opt.durable_log &&
+        !nvme_durable_log_open(s->ctrl, s->prop.opt.durable_log, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);
         return false;
@@ -63,7 +51,7 @@ bool vssd_durable_open(VssdDev *s, Error **errp)
 
 void vssd_durable_init(VssdDev *s)
 {
-    if (s->prop.durable_log) {
+    if (s->prop.opt.durable_log) {
         s->file.durable_exit.notify = qemu_ends;
         qemu_add_exit_notifier(&s->file.durable_exit);
     }
@@ -71,7 +59,7 @@ void vssd_durable_init(VssdDev *s)
 
 void vssd_durable_stop(VssdDev *s)
 {
-    if (s->prop.durable_log) {
+    if (s->prop.opt.durable_log) {
         qemu_remove_exit_notifier(&s->file.durable_exit);
         end_log(s);
     }

@@ -49,7 +49,7 @@ bool vssd_files_lock(VssdDev *s, GError **error)
     g_autofree char *pmr = pmr_file(s);
 
     g_assert(bql_locked());
-    return take_lock(s->prop.state, "state", &s->file.state_lock, error) &&
+    return take_lock(s->prop.opt.state, "state", &s->file.state_lock, error) &&
            take_lock(pmr, "pmr: mem-path", &s->file.pmr_lock, error);
 }
 

@@ -85,8 +85,8 @@ bool vssd_function_init(VssdFunction *f, Error **errp)
     pci_register_bar(
         pci, 0, PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_TYPE_64,
         &f->bar0);
-    return add_msix(f, f->n_vectors ? f->n_vectors : f->drive->prop.num_vectors,
-                    errp);
+    return add_msix(
+        f, f->n_vectors ? f->n_vectors : f->drive->prop.opt.num_vectors, errp);
 }
 
 void vssd_function_take_back(VssdFunction *f)

@@ -100,7 +100,7 @@ static void show(VssdFunction *f)
     f->kicks_on = wanted;
     trace_vssd_kicks(f, wanted);
     memory_region_transaction_begin();
-    for (unsigned qid = 1; qid <= f->drive->prop.num_queues; qid++) {
+    for (unsigned qid = 1; qid <= f->drive->prop.opt.num_queues; qid++) {
         if (wanted) {
             add(f, qid);
         } else {
@@ -158,8 +158,8 @@ void vssd_kick_join(VssdFunction *f)
     if (!s->serve.kicks || f->kick) {
         return;
     }
-    f->kick = g_new0(VssdKick, s->prop.num_queues + 1);
-    for (unsigned qid = 1; qid <= s->prop.num_queues; qid++) {
+    f->kick = g_new0(VssdKick, s->prop.opt.num_queues + 1);
+    for (unsigned qid = 1; qid <= s->prop.opt.num_queues; qid++) {
         f->kick[qid].f = f;
         f->kick[qid].ctx = context(s, qid);
         event_notifier_init(&f->kick[qid].event, 0);
@@ -180,7 +180,7 @@ void vssd_kick_part(VssdFunction *f)
     }
     qatomic_set(&f->kicks_wanted, false);
     show(f);
-    for (unsigned qid = 1; qid <= f->drive->prop.num_queues; qid++) {
+    for (unsigned qid = 1; qid <= f->drive->prop.opt.num_queues; qid++) {
         if (f->kick[qid].ctx != qemu_get_aio_context()) {
             aio_wait_bh_oneshot(f->kick[qid].ctx, nothing, NULL);
         }

@@ -98,7 +98,7 @@ bool vssd_memory_sync(void *opaque)
 static bool make_cmb(VssdDev *s, Error **errp)
 {
     if (!memory_region_init_ram(&s->memory.cmb, OBJECT(s), "vssd-cmb",
-                                s->prop.cmb_bytes, errp)) {
+                                s->prop.opt.cmb, errp)) {
         return false;
     }
     s->memory.has_cmb = true;
@@ -125,22 +125,18 @@ bool vssd_memory_init(VssdDev *s, Error **errp)
     GError *error = NULL;
 
     g_assert(bql_locked());
-    s->nvme_cfg = (NvmeConfig){
-        .cmb_bytes = s->prop.cmb_bytes,
-        .cmb_uses = s->prop.cmb_uses,
-        .cmb_legacy = s->prop.legacy_cmb,
-        .pmr_bytes = s->prop.pmr
-                         ? memory_region_size(
-                               host_memory_backend_get_memory(s->prop.pmr))
-                         : 0,
-    };
+    s->nvme_cfg = nvme_options_config(&s->prop.opt);
+    s->nvme_cfg.pmr_bytes =
+        s->prop.pmr
+            ? memory_region_size(host_memory_backend_get_memory(s->prop.pmr))
+            : 0;
     if (!nvme_memory_ok(&s->nvme_cfg, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);
         return false;
     }
     s->memory.bh = qemu_bh_new(show_bh, s); /* not guarded: see serve.c */
-    return (!s->prop.cmb_bytes || make_cmb(s, errp)) &&
+    return (!s->prop.opt.cmb || make_cmb(s, errp)) &&
            (!s->prop.pmr || take_pmr(s, errp));
 }
 

@@ -57,7 +57,7 @@ static Head make_head(VssdDev *s, uint64_t nblocks)
     return (Head){
         .magic = HEAD_MAGIC,
         .version = cpu_to_le32(1),
-        .metadata = cpu_to_le32(s->prop.metadata),
+        .metadata = cpu_to_le32(s->prop.opt.metadata),
         .block_bytes = cpu_to_le32(s->prop.conf.logical_block_size),
         .nblocks = cpu_to_le64(nblocks),
     };
@@ -116,7 +116,7 @@ static bool make_room(VssdDev *s, const Head *own, uint64_t nblocks,
                    "vssd: metadata=%u: the image has data in its last "
                    "%" PRIu64 " bytes, where the metadata would be: "
                    "enlarge the image by as much",
-                   s->prop.metadata, image_bytes - at);
+                   s->prop.opt.metadata, image_bytes - at);
         return false;
     }
     memcpy(page, own, sizeof(*own));
@@ -128,7 +128,7 @@ static bool make_room(VssdDev *s, const Head *own, uint64_t nblocks,
         error_setg_errno(errp, -ret,
                          "vssd: metadata=%u: cannot prepare the "
                          "image",
-                         s->prop.metadata);
+                         s->prop.opt.metadata);
         return false;
     }
     return true;
@@ -142,7 +142,7 @@ bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp)
     Head head;
     int ret;
 
-    if (!s->prop.metadata || s->incoming) {
+    if (!s->prop.opt.metadata || s->incoming) {
         return true;
     }
     ret = blk_pread(s->prop.conf.blk, head_at(image_bytes), sizeof(head), &head,
@@ -157,7 +157,7 @@ bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp)
                    "vssd: metadata=%u: the image is of a drive with "
                    "metadata=%" PRIu32 ", %" PRIu64 " blocks of %" PRIu32
                    " bytes",
-                   s->prop.metadata, le32_to_cpu(head.metadata),
+                   s->prop.opt.metadata, le32_to_cpu(head.metadata),
                    le64_to_cpu(head.nblocks), le32_to_cpu(head.block_bytes));
         return false;
     }

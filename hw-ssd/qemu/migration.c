@@ -333,10 +333,10 @@ static void take_over(VssdDev *s, Model *m)
 /* The property of a file that tells all from the beginning; NULL: none. */
 static const char *whole_log(const VssdDev *s)
 {
-    return s->prop.oplog         ? "oplog"
-           : s->prop.trace_path  ? "trace"
-           : s->prop.durable_log ? "durable_log"
-                                 : NULL;
+    return s->prop.opt.oplog         ? "oplog"
+           : s->prop.opt.trace       ? "trace"
+           : s->prop.opt.durable_log ? "durable_log"
+                                     : NULL;
 }
 
 /* The machine is stopped, and the drive that goes is at rest. */
@@ -381,7 +381,7 @@ static int put_vectors(QEMUFile *file, void *pv, size_t size,
 {
     VssdDev *s = pv;
 
-    qemu_put_be16(file, s->prop.num_vectors);
+    qemu_put_be16(file, s->prop.opt.num_vectors);
     qemu_put_be16(file, PCI_DEVICE(s)->msix_entries_nr);
     return 0;
 }
@@ -395,11 +395,11 @@ static int get_vectors(QEMUFile *file, void *pv, size_t size,
     unsigned table = qemu_get_be16(file);
     GError *error = NULL;
 
-    if (vectors != s->prop.num_vectors) {
+    if (vectors != s->prop.opt.num_vectors) {
         g_set_error(&error, G_FILE_ERROR, 0,
                     "it was saved with num_vectors=%u, this drive has "
                     "num_vectors=%u (by default num_queues + 1)",
-                    vectors, s->prop.num_vectors);
+                    vectors, s->prop.opt.num_vectors);
     } else if (table != own) {
         g_set_error(&error, G_FILE_ERROR, 0,
                     "sriov_vi_flexible: it was saved with %u interrupt "

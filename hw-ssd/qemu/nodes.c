@@ -36,14 +36,14 @@ static bool count_nodes(VssdDev *s, Error **errp)
         }
         s->store.n_nodes++;
     }
-    if (s->store.n_nodes > 1 && s->prop.namespaces) {
+    if (s->store.n_nodes > 1 && s->prop.opt.namespaces) {
         error_setg(errp, "vssd: namespaces= does not go with drive2=ID: each "
                          "node is one namespace");
         return false;
     }
-    if (s->store.n_nodes > 1 && s->prop.metadata) {
+    if (s->store.n_nodes > 1 && s->prop.opt.metadata) {
         error_setg(errp, "vssd: metadata=%u: not with drive2=ID",
-                   s->prop.metadata);
+                   s->prop.opt.metadata);
         return false;
     }
     return true;

@@ -39,7 +39,8 @@ bool vssd_oplog_open(VssdDev *s, Error **errp)
 {
     GError *error = NULL;
 
-    if (s->prop.oplog && !ssd_oplog_open(s->ssd, s->prop.oplog, &error)) {
+    if (s->prop.opt.oplog &&
+        !ssd_oplog_open(s->ssd, s->prop.opt.oplog, &error)) {
         error_setg(errp, "vssd: oplog: %s", error->message);
         g_error_free(error);
         return false;
@@ -49,7 +50,7 @@ bool vssd_oplog_open(VssdDev *s, Error **errp)
 
 void vssd_oplog_init(VssdDev *s)
 {
-    if (s->prop.oplog) {
+    if (s->prop.opt.oplog) {
         s->file.oplog_exit.notify = qemu_ends;
         qemu_add_exit_notifier(&s->file.oplog_exit);
     }
@@ -57,7 +58,7 @@ void vssd_oplog_init(VssdDev *s)
 
 void vssd_oplog_stop(VssdDev *s)
 {
-    if (s->prop.oplog) {
+    if (s->prop.opt.oplog) {
         qemu_remove_exit_notifier(&s->file.oplog_exit);
         end_log(s);
     }

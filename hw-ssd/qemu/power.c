@@ -95,9 +95,9 @@ void vssd_power_lost(VssdFunction *f)
     trace_vssd_power(f, "lost");
     vssd_event_power(f, false);
     qatomic_set(&s->power.off, true);
-    if (s->prop.power_return_ms) {
+    if (s->prop.opt.power_return_ms) {
         timer_mod_ns(s->power.timer,
-                     now_ns + (int64_t)s->prop.power_return_ms * SCALE_MS);
+                     now_ns + (int64_t)s->prop.opt.power_return_ms * SCALE_MS);
     }
     if (bql_locked()) {
         show_absence(f);

@@ -84,7 +84,7 @@ static bool preload_node(VssdDev *s, BlockBackend *blk, uint64_t start,
                 error_setg_errno(errp, -ret,
                                  "vssd: the drive of '%s' has no "
                                  "room for the data of the image",
-                                 s->prop.state);
+                                 s->prop.opt.state);
                 return false;
             }
         }

@@ -41,10 +41,10 @@ bool vssd_recording_begin(VssdDev *s, Error **errp)
 {
     GError *error = NULL;
 
-    if (!s->prop.trace_path) {
+    if (!s->prop.opt.trace) {
         return true;
     }
-    if (!ssd_trace_open(s->ssd, s->prop.trace_path, s->prop.profile, &error)) {
+    if (!ssd_trace_open(s->ssd, s->prop.opt.trace, s->prop.profile, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);
         return false;

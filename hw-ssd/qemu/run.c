@@ -36,7 +36,7 @@ static void keep_in_range(VssdDev *s)
     } else if (s->clock.now_ns >= SIM_LAST_NS) {
         warn_report_once("vssd: the drive's clock stands still: it has run for "
                          "212 days%s",
-                         s->prop.oplog || s->prop.trace_path
+                         s->prop.opt.oplog || s->prop.opt.trace
                              ? ", and oplog= or trace= tells of "
                                "all of them"
                              : " without a rest");

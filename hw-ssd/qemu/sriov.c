@@ -50,7 +50,7 @@ bool vssd_sriov_check(VssdDev *s, Error **errp)
 unsigned vssd_sriov_most_vectors(VssdDev *s)
 {
     return s->prop.sriov_vfs ? nvme_primary_most_vectors(s->ctrl)
-                             : s->prop.num_vectors;
+                             : s->prop.opt.num_vectors;
 }
 
 bool vssd_sriov_init(VssdDev *s, Error **errp)

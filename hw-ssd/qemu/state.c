@@ -18,13 +18,14 @@
 
 bool vssd_state_exists(const VssdDev *s)
 {
-    return s->prop.state && g_file_test(s->prop.state, G_FILE_TEST_EXISTS);
+    return s->prop.opt.state &&
+           g_file_test(s->prop.opt.state, G_FILE_TEST_EXISTS);
 }
 
 Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error)
 {
-    Ssd *ssd = ssd_load_file_with(cfg, nvme_host_ops(), s->ctrl, s->prop.state,
-                                  &s->file.state_end, error);
+    Ssd *ssd = ssd_load_file_with(cfg, nvme_host_ops(), s->ctrl,
+                                  s->prop.opt.state, &s->file.state_end, error);
 
     if (ssd && !ssd_powered(ssd)) {
         ssd_power_on(ssd, ssd_now_ns(ssd));
@@ -42,7 +43,7 @@ static bool load_kept(VssdDev *s, FILE *file, GError **error)
     bool namespaces;
 
     if (!nvme_load_kept(s->ctrl, file, &namespaces, error)) {
-        g_prefix_error(error, "state file %s: ", s->prop.state);
+        g_prefix_error(error, "state file %s: ", s->prop.opt.state);
         return false;
     }
     if (!namespaces) {
@@ -61,10 +62,10 @@ bool vssd_state_load_kept(VssdDev *s, GError **error)
     if (!s->file.state_end) {
         return true;
     }
-    file = fopen(s->prop.state, "rb");
+    file = fopen(s->prop.opt.state, "rb");
     if (!file || fseeko(file, s->file.state_end, SEEK_SET) != 0) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-                    "state file %s: it cannot be read: %s", s->prop.state,
+                    "state file %s: it cannot be read: %s", s->prop.opt.state,
                     g_strerror(errno));
         ok = false;
     } else {
@@ -106,7 +107,7 @@ static void save(VssdDev *s)
     while (ssd_advance(s->ssd, s->clock.now_ns, done, ARRAY_SIZE(done)) > 0) {
     }
     if (!vssd_files_lock(s, &error) ||
-        !ssd_save_file_with(s->ssd, s->prop.state,
+        !ssd_save_file_with(s->ssd, s->prop.opt.state,
                             nvme_has_kept(s->ctrl) ? save_kept : NULL, s->ctrl,
                             &error)) {
         g_autofree char *message = printable(error->message);
@@ -114,7 +115,7 @@ static void save(VssdDev *s)
         error_report("vssd: %s", message);
         s->file.state_lost = true;
     }
-    trace_vssd_state(s, s->prop.state, s->clock.now_ns);
+    trace_vssd_state(s, s->prop.opt.state, s->clock.now_ns);
 }
 
 /*
@@ -160,7 +161,7 @@ static void at_exit(Notifier *n, void *data)
 
 void vssd_state_init(VssdDev *s)
 {
-    if (s->prop.state) {
+    if (s->prop.opt.state) {
         s->file.vm_change =
             qemu_add_vm_change_state_handler(run_state_changed, s);
         s->file.exit_notifier.notify = at_exit;
@@ -170,7 +171,7 @@ void vssd_state_init(VssdDev *s)
 
 void vssd_state_stop(VssdDev *s)
 {
-    if (s->prop.state) {
+    if (s->prop.opt.state) {
         qemu_del_vm_change_state_handler(s->file.vm_change);
         qemu_remove_exit_notifier(&s->file.exit_notifier);
         s->file.state_lost = false;

@@ -35,44 +35,24 @@ static void qemu_ends(Notifier *notifier, void *data)
     end_timeline(container_of(notifier, VssdDev, file.timeline_exit));
 }
 
-static bool read_options(VssdDev *s, SsdTimelineOptions *o, Error **errp)
-{
-    GError *error = NULL;
-
-    opt_set_defaults(o, ssd_timeline_options, SSD_TIMELINE_OPTIONS);
-    for (unsigned i = 0; i < SSD_TIMELINE_OPTIONS; i++) {
-        const OptDesc *d = &ssd_timeline_options[i];
-        const char *value = s->prop.timeline_option[i];
-
-        if (value && !s->prop.timeline) {
-            error_setg(errp, "vssd: %s=%s: needs timeline=", d->key, value);
-            return false;
-        }
-        if (value && !opt_set(o, d, value, &error)) {
-            error_setg(errp, "vssd: %s", error->message);
-            g_error_free(error);
-            return false;
-        }
-    }
-    return true;
-}
-
 bool vssd_timeline_open(VssdDev *s, Error **errp)
 {
     SsdTimelineOptions o = {.queue_of = nvme_queue_of, .opaque = s->ctrl};
     GError *error = NULL;
 
-    if (!read_options(s, &o, errp)) {
+    if (!nvme_options_timeline(&s->prop.opt, &o, &error)) {
+        error_setg(errp, "vssd: %s", error->message);
+        g_error_free(error);
         return false;
     }
-    if (s->prop.timeline && s->incoming) {
+    if (s->prop.opt.timeline && s->incoming) {
         warn_report("vssd: timeline=%s: it is not written of a drive that "
                     "comes from another QEMU",
-                    s->prop.timeline);
+                    s->prop.opt.timeline);
         return true;
     }
-    if (s->prop.timeline &&
-        !ssd_timeline_open(s->ssd, s->prop.timeline, &o, &error)) {
+    if (s->prop.opt.timeline &&
+        !ssd_timeline_open(s->ssd, s->prop.opt.timeline, &o, &error)) {
         error_setg(errp, "vssd: %s", error->message);
         g_error_free(error);
         return false;
@@ -82,7 +62,7 @@ bool vssd_timeline_open(VssdDev *s, Error **errp)
 
 void vssd_timeline_init(VssdDev *s)
 {
-    if (s->prop.timeline) {
+    if (s->prop.opt.timeline) {
         s->file.timeline_exit.notify = qemu_ends;
         qemu_add_exit_notifier(&s->file.timeline_exit);
     }
@@ -90,7 +70,7 @@ void vssd_timeline_init(VssdDev *s)
 
 void vssd_timeline_stop(VssdDev *s)
 {
-    if (s->prop.timeline) {
+    if (s->prop.opt.timeline) {
         qemu_remove_exit_notifier(&s->file.timeline_exit);
         end_timeline(s);
     }

@@ -78,9 +78,8 @@ void vssd_oplog_stop(VssdDev *s);
 
 /* ---- durable.c ---------------------------------------------------------- */
 
-/* Do the properties agree?  Then, before the first command: false: the file of
- * durable_log= cannot be written. */
-bool vssd_durable_check(VssdDev *s, Error **errp);
+/* Before the first command; false: the file of durable_log= cannot be written.
+ */
 bool vssd_durable_open(VssdDev *s, Error **errp);
 void vssd_durable_init(VssdDev *s);
 void vssd_durable_stop(VssdDev *s);

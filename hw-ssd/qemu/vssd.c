@@ -111,13 +111,13 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
         error_setg_errno(errp, -image_bytes, "vssd: the image has no size");
         return false;
     }
-    *nblocks =
-        vssd_metadata_blocks(image_bytes, info->block_bytes, s->prop.metadata);
+    *nblocks = vssd_metadata_blocks(image_bytes, info->block_bytes,
+                                    s->prop.opt.metadata);
     if (*nblocks == 0) {
         error_setg(
             errp,
             "vssd: the image is smaller than one block of %" PRIu32 " bytes%s",
-            info->block_bytes, s->prop.metadata ? " and its metadata" : "");
+            info->block_bytes, s->prop.opt.metadata ? " and its metadata" : "");
         return false;
     }
     if (*nblocks > info->nblocks) {
@@ -132,19 +132,15 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
     return true;
 }
 
-static bool is_text(const char *text, const char *wanted)
-{
-    return text && strcmp(text, wanted) == 0;
-}
-
 static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
 {
     g_autofree char *seed = NULL;
     GError *error = NULL;
+    NvmeConfig own;
 
-    if (s->store.n_nodes > 1 && !s->prop.namespaces) {
-        s->prop.namespaces = vssd_nodes_namespaces(s, errp);
-        if (!s->prop.namespaces) {
+    if (s->store.n_nodes > 1 && !s->prop.opt.namespaces) {
+        s->prop.opt.namespaces = vssd_nodes_namespaces(s, errp);
+        if (!s->prop.opt.namespaces) {
             return false;
         }
     }
@@ -152,52 +148,25 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
     g_free(s->prop.faults);
     s->prop.faults = ssd_config_get(s->cfg, "faults");
     seed = ssd_config_get(s->cfg, "seed");
-    s->nvme_cfg = (NvmeConfig){
-        .serial = s->prop.serial,
-        .serial_by_default = s->serial_by_default,
-        .cntlid = s->cntlid,
-        .model = s->prop.model,
-        .firmware = "vssd0.1",
-        .pci_vid = VSSD_PCI_VENDOR_ID,
-        .pci_ssvid = VSSD_PCI_VENDOR_ID,
-        .n_queues = s->prop.num_queues,
-        .n_vectors = s->prop.num_vectors,
-        .queue_size = s->prop.queue_size,
-        .mdts = s->prop.mdts,
-        .eui64 = s->prop.eui64,
-        .write_through = !blk_enable_write_cache(s->prop.conf.blk),
-        .nblocks = nblocks,
-        .faults = s->prop.faults,
-        .fault_seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 0,
-        .namespaces = s->prop.namespaces,
-        .namespaces_fixed = s->store.n_nodes > 1,
-        .backlog = s->prop.backlog,
-        .kv_cache = s->prop.kv_cache,
-        .firmware_slots = s->prop.fw_slots,
-        .firmware_slot1_writable = !s->prop.fw_slot1_read_only,
-        .firmware_activation_ms = s->prop.fw_activation_ms,
-        .sgl = s->prop.sgl,
-        .cmb = s->nvme_cfg.cmb,
-        .cmb_bytes = s->nvme_cfg.cmb_bytes,
-        .cmb_uses = s->prop.cmb_uses,
-        .cmb_legacy = s->prop.legacy_cmb,
-        .pmr = s->nvme_cfg.pmr,
-        .pmr_bytes = s->nvme_cfg.pmr_bytes,
-        .metadata = s->prop.metadata,
-        .pi = s->prop.pi,
-        .pi_first = is_text(s->prop.pi_at, "first"),
-        .metadata_extended = is_text(s->prop.metadata_at, "extended"),
-        .pi_guard = s->prop.pi_guard,
-        .pi_storage_bits = s->prop.pi_sts,
-        .no_nodas = !s->prop.sanitize_nodas,
-        .dsm_hints = s->prop.dsm_hints,
-        .controllers = s->prop.controllers,
-        .secondaries = s->prop.sriov_vfs,
-        .vq_flexible = s->prop.sriov_vq_flexible,
-        .vi_flexible = s->prop.sriov_vi_flexible,
-        .vq_per_secondary = s->prop.sriov_vq_per_vf,
-        .vi_per_secondary = s->prop.sriov_vi_per_vf,
-    };
+    own = nvme_options_config(&s->prop.opt);
+    own.serial_by_default = s->serial_by_default;
+    own.cntlid = s->cntlid;
+    own.pci_vid = VSSD_PCI_VENDOR_ID;
+    own.pci_ssvid = VSSD_PCI_VENDOR_ID;
+    own.write_through = !blk_enable_write_cache(s->prop.conf.blk);
+    own.nblocks = nblocks;
+    own.faults = s->prop.faults;
+    own.fault_seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 0;
+    own.namespaces_fixed = s->store.n_nodes > 1;
+    own.cmb = s->nvme_cfg.cmb;
+    own.pmr = s->nvme_cfg.pmr;
+    own.pmr_bytes = s->nvme_cfg.pmr_bytes;
+    own.secondaries = s->prop.sriov_vfs;
+    own.vq_flexible = s->prop.sriov_vq_flexible;
+    own.vi_flexible = s->prop.sriov_vi_flexible;
+    own.vq_per_secondary = s->prop.sriov_vq_per_vf;
+    own.vi_per_secondary = s->prop.sriov_vi_per_vf;
+    s->nvme_cfg = own;
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_kept(s, &error) ||
         !vssd_nodes_place(s, s->ctrl, &error)) {
@@ -290,54 +259,22 @@ static void choose_identity(VssdDev *s)
         g_strdup(g_str_has_prefix(path, "0000:00:") ? path + 8 : path);
 
     s->cntlid = vssd_function_cntlid(&s->fn);
-    s->serial_by_default = !s->prop.serial;
-    if (s->prop.serial) {
+    s->serial_by_default = !s->prop.opt.serial;
+    if (s->prop.opt.serial) {
         return;
     }
     g_strdelimit(slots, ":", '-');
-    s->prop.serial = strlen(slots) <= 15 ? g_strdup_printf("vssd-%s", slots)
-                                         : g_strdup_printf("vssd-%.15s", sum);
-}
-
-static bool check_choice(const char *name, const char *value, const char *a,
-                         const char *b, Error **errp)
-{
-    if (!value || strcmp(value, a) == 0 || strcmp(value, b) == 0) {
-        return true;
-    }
-    error_setg(errp, "vssd: %s=%s: allowed %s, %s", name, value, a, b);
-    return false;
+    s->prop.opt.serial = strlen(slots) <= 15
+                             ? g_strdup_printf("vssd-%s", slots)
+                             : g_strdup_printf("vssd-%.15s", sum);
 }
 
 static bool check_properties(VssdDev *s, Error **errp)
 {
-    if (s->prop.num_queues < 1 || s->prop.num_queues > VSSD_MAX_VECTORS - 1) {
-        error_setg(errp, "vssd: num_queues=%u: allowed 1..%u",
-                   s->prop.num_queues, VSSD_MAX_VECTORS - 1);
-        return false;
-    }
-    if (s->prop.state && (s->prop.oplog || s->prop.trace_path)) {
-        error_setg(errp,
-                   "vssd: %s= does not go with state=: it must tell all "
-                   "from the beginning",
-                   s->prop.oplog ? "oplog" : "trace");
-        return false;
-    }
-    if (s->prop.trace_path && (s->prop.cmb_bytes || s->prop.pmr)) {
-        error_setg(errp,
-                   "vssd: trace= does not go with %s=: a trace does not "
-                   "say where the parts of a command are",
-                   s->prop.cmb_bytes ? "cmb" : "pmr");
-        return false;
-    }
-    if (!check_choice("pi_at", s->prop.pi_at, "first", "last", errp) ||
-        !check_choice("metadata_at", s->prop.metadata_at, "separate",
-                      "extended", errp)) {
-        return false;
-    }
-    if (s->prop.metadata && s->prop.trace_path) {
-        error_setg(errp, "vssd: trace= does not go with metadata=: a trace "
-                         "knows no metadata");
+    GError *error = NULL;
+
+    if (!nvme_options_ok(&s->prop.opt, s->prop.pmr, &error)) {
+        propagate(errp, error);
         return false;
     }
     if (s->prop.doorbell_threads > VSSD_MAX_DOORBELL_THREADS) {
@@ -365,18 +302,10 @@ static bool check_properties(VssdDev *s, Error **errp)
                    s->prop.irq_hold_us, VSSD_HOLD_MAX_US);
         return false;
     }
-    if (!s->prop.num_vectors) {
-        s->prop.num_vectors = s->prop.num_queues + 1;
-    }
-    if (s->prop.num_vectors > VSSD_MAX_VECTORS) {
-        error_setg(errp, "vssd: num_vectors=%u: allowed 1..%u",
-                   s->prop.num_vectors, VSSD_MAX_VECTORS);
-        return false;
+    if (!s->prop.opt.num_vectors) {
+        s->prop.opt.num_vectors = s->prop.opt.num_queues + 1;
     }
     choose_identity(s);
-    if (!s->prop.model) {
-        s->prop.model = g_strdup("vssd virtual SSD");
-    }
     return true;
 }
 
@@ -409,10 +338,9 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     qemu_mutex_init(&s->serve.lock);
     vssd_clock_begin(s, 0);
     if (!check_properties(s, errp) || !vssd_sriov_check(s, errp) ||
-        !vssd_durable_check(s, errp) || !open_drive(s, errp) ||
-        !vssd_memory_init(s, errp) || !create_model(s, errp) ||
-        !init_function(s, errp) || !vssd_serve_choose(s, errp) ||
-        !vssd_migration_init(s, errp)) {
+        !open_drive(s, errp) || !vssd_memory_init(s, errp) ||
+        !create_model(s, errp) || !init_function(s, errp) ||
+        !vssd_serve_choose(s, errp) || !vssd_migration_init(s, errp)) {
         tear_down(s);
         return;
     }
@@ -473,6 +401,20 @@ static void vssd_exit(PCIDevice *pci)
 
 /* ---- class -------------------------------------------------------------- */
 
+#define PROPERTY(kind, ctype, name, least, most, start, ...)                   \
+    PROPERTY_##kind(name, start)
+#define PROPERTY_STRING(name, start)                                           \
+    DEFINE_PROP_STRING(#name, VssdDev, prop.opt.name),
+#define PROPERTY_BOOL(name, start)                                             \
+    DEFINE_PROP_BOOL(#name, VssdDev, prop.opt.name, start),
+#define PROPERTY_U32(name, start)                                              \
+    DEFINE_PROP_UINT32(#name, VssdDev, prop.opt.name, start),
+#define PROPERTY_U64(name, start)                                              \
+    DEFINE_PROP_UINT64(#name, VssdDev, prop.opt.name, start),
+#define PROPERTY_SIZE(name, start)                                             \
+    DEFINE_PROP_SIZE(#name, VssdDev, prop.opt.name, start),
+
+/* With those of nvme-options.h. */
 static const Property vssd_properties[] = {
     DEFINE_PROP_DRIVE_IOTHREAD("drive", VssdDev, prop.conf.blk),
     DEFINE_PROP_DRIVE_IOTHREAD("drive2", VssdDev, prop.more[0].blk),
@@ -486,21 +428,8 @@ static const Property vssd_properties[] = {
     DEFINE_BLOCK_ERROR_PROPERTIES(VssdDev, prop.conf),
     DEFINE_PROP_STRING("profile", VssdDev, prop.profile),
     DEFINE_PROP_STRING("options", VssdDev, prop.options),
-    DEFINE_PROP_STRING("state", VssdDev, prop.state),
-    DEFINE_PROP_STRING("oplog", VssdDev, prop.oplog),
-    DEFINE_PROP_STRING("timeline", VssdDev, prop.timeline),
-    DEFINE_PROP_STRING("timeline_from", VssdDev, prop.timeline_option[0]),
-    DEFINE_PROP_STRING("timeline_for", VssdDev, prop.timeline_option[1]),
-    DEFINE_PROP_STRING("timeline_size", VssdDev, prop.timeline_option[2]),
-    DEFINE_PROP_STRING("serial", VssdDev, prop.serial),
-    DEFINE_PROP_STRING("model", VssdDev, prop.model),
     DEFINE_PROP_LINK("iothread", VssdDev, prop.iothread, TYPE_IOTHREAD,
                      IOThread *),
-    DEFINE_PROP_UINT16("num_queues", VssdDev, prop.num_queues, 16),
-    DEFINE_PROP_UINT16("num_vectors", VssdDev, prop.num_vectors, 0),
-    DEFINE_PROP_UINT32("queue_size", VssdDev, prop.queue_size, 1024),
-    DEFINE_PROP_UINT8("mdts", VssdDev, prop.mdts, 7),
-    DEFINE_PROP_UINT64("eui64", VssdDev, prop.eui64, 0),
     DEFINE_PROP_UINT8("spin_cpu", VssdDev, prop.spin_cpu, 100),
     DEFINE_PROP_UINT32("irq_hold_us", VssdDev, prop.irq_hold_us,
                        VSSD_HOLD_AUTO),
@@ -510,37 +439,14 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("doorbell_threads", VssdDev, prop.doorbell_threads, 0),
     DEFINE_PROP_UINT32("poll_max_us", VssdDev, prop.poll_max_us,
                        VSSD_POLL_MAX_US),
-    DEFINE_PROP_BOOL("sgl", VssdDev, prop.sgl, false),
-    DEFINE_PROP_UINT16("metadata", VssdDev, prop.metadata, 0),
-    DEFINE_PROP_UINT8("pi", VssdDev, prop.pi, 0),
-    DEFINE_PROP_STRING("pi_at", VssdDev, prop.pi_at),
-    DEFINE_PROP_STRING("metadata_at", VssdDev, prop.metadata_at),
-    DEFINE_PROP_UINT8("pi_guard", VssdDev, prop.pi_guard, 16),
-    DEFINE_PROP_UINT8("pi_sts", VssdDev, prop.pi_sts, 0),
-    DEFINE_PROP_SIZE("backlog", VssdDev, prop.backlog, NVME_BACKLOG),
-    DEFINE_PROP_SIZE("kv_cache", VssdDev, prop.kv_cache, NVME_KV_CACHE),
-    DEFINE_PROP_UINT8("fw_slots", VssdDev, prop.fw_slots, 3),
-    DEFINE_PROP_BOOL("fw_slot1_read_only", VssdDev, prop.fw_slot1_read_only,
-                     true),
-    DEFINE_PROP_UINT32("fw_activation_ms", VssdDev, prop.fw_activation_ms, 0),
-    DEFINE_PROP_BOOL("dsm_hints", VssdDev, prop.dsm_hints, false),
-    DEFINE_PROP_BOOL("sanitize_nodas", VssdDev, prop.sanitize_nodas, true),
     DEFINE_PROP_UINT16("sriov_vfs", VssdDev, prop.sriov_vfs, 0),
     DEFINE_PROP_UINT16("sriov_vq_flexible", VssdDev, prop.sriov_vq_flexible, 0),
     DEFINE_PROP_UINT16("sriov_vi_flexible", VssdDev, prop.sriov_vi_flexible, 0),
     DEFINE_PROP_UINT16("sriov_vq_per_vf", VssdDev, prop.sriov_vq_per_vf, 0),
     DEFINE_PROP_UINT16("sriov_vi_per_vf", VssdDev, prop.sriov_vi_per_vf, 0),
-    DEFINE_PROP_STRING("namespaces", VssdDev, prop.namespaces),
-    DEFINE_PROP_UINT16("controllers", VssdDev, prop.controllers, 1),
-    DEFINE_PROP_UINT32("power_return_ms", VssdDev, prop.power_return_ms, 1000),
-    DEFINE_PROP_STRING("trace", VssdDev, prop.trace_path),
-    DEFINE_PROP_STRING("durable_log", VssdDev, prop.durable_log),
-    DEFINE_PROP_SIZE("cmb", VssdDev, prop.cmb_bytes, 0),
-    DEFINE_PROP_STRING("cmb_uses", VssdDev, prop.cmb_uses),
-    DEFINE_PROP_BOOL("legacy_cmb", VssdDev, prop.legacy_cmb, false),
     DEFINE_PROP_LINK("pmr", VssdDev, prop.pmr, TYPE_MEMORY_BACKEND,
                      HostMemoryBackend *),
-};
+    NVME_OPTIONS(PROPERTY)};
 
 static void vssd_instance_init(Object *obj)
 {

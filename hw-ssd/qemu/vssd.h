@@ -67,6 +67,7 @@
 #include "system/hostmem.h"
 #include "system/iothread.h"
 
+#include "nvme-options.h"
 #include "nvme.h"
 #include "ssd-report.h"
 #include "ssd.h"
@@ -125,8 +126,7 @@ struct VssdFunction {
                         the PCI function */
     bool link_down;  /* atomic; a scripted fault: nobody reaches it */
     bool link_asked; /* it is to go down */
-    unsigned
-        n_vectors; /* of its MSI-X table; 0: as VssdProperties.num_vectors */
+    unsigned n_vectors; /* of its MSI-X table; 0: as NvmeOptions.num_vectors */
 
     /* irq.c */
     uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
@@ -160,55 +160,23 @@ struct VssdFunctionClass {
 
 /* Properties of `-device vssd`, as the user gave them. */
 typedef struct VssdProperties {
+    NvmeOptions opt;
     BlockConf conf;
     BlockConf more[VSSD_MAX_NODES - 1]; /* drive2= and following */
     char *profile;
     char *options;
-    char *state; /* file, or NULL */
-    char *oplog; /* file of the operation log, or NULL */
-    char *durable_log; /* file of the log of durable data, or NULL */
-    char *timeline;    /* file, or NULL */
-    char *timeline_option[SSD_TIMELINE_OPTIONS]; /* or NULL */
-    char *serial;
-    char *model;
     IOThread *iothread; /* the user's, or NULL */
-    uint16_t num_queues;
-    uint16_t num_vectors; /* 0: num_queues + 1 */
-    uint32_t queue_size;
-    uint8_t mdts;
-    uint64_t eui64;
-    uint8_t spin_cpu; /* percent of a core */
+    uint8_t spin_cpu;   /* percent of a core */
     OnOffAuto ioeventfd;
     OnOffAuto irqfd;
     uint8_t doorbell_threads;
     uint32_t poll_max_us;
-    uint32_t irq_hold_us; /* 0: interrupts are not held */
-    bool sgl;
-    uint16_t metadata; /* bytes of a block; 0: none */
-    uint8_t pi;
-    char *pi_at;       /* "first", "last"; NULL: last */
-    char *metadata_at; /* "separate", "extended"; NULL: separate */
-    uint8_t pi_guard;
-    uint8_t pi_sts;
-    uint64_t backlog;
-    uint64_t kv_cache;
-    uint8_t fw_slots;
-    bool fw_slot1_read_only;
-    uint32_t fw_activation_ms;
-    bool sanitize_nodas;
-    bool dsm_hints;
+    uint32_t irq_hold_us;       /* 0: interrupts are not held */
     uint16_t sriov_vfs;         /* virtual functions; 0: none */
     uint16_t sriov_vq_flexible; /* these four: 0: by sriov_vfs */
     uint16_t sriov_vi_flexible;
     uint16_t sriov_vq_per_vf;
     uint16_t sriov_vi_per_vf;
-    char *namespaces;         /* NULL: one, for good */
-    uint16_t controllers;     /* the most at a time */
-    uint32_t power_return_ms; /* 0: it stays off until a reset */
-    char *trace_path; /* trace=FILE, or NULL */
-    uint64_t cmb_bytes; /* 0: no controller memory buffer */
-    char *cmb_uses;     /* NULL: all */
-    bool legacy_cmb;
     HostMemoryBackend *pmr; /* NULL: no persistent memory region */
     char *faults;           /* file of the option faults=, or NULL */
 } VssdProperties;

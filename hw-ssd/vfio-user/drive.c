@@ -98,27 +98,17 @@ static bool attach(Server *s, uint64_t nblocks, GError **error)
     g_autofree char *seed = ssd_config_get(s->cfg, "seed");
 
     s->faults = ssd_config_get(s->cfg, "faults");
-    s->nvme_cfg = (NvmeConfig){
-        .serial = s->opt->serial ? s->opt->serial : "vssd-server",
-        .serial_by_default = !s->opt->serial,
-        .cntlid = 1,
-        .model = s->opt->model,
-        .firmware = "vssd0.1",
-        .pci_vid = PCI_VENDOR,
-        .pci_ssvid = PCI_VENDOR,
-        .n_queues = s->opt->queues,
-        .n_vectors = s->opt->queues + 1,
-        .queue_size = 1024,
-        .mdts = 7,
-        .nblocks = nblocks,
-        .faults = s->faults,
-        .fault_seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 0,
-        .backlog = NVME_BACKLOG,
-        .kv_cache = NVME_KV_CACHE,
-        .firmware_slots = 3,
-        .no_nodas = false,
-        .controllers = 1,
-    };
+    s->nvme_cfg = nvme_options_config(&s->opt->drive);
+    s->nvme_cfg.serial_by_default = !s->nvme_cfg.serial;
+    if (!s->nvme_cfg.serial) {
+        s->nvme_cfg.serial = "vssd-server";
+    }
+    s->nvme_cfg.cntlid = 1;
+    s->nvme_cfg.pci_vid = PCI_VENDOR;
+    s->nvme_cfg.pci_ssvid = PCI_VENDOR;
+    s->nvme_cfg.nblocks = nblocks;
+    s->nvme_cfg.faults = s->faults;
+    s->nvme_cfg.fault_seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 0;
     return nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, error);
 }
 
@@ -126,13 +116,15 @@ static bool attach(Server *s, uint64_t nblocks, GError **error)
 
 static bool has_state(const Server *s)
 {
-    return s->opt->state && g_file_test(s->opt->state, G_FILE_TEST_EXISTS);
+    return s->opt->drive.state &&
+           g_file_test(s->opt->drive.state, G_FILE_TEST_EXISTS);
 }
 
 /* Before it is read: nobody else may change it until it is saved. */
 static bool lock_state(Server *s, GError **error)
 {
-    if (!s->opt->state || filelock_take(s->opt->state, &s->state_lock, error)) {
+    if (!s->opt->drive.state ||
+        filelock_take(s->opt->drive.state, &s->state_lock, error)) {
         return true;
     }
     g_prefix_error(error, "--state ");
@@ -142,7 +134,7 @@ static bool lock_state(Server *s, GError **error)
 static Ssd *load(Server *s, GError **error)
 {
     Ssd *ssd = ssd_load_file_with(s->cfg, nvme_host_ops(), s->ctrl,
-                                  s->opt->state, &s->state_end, error);
+                                  s->opt->drive.state, &s->state_end, error);
 
     if (ssd && !ssd_powered(ssd)) {
         ssd_power_on(ssd, ssd_now_ns(ssd));
@@ -158,16 +150,16 @@ static bool load_kept(Server *s, GError **error)
     if (!s->state_end) {
         return true;
     }
-    file = fopen(s->opt->state, "rbe");
+    file = fopen(s->opt->drive.state, "rbe");
     if (!file || fseeko(file, s->state_end, SEEK_SET) != 0) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-                    "state file %s: it cannot be read: %s", s->opt->state,
+                    "state file %s: it cannot be read: %s", s->opt->drive.state,
                     g_strerror(errno));
         ok = false;
     } else {
         ok = nvme_load_kept(s->ctrl, file, &namespaces, error);
         if (!ok) {
-            g_prefix_error(error, "state file %s: ", s->opt->state);
+            g_prefix_error(error, "state file %s: ", s->opt->drive.state);
         } else if (!namespaces) {
             nvme_preloaded(s->ctrl, 0, s->nvme_cfg.nblocks);
         }
@@ -192,8 +184,8 @@ static bool save(Server *s, GError **error)
     }
     while (ssd_advance(s->ssd, s->now_ns, done, G_N_ELEMENTS(done)) > 0) {
     }
-    return !s->opt->state ||
-           ssd_save_file_with(s->ssd, s->opt->state,
+    return !s->opt->drive.state ||
+           ssd_save_file_with(s->ssd, s->opt->drive.state,
                               nvme_has_kept(s->ctrl) ? save_kept : NULL,
                               s->ctrl, error);
 }

@@ -17,17 +17,12 @@
 #include "server.h"
 #include "setup.h"
 
-static ServerOptions opt = {
-    .id = (char *)"ssd0",
-    .model = (char *)"vssd virtual SSD",
-    .block = 512,
-    .queues = 16,
-    .power_return_ms = 1000,
-};
+static ServerOptions opt = {.id = (char *)"ssd0", .block = 512};
 
-static char *block; /* --block */
+static char *block; /* --logical_block_size */
 
-static const GOptionEntry entries[] = {
+/* Of the process; those of the drive follow (nvme-options.h). */
+static const GOptionEntry own_entries[] = {
     {"profile", 0, 0, G_OPTION_ARG_FILENAME, &opt.profile,
      "description of the drive, a file or the name of a shipped one",
      "PROFILE"},
@@ -35,29 +30,17 @@ static const GOptionEntry entries[] = {
      "raw file or block device with the data", "FILE"},
     {"socket", 0, 0, G_OPTION_ARG_FILENAME, &opt.socket,
      "where virtual machines connect", "SOCKET"},
-    {"state", 0, 0, G_OPTION_ARG_FILENAME, &opt.state,
-     "go on with the drive saved in FILE, and save it there at the end",
-     "FILE"},
     {"qmp", 0, 0, G_OPTION_ARG_FILENAME, &opt.control,
      "where statistics, faults and power cuts are asked for", "SOCKET"},
     {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &opt.set,
      "override an option of the profile; may be repeated", "KEY=VALUE"},
     {"id", 0, 0, G_OPTION_ARG_STRING, &opt.id,
      "name of the drive at --qmp (default ssd0)", "ID"},
-    {"serial", 0, 0, G_OPTION_ARG_STRING, &opt.serial,
-     "serial number, 1 to 20 characters", "TEXT"},
-    {"model", 0, 0, G_OPTION_ARG_STRING, &opt.model,
-     "model number, 1 to 40 characters", "TEXT"},
-    {"block", 0, 0, G_OPTION_ARG_STRING, &block,
+    {"logical_block_size", 0, 0, G_OPTION_ARG_STRING, &block,
      "logical block size, 512 or 4096 (default 512)", "BYTES"},
-    {"queues", 0, 0, G_OPTION_ARG_INT, &opt.queues,
-     "pairs of I/O queues, 1 to 64 (default 16)", "N"},
-    {"power-return-ms", 0, 0, G_OPTION_ARG_INT, &opt.power_return_ms,
-     "after a power cut, 0 to 3600000; 0: by a reset only (default 1000)", "N"},
-    {.long_name = NULL},
 };
 
-/* ---- options ------------------------------------------------------------- */
+/* ---- options of the drive ------------------------------------------------ */
 
 static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -73,10 +56,75 @@ static bool refuse(GError **error, const char *format, ...)
     return false;
 }
 
-static bool has_length(const char *text, size_t most)
+/* What only the device in QEMU has. */
+static bool is_elsewhere(const OptDesc *d)
 {
-    return !text || (*text && strlen(text) <= most);
+    static const char *const names[] = {
+        "oplog",        "durable_log",   "timeline", "timeline_from",
+        "timeline_for", "timeline_size", "trace",    "metadata",
+        "cmb",          "controllers",   NULL};
+
+    return g_strv_contains(names, d->key);
 }
+
+/* name: as on the command line, with its dashes. */
+static gboolean set_drive_option(const char *name, const char *value,
+                                 gpointer unused, GError **error)
+{
+    const OptDesc *d = opt_find(nvme_options, nvme_n_options, name + 2);
+    g_autofree char *number = NULL;
+    uint64_t n;
+
+    /* QEMU takes an identifier in hexadecimal, too. */
+    if (d->type == OPT_U64 && g_str_has_prefix(value, "0x") &&
+        g_ascii_string_to_unsigned(value + 2, 16, 0, UINT64_MAX, &n, NULL)) {
+        value = number = g_strdup_printf("%" G_GUINT64_FORMAT, n);
+    }
+    if (opt_set(&opt.drive, d, value, error)) {
+        return TRUE;
+    }
+    g_prefix_error(error, "--");
+    return FALSE;
+}
+
+/* "fw_slots: firmware slots, 1..7 (default 3)"; numbers only have a range. */
+static char *help_of(const OptDesc *d)
+{
+    g_autofree char *start = opt_get(&opt.drive, d);
+    g_autofree char *range = opt_range(d);
+
+    return d->type == OPT_STRING
+               ? g_strdup(d->help)
+               : g_strdup_printf("%s; %s (default %s)", d->help, range, start);
+}
+
+/* Those of the process and of the drive; *help: g_ptr_array_unref() when they
+ * are not needed any more. */
+static GArray *all_entries(GPtrArray **help)
+{
+    GArray *all = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+
+    *help = g_ptr_array_new_with_free_func(g_free);
+    g_array_append_vals(all, own_entries, G_N_ELEMENTS(own_entries));
+    for (unsigned i = 0; i < nvme_n_options; i++) {
+        if (is_elsewhere(&nvme_options[i])) {
+            continue;
+        }
+        GOptionEntry one = {
+            .long_name = nvme_options[i].key,
+            .arg = G_OPTION_ARG_CALLBACK,
+            .arg_data = (gpointer)set_drive_option,
+            .description = help_of(&nvme_options[i]),
+            .arg_description = "VALUE",
+        };
+
+        g_ptr_array_add(*help, (gpointer)one.description);
+        g_array_append_val(all, one);
+    }
+    return all;
+}
+
+/* ---- options ------------------------------------------------------------- */
 
 static bool read_block(GError **error)
 {
@@ -87,7 +135,8 @@ static bool read_block(GError **error)
         bytes = 0;
     }
     if (bytes != 512 && bytes != 4096) {
-        return refuse(error, "--block %s: allowed 512, 4096", block);
+        return refuse(error, "--logical_block_size=%s: allowed 512, 4096",
+                      block);
     }
     opt.block = (int)bytes;
     return true;
@@ -105,23 +154,11 @@ static bool check(GError **error)
             return refuse(error, "--%s is missing", needed[i].name);
         }
     }
-    if (!read_block(error)) {
+    if (!nvme_options_ok(&opt.drive, false, error)) {
+        g_prefix_error(error, "--");
         return false;
     }
-    if (opt.queues < 1 || opt.queues > MAX_QUEUES) {
-        return refuse(error, "--queues %d: allowed 1..%d", opt.queues,
-                      MAX_QUEUES);
-    }
-    if (opt.power_return_ms < 0 || opt.power_return_ms > 3600000) {
-        return refuse(error, "--power-return-ms %d: allowed 0..3600000",
-                      opt.power_return_ms);
-    }
-    if (!has_length(opt.serial, 20)) {
-        return refuse(error, "--serial %s: allowed 1 to 20 characters",
-                      opt.serial);
-    }
-    return has_length(opt.model, 40) ||
-           refuse(error, "--model %s: allowed 1 to 40 characters", opt.model);
+    return read_block(error);
 }
 
 /* A name without a folder is a shipped profile's, unless there is a file. */
@@ -137,7 +174,8 @@ static bool find_profile(GError **error)
                   opt.profile);
 }
 
-static bool parse(int *argc, char ***argv, GError **error)
+static bool parse_entries(const GOptionEntry *entries, int *argc, char ***argv,
+                          GError **error)
 {
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
 
@@ -145,7 +183,18 @@ static bool parse(int *argc, char ***argv, GError **error)
         context, "A modelled NVMe SSD for any virtual machine that speaks "
                  "vfio-user (docs/vfio-user.md).");
     g_option_context_add_main_entries(context, entries, NULL);
-    if (!g_option_context_parse(context, argc, argv, error)) {
+    return g_option_context_parse(context, argc, argv, error);
+}
+
+static bool parse(int *argc, char ***argv, GError **error)
+{
+    g_autoptr(GPtrArray) help = NULL;
+    g_autoptr(GArray) entries = NULL;
+
+    nvme_options_init(&opt.drive);
+    entries = all_entries(&help);
+    if (!parse_entries((GOptionEntry *)(void *)entries->data, argc, argv,
+                       error)) {
         return false;
     }
     if (*argc > 1) {

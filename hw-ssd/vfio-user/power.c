@@ -48,9 +48,9 @@ void vfio_power_lost(void *server)
     Server *s = server;
 
     s->power_off = true;
-    if (s->opt->power_return_ms) {
-        arm(&s->power_timer, s->opt->power_return_ms * NS_PER_MS, power_back,
-            s);
+    if (s->opt->drive.power_return_ms) {
+        arm(&s->power_timer, s->opt->drive.power_return_ms * NS_PER_MS,
+            power_back, s);
     }
 }
 

@@ -36,6 +36,7 @@
 #include <glib.h>
 
 #include "filelock.h"
+#include "nvme-options.h"
 #include "nvme.h"
 #include "ssd.h"
 
@@ -48,8 +49,7 @@
 #define MSIX_PBA   (MSIX_TABLE + 0x1000)
 #define BAR0_BYTES (MSIX_TABLE + 0x2000)
 
-#define MAX_QUEUES  64
-#define MAX_VECTORS (MAX_QUEUES + 1)
+#define MAX_VECTORS 65
 
 /* A PCI Express function has this much configuration space. */
 #define CONFIG_BYTES 4096
@@ -62,18 +62,14 @@
 #define MAX_RANGES 16
 
 typedef struct ServerOptions {
-    char *profile; /* path */
+    NvmeOptions drive; /* as the properties of the in-tree device */
+    char *profile;     /* path */
     char *image;
     char *socket;
-    char *state;   /* NULL: none */
     char *control; /* NULL: none */
     char **set;    /* "key=value", or NULL */
     char *id;      /* of the drive at the control socket */
-    char *serial;
-    char *model;
-    int block;           /* bytes of a logical block */
-    int queues;          /* I/O queue pairs */
-    int power_return_ms; /* 0: it stays off until a reset */
+    int block;     /* bytes of a logical block */
 } ServerOptions;
 
 /* A range of guest memory; vaddr is NULL if the client did not share it. */

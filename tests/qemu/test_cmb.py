@@ -210,7 +210,7 @@ def test_pmr_of_another_drive(image: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options, words", [
     ({"cmb": "3M"}, ["cmb=3145728: allowed 1M..1G, a power of two"]),
-    ({"cmb": "2G"}, ["cmb=2147483648: allowed 1M..1G"]),
+    ({"cmb": "2G"}, ["cmb=2GiB: allowed 0B..1GiB"]),
     ({"cmb": "1M", "cmb_uses": "all"}, ["cmb_uses=all: allowed are some of"]),
     ({"legacy_cmb": "on"}, ["legacy_cmb=on: it needs cmb=SIZE"]),
     ({"cmb": "1M", "trace": "/dev/null"}, ["trace= does not go with cmb="]),

@@ -38,7 +38,7 @@ def test_client_of_cloud_hypervisor(program: Path, tmp_path: Path, image: Path,
                                     queues: int) -> None:
     """All steps, by two clients one after the other; the server refuses none of
     their messages."""
-    with Server(tmp_path, image, "--queues", str(queues)) as server:
+    with Server(tmp_path, image, "--num_queues", str(queues)) as server:
         done = subprocess.run([program, server.socket, str(queues)],
                               capture_output=True, text=True, check=False,
                               timeout=600)

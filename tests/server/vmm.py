@@ -58,7 +58,7 @@ class Server:
             [os.environ["VSSD_SERVER"], "--profile",
              str(profiles / f"{profile}.ini"), "--image", str(image),
              "--socket", str(self.socket), "--qmp", str(self.control),
-             "--queues", str(QUEUES), *more],
+             "--num_queues", str(QUEUES), *more],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.proc.stdout and self.proc.stderr
         if "bytes at" not in self.proc.stdout.readline():
