@@ -545,6 +545,16 @@ static bool check_units(const SsdConfig *cfg, GError **error)
         return fail(error, "buffer.block=%" PRIu64 ": must be a multiple of "
                     "ftl.unit=%" PRIu64, cfg->group_bytes, unit);
     }
+    if (cfg->atomic_bytes && !cfg->plp) {
+        return fail(error, "buffer.atomic=%" PRIu64 ": needs buffer.plp=on",
+                    cfg->atomic_bytes);
+    }
+    if (cfg->atomic_bytes > slots / 2 * unit) {
+        return fail(error,
+                    "buffer.atomic=%" PRIu64 ": allowed 0..%" PRIu64
+                    ", half of the buffer",
+                    cfg->atomic_bytes, slots / 2 * unit);
+    }
     if (cfg->plp && cfg->ignore_flush) {
         return fail(error, "buffer.ignore_flush=on: not with buffer.plp=on, "
                     "which leaves a flush nothing to do");

@@ -308,6 +308,9 @@
       "power-loss protection: the buffer survives a power cut, so a flush "    \
       "does not wait, and no volatile cache is reported",                      \
       .common = true)                                                          \
+    X(SIZE, uint64_t, atomic_bytes, "buffer.atomic", 0, 1073741824, "0", NULL, \
+      "with buffer.plp: a write of up to this size enters the buffer as a "    \
+      "whole, so that no power cut tears it; 0: unit by unit")                 \
     X(BOOL, bool, ignore_flush, "buffer.ignore_flush", 0, 0, "off", NULL,      \
       "a broken drive: flush and FUA complete, and nothing is durable; "       \
       "shows that a test notices (docs/power.md)")                             \

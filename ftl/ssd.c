@@ -289,6 +289,7 @@ static void init_info(Ssd *ssd)
     info->namespaces =
         cfg->namespaces && *cfg->namespaces ? cfg->namespaces : NULL;
     info->keeps_buffer = cfg->plp;
+    info->atomic_bytes = MAX(cfg->unit_bytes, cfg->atomic_bytes);
     zones_info(cfg, &ssd->l, &info->zones);
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
     info->memory_bytes =

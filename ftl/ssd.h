@@ -89,6 +89,8 @@ typedef struct SsdInfo {
     uint64_t longest_recovery_ns; /* ssd_recovery_ns() is below, however full the
                                      drive */
     bool keeps_buffer; /* buffer.plp: a completed WRITE survives a power cut */
+    uint64_t atomic_bytes; /* of a WRITE that a power cut keeps or loses as a
+                              whole; unit_bytes: only if it is of one unit */
     SsdZones zones;
 } SsdInfo;
 

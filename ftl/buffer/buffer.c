@@ -441,6 +441,35 @@ bool buffer_room(Ssd *ssd)
     return has_room(ssd);
 }
 
+static uint64_t last_lpn(const Ssd *ssd, const Cmd *c)
+{
+    return (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
+}
+
+/* Slots that a write needs at one instant (buffer.atomic). */
+static uint32_t wanted_at_once(const Ssd *ssd, const Cmd *c)
+{
+    uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+    uint64_t last = last_lpn(ssd, c);
+    uint32_t n = 0;
+
+    if (c->req.op != SSD_OP_WRITE || bytes > ssd->cfg->atomic_bytes) {
+        return 0;
+    }
+    for (uint64_t lpn = c->next_lpn; lpn <= last; lpn++) {
+        uint64_t entry = l2p_get(&ssd->l2p, lpn);
+
+        n += !map_is_buffered(entry) ||
+             ssd->buffer->slot[map_slot(entry)].state == SLOT_PROGRAMMING;
+    }
+    return n;
+}
+
+bool buffer_takes_whole(const Ssd *ssd, const Cmd *c)
+{
+    return ssd->buffer->n_free_slots >= wanted_at_once(ssd, c);
+}
+
 static void promise(Ssd *ssd, Cmd *c)
 {
     c->promised++;
@@ -488,7 +517,8 @@ static void fill_victims(Ssd *ssd, uint32_t stream)
 bool buffer_make_room(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
-    uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
+    uint64_t last = last_lpn(ssd, c);
+    uint32_t at_once = MAX(wanted_at_once(ssd, c), 1);
     uint32_t stream = NONE;
 
     invariant(cmd < ssd->commands.n_cmds);
@@ -501,7 +531,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
             promise(ssd, c);
         }
     }
-    if (c->promised == 0) {
+    while (c->promised < at_once) {
         promise(ssd, c);
     }
     while (ssd->buffer->n_free_slots + ssd->buffer->n_evicting <
@@ -511,5 +541,5 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
     if (stream != NONE && !ssd->buffer->policy->follows) {
         fill_victims(ssd, stream);
     }
-    return has_room(ssd);
+    return has_room(ssd) && buffer_takes_whole(ssd, c);
 }

@@ -22,8 +22,12 @@
 /* Is there room for one more unit?  A clean slot may have to go. */
 bool buffer_room(Ssd *ssd);
 
-/* The command waits for room: choose victims for all that it needs.  true:
- * there is room for a unit at once. */
+/* Is there room for all units of a write that enters as a whole
+ * (buffer.atomic)? true of other commands. */
+bool buffer_takes_whole(const Ssd *ssd, const Cmd *c);
+
+/* The command waits for room: choose victims for all that it needs.  true: it
+ * can go on at once. */
 bool buffer_make_room(Ssd *ssd, uint32_t cmd);
 
 /* The command waits for room, last of all; the first one that waits no longer

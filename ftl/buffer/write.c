@@ -277,6 +277,18 @@ static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint64_t lpn, bool partial,
     return i;
 }
 
+/* A write that enters as a whole waits for room.  When nothing is on its way to
+ * NAND, no more would become free: program what the buffer has. */
+static void make_progress(Ssd *ssd)
+{
+    const Buffer *b = ssd->buffer;
+
+    if (!buffer_caches(b) && b->n_dirty == b->n_unsafe &&
+        b->n_must < b->n_dirty) {
+        write_barrier(ssd, NONE);
+    }
+}
+
 bool write_insert(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
@@ -289,6 +301,10 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
                 ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
     invariant(cmd < ssd->commands.n_cmds);
+    if (!buffer_takes_whole(ssd, c)) {
+        make_progress(ssd);
+        return false;
+    }
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;

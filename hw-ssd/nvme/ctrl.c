@@ -26,6 +26,7 @@
 #include "admin/lba-status.h"
 #include "health/persistent-events.h"
 #include "memory/pmr.h"
+#include "namespace/atomic.h"
 #include "namespace/namespace.h"
 #include "admin/ns-admin.h"
 #include "admin/ns-config.h"
@@ -609,13 +610,16 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
         return false;
     }
     nvme_namespaces_init(ctrl, ctrl->cfg.namespaces ? NVME_MAX_NAMESPACES : 1);
+    nvme_slots_init(ctrl, info->queue_depth);
+    if (!nvme_atomic_init(ctrl, error)) {
+        return false;
+    }
     nvme_reservations_init(ctrl->sub);
     if (!nvme_ns_configure(ctrl, error)) {
         return false;
     }
     ctrl->cfg.namespaces = NULL; /* the caller's text, as cmb_uses */
     ctrl->cfg.cmb_uses = NULL;
-    nvme_slots_init(ctrl, info->queue_depth);
     nvme_streams_init(ctrl);
     ctrl->sub->powered = true;
     ctrl->sub->next_version = ssd_last_version(ssd);

@@ -12,6 +12,7 @@
 #include "placement/directives.h"
 #include "placement/fdp.h"
 #include "kv/kv.h"
+#include "namespace/atomic.h"
 #include "namespace/namespace.h"
 #include "memory/prp.h"
 #include "queue/request.h"
@@ -138,6 +139,14 @@ static void add_trims(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
     }
 }
 
+/* More than a unit that a power cut must not tear: one write of zeroes. */
+static bool must_be_whole(const NvmeCtrl *ctrl, const NvmeRequest *req,
+                          uint64_t first, uint64_t nblocks)
+{
+    return nblocks > ctrl->unit_blocks &&
+           nvme_atomic_is_whole(ctrl, req->ns, first, nblocks);
+}
+
 /* Whole units are deallocated, and so read as zeroes; the rest at either end
  * is written, to the stream of the directive. */
 static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -157,7 +166,7 @@ static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
     end = start + nvme_drive_blocks(req);
     first = nvme_whole_units(ctrl, start, end - start, &whole);
     nvme_set_durability(ctrl, req, nvme_wants_fua(sqe));
-    if (!whole) {
+    if (!whole || must_be_whole(ctrl, req, start, end - start)) {
         return nvme_add_write(ctrl, req, start, end - start, NVME_FROM_ZEROES);
     }
     if (first > start) {

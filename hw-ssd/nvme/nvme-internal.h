@@ -140,6 +140,7 @@ struct NvmeSubsys {
     uint64_t run_bytes; /* of data, moved since the run began */
 
     OF_ROOM_NAMESPACE NvmeNamespaces namespaces;
+    OF_ROOM_NAMESPACE NvmeAtomicBlocks atomic; /* in blocks of the drive */
     OF_ROOM_QUEUE NvmeNsJob ns_job;
     OF_ROOM_ADMIN NvmeNsForm ns_wanted;  /* by the job */
     OF_ROOM_QUEUE NvmeRequests requests; /* of all controllers, as slots */

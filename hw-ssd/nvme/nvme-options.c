@@ -31,13 +31,13 @@ bool nvme_metadata_at_ok(const char *text, GError **error)
     OPT_ROW(NvmeOptions, kind, ctype, name, #name, least, most, NULL, NULL,    \
             __VA_ARGS__)
 
-const OptDesc nvme_options[] = {NVME_OPTIONS(ROW)};
+const OptDesc nvme_options[] = {NVME_OPTIONS(ROW) NVME_ATOMIC_OPTIONS(ROW)};
 const unsigned nvme_n_options = G_N_ELEMENTS(nvme_options);
 
 void nvme_options_init(NvmeOptions *o)
 {
 #define DEFAULT(kind, ctype, name, least, most, start, ...) .name = (start),
-    *o = (NvmeOptions){NVME_OPTIONS(DEFAULT)};
+    *o = (NvmeOptions){NVME_OPTIONS(DEFAULT) NVME_ATOMIC_OPTIONS(DEFAULT)};
 #undef DEFAULT
 }
 
@@ -95,6 +95,26 @@ bool nvme_options_ok(const NvmeOptions *o, bool has_pmr, GError **error)
     return files_agree(o, has_pmr, error);
 }
 
+/* NvmeConfig has each value + 1; what is not given is 0. */
+static uint32_t atomic_value(uint32_t given)
+{
+    return given == NVME_ATOMIC_DEFAULT ? 0 : given + 1;
+}
+
+static NvmeAtomic atomic_config(const NvmeAtomic *given)
+{
+    return (NvmeAtomic){
+        .awun = atomic_value(given->awun),
+        .awupf = atomic_value(given->awupf),
+        .nawun = atomic_value(given->nawun),
+        .nawupf = atomic_value(given->nawupf),
+        .nabsn = atomic_value(given->nabsn),
+        .nabspf = atomic_value(given->nabspf),
+        .nabo = atomic_value(given->nabo),
+        .dn = given->dn,
+    };
+}
+
 NvmeConfig nvme_options_config(const NvmeOptions *o)
 {
     return (NvmeConfig){
@@ -120,6 +140,7 @@ NvmeConfig nvme_options_config(const NvmeOptions *o)
             o->metadata_at && strcmp(o->metadata_at, "extended") == 0,
         .pi_guard = o->pi_guard,
         .pi_storage_bits = o->pi_sts,
+        .atomic = atomic_config(&o->atomic),
         .dsm_hints = o->dsm_hints,
         .no_nodas = !o->sanitize_nodas,
         .namespaces = o->namespaces,

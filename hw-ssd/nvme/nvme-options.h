@@ -91,14 +91,32 @@ bool nvme_metadata_at_ok(const char *text, GError **error);
     X(U32, uint32_t, power_return_ms, 0, 3600000, 1000,                        \
       "after a power cut the drive is back after so long; 0: by a reset only")
 
+#define NVME_ATOMIC_DEFAULT 65536
+
+/* The members of NvmeOptions.atomic: as fields of Identify, in blocks less one;
+ * NVME_ATOMIC_DEFAULT: as the drive keeps it (namespace/atomic.c). */
+#define NVME_ATOMIC_OPTIONS(X)                                                 \
+    NVME_ATOMIC_ROW(X, atomic.awun, "changed as a whole, for other commands")  \
+    NVME_ATOMIC_ROW(X, atomic.awupf, "changed as a whole, in a power cut")     \
+    NVME_ATOMIC_ROW(X, atomic.nawun, "awun of each namespace")                 \
+    NVME_ATOMIC_ROW(X, atomic.nawupf, "awupf of each namespace")               \
+    NVME_ATOMIC_ROW(X, atomic.nabsn, "boundaries of nawun")                    \
+    NVME_ATOMIC_ROW(X, atomic.nabspf, "boundaries of nawupf")                  \
+    NVME_ATOMIC_ROW(X, atomic.nabo, "first boundary")                          \
+    X(BOOL, bool, atomic.dn, 0, 0, false, "feature Write Atomicity Normal")
+
+#define NVME_ATOMIC_ROW(X, name, help)                                         \
+    X(U32, uint32_t, name, 0, NVME_ATOMIC_DEFAULT, NVME_ATOMIC_DEFAULT, help)
+
 /* Strings are the caller's; NULL: the default. */
 typedef struct NvmeOptions {
 #define NVME_OPTION_MEMBER(kind, ctype, name, ...) ctype name;
     NVME_OPTIONS(NVME_OPTION_MEMBER)
 #undef NVME_OPTION_MEMBER
+    NvmeAtomic atomic;
 } NvmeOptions;
 
-/* As many as NVME_OPTIONS has. */
+/* The rows of both tables. */
 extern const OptDesc nvme_options[];
 extern const unsigned nvme_n_options;
 

@@ -83,6 +83,7 @@ static const StateRow ctrl_rows[] = {
     KEPT(more),
     KEPT(run_bytes),
     KEPT(namespaces), /* ns-state.c */
+    KEPT(atomic),     /* from the configuration */
     KEPT(ns_job),
     KEPT(ns_wanted),
     KEPT(requests.free),

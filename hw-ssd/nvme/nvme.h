@@ -165,6 +165,22 @@ typedef struct NvmeStore {
     int (*submit)(void *opaque, NvmeStoreReq *req);
 } NvmeStore;
 
+/*
+ * Atomic writes, as fields of Identify Controller and Identify Namespace have
+ * them, in logical blocks of the drive; each + 1, and 0: as the drive has it.
+ * Namespaces with larger blocks have the same bytes, or one block.
+ */
+typedef struct NvmeAtomic {
+    uint32_t awun;
+    uint32_t awupf;
+    uint32_t nawun; /* these and the following: of each namespace */
+    uint32_t nawupf;
+    uint32_t nabsn;
+    uint32_t nabspf;
+    uint32_t nabo;
+    bool dn; /* feature 0Ah: DN is set by default */
+} NvmeAtomic;
+
 typedef struct NvmeConfig {
     const char *serial;    /* 1..20 printable ASCII */
     bool serial_by_default; /* nvme_load() takes over the one that was saved */
@@ -203,8 +219,9 @@ typedef struct NvmeConfig {
     uint8_t pi_storage_bits; /* storage tag of formats with 64 bits, 0..48 */
     uint64_t nblocks; /* that the namespaces have together, in blocks of the
                          drive; 1..SsdInfo.nblocks */
-    bool dsm_hints;   /* context attributes of Dataset Management act */
-    bool no_nodas;    /* Sanitize: No-Deallocate After Sanitize is inhibited */
+    NvmeAtomic atomic;
+    bool dsm_hints; /* context attributes of Dataset Management act */
+    bool no_nodas;  /* Sanitize: No-Deallocate After Sanitize is inhibited */
     const char *namespaces; /* NULL: as host.namespaces has them, and without
                                that one, of all blocks, for good; else the host
                                manages them, and a new drive has these:

@@ -446,7 +446,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT16("sriov_vi_per_vf", VssdDev, prop.sriov_vi_per_vf, 0),
     DEFINE_PROP_LINK("pmr", VssdDev, prop.pmr, TYPE_MEMORY_BACKEND,
                      HostMemoryBackend *),
-    NVME_OPTIONS(PROPERTY)};
+    NVME_OPTIONS(PROPERTY) NVME_ATOMIC_OPTIONS(PROPERTY)};
 
 static void vssd_instance_init(Object *obj)
 {

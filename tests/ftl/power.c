@@ -17,6 +17,8 @@
 #include "ref.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 
 #define UNIT 8
 
@@ -832,6 +834,119 @@ static void test_ignored_flush(void)
     ref_free(r);
 }
 
+/* ---- buffer.atomic --------------------------------------------------------
+ */
+
+#define WHOLE_BLOCKS 64 /* 32 KiB */
+#define WHOLE_WRITES 1500
+
+typedef struct Whole {
+    Ssd *ssd;
+    uint64_t at_ns[WHOLE_WRITES + 1]; /* of the first unit, by version */
+    bool split[WHOLE_WRITES + 1];     /* others came at other instants */
+    uint32_t nblocks[WHOLE_WRITES + 1];
+    uint64_t n_running;
+} Whole;
+
+static void whole_safe(void *opaque, uint64_t lpn, uint64_t version)
+{
+    Whole *w = opaque;
+    uint64_t now_ns = ssd_now_ns(w->ssd) + 1;
+
+    w->split[version] |= w->at_ns[version] && w->at_ns[version] != now_ns;
+    w->at_ns[version] = now_ns;
+}
+
+static void whole_lost(void *opaque, uint64_t lpn, uint64_t version)
+{
+    g_assert_not_reached(); /* the buffer is kept */
+}
+
+static void whole_run(Whole *w, uint64_t *now_ns)
+{
+    SsdCompletion done[8];
+    size_t n;
+
+    *now_ns = ssd_next_event_ns(w->ssd);
+    g_assert_cmpuint(*now_ns, !=, SSD_TIME_NEVER);
+    n = ssd_advance(w->ssd, *now_ns, done, G_N_ELEMENTS(done));
+    for (size_t i = 0; i < n; i++) {
+        g_assert_cmpint(done[i].status, ==, SSD_STATUS_OK);
+    }
+    w->n_running -= n;
+}
+
+/* Writes of up to 64 KiB to a small buffer; how many of those up to 32 KiB, and
+ * how many longer ones, became safe unit by unit. */
+static void count_split(const char *options, unsigned split[2])
+{
+    static const SsdHostOps ops = {.programmed = whole_safe,
+                                   .superseded = whole_lost};
+    SsdConfig *cfg = ref_config(options);
+    g_autofree Whole *w = g_new0(Whole, 1);
+    GError *error = NULL;
+    uint64_t now_ns = 0;
+    Prng rng;
+
+    prng_seed(&rng, 9, 1);
+    w->ssd = ssd_create(cfg, &ops, w, &error);
+    g_assert_no_error(error);
+    for (uint64_t v = 1; v <= WHOLE_WRITES; v++) {
+        uint32_t n = 1 + (uint32_t)prng_below(&rng, 2 * WHOLE_BLOCKS);
+        SsdCmd c = {
+            .tag = v % 8, .op = SSD_OP_WRITE, .version = v, .nblocks = n};
+
+        c.lba = prng_below(&rng, ssd_info(w->ssd)->nblocks - n);
+        w->nblocks[v] = n;
+        while (w->n_running == 8) {
+            whole_run(w, &now_ns);
+        }
+        c.tag = v;
+        g_assert_cmpint(ssd_submit(w->ssd, now_ns, &c), ==, 0);
+        w->n_running++;
+    }
+    while (w->n_running) {
+        whole_run(w, &now_ns);
+    }
+    for (uint64_t v = 1; v <= WHOLE_WRITES; v++) {
+        split[w->nblocks[v] > WHOLE_BLOCKS] += w->split[v];
+    }
+    ssd_destroy(w->ssd);
+    ssd_config_free(cfg);
+}
+
+/* A power cut finds all of a write in the buffer, or nothing. */
+static void test_whole(void)
+{
+    unsigned without[2] = {0};
+
+    count_split(TINY "buffer.plp=on", without);
+    g_assert_cmpuint(without[0], >, 100);
+    for (int i = 0; buffer_policies[i]; i++) {
+        g_autofree char *options =
+            g_strconcat(TINY "buffer.plp=on;buffer.atomic=32KiB;"
+                             "buffer.size=80KiB;buffer.policy=",
+                        buffer_policies[i]->name, NULL);
+        unsigned with[2] = {0};
+
+        count_split(options, with);
+        g_test_message("%s: %u of the longer ones", buffer_policies[i]->name,
+                       with[1]);
+        g_assert_cmpuint(with[0], ==, 0);
+        g_assert_cmpuint(with[1], >, 0);
+    }
+}
+
+/* A page is all of the buffer: room comes from short pages only. */
+static void test_whole_pages(void)
+{
+    unsigned split[2] = {0};
+
+    count_split(TINY "buffer.plp=on;buffer.atomic=32KiB;nand.page_size=64KiB",
+                split);
+    g_assert_cmpuint(split[0], ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -839,6 +954,8 @@ int main(int argc, char **argv)
     g_test_add_func("/power/buffer-lost", test_buffer_lost);
     g_test_add_func("/power/buffer-kept", test_buffer_kept);
     g_test_add_func("/power/ignored-flush", test_ignored_flush);
+    g_test_add_func("/power/whole/policies", test_whole);
+    g_test_add_func("/power/whole/short-pages", test_whole_pages);
     g_test_add_func("/power/paired", test_paired);
     g_test_add_func("/power/protected", test_protected);
     g_test_add_func("/power/fresh", test_fresh);

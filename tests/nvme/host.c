@@ -416,6 +416,8 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .namespaces = o->namespaces,
         .namespaces_fixed = o->namespaces_fixed,
         .no_nodas = o->no_nodas,
+        .atomic = o->atomic,
+        .fault_seed = o->seed,
         .dsm_hints = o->dsm_hints,
         .kv_cache = o->kv_cache ? o->kv_cache : NVME_KV_CACHE,
         .controllers = o->controllers,

@@ -146,6 +146,8 @@ typedef struct HostOptions {
     const char *namespaces; /* as NvmeConfig has it */
     bool namespaces_fixed;
     bool no_nodas;
+    NvmeAtomic atomic; /* as NvmeConfig has it */
+    uint64_t seed;     /* NvmeConfig.fault_seed */
     bool dsm_hints;
     uint64_t kv_cache; /* as NvmeConfig has it; 0: the default */
     bool serial_by_default;

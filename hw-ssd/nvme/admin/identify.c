@@ -15,6 +15,7 @@
 #include "health/keep-alive.h"
 #include "kv/kv.h"
 #include "admin/latency.h"
+#include "namespace/atomic.h"
 #include "namespace/namespace.h"
 #include "admin/power-states.h"
 #include "memory/prp.h"
@@ -124,7 +125,12 @@ static void put_capacity(const NvmeCtrl *ctrl, NvmeIdController *id)
     }
 }
 
-/* AWUPF stays 0, one block; see NAWUPF and NABSPF of the namespace. */
+/* The field of a number of blocks, of which 0 is none. */
+static uint16_t blocks_field(uint32_t nblocks)
+{
+    return nvme_le16((uint16_t)(nblocks ? nblocks - 1 : 0));
+}
+
 static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                 void *data)
 {
@@ -156,7 +162,8 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;
     id->nn = nvme_le32(ctrl->sub->namespaces.n);
-    id->awun = nvme_le16(ctrl->unit_blocks - 1);
+    id->awun = blocks_field(ctrl->sub->atomic.awun);
+    id->awupf = blocks_field(ctrl->sub->atomic.awupf);
     nvme_subnqn(ctrl, id->subnqn);
     id->pels = nvme_le32(1); /* 64 KiB */
     nvme_identify_power(ctrl, id);
@@ -170,6 +177,20 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 static bool is_nsid_list(uint32_t nsid)
 {
     return nsid < NVME_NSID_ALL - 1;
+}
+
+static void put_atomic(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                       NvmeIdNamespace *id)
+{
+    NvmeAtomicBlocks a = nvme_atomic_of(ctrl, ns);
+    unsigned unit = ssd_info(ctrl->ssd)->unit_bytes / ns->block_bytes;
+
+    id->nawun = blocks_field(a.nawun);
+    id->nawupf = blocks_field(a.nawupf);
+    id->nacwu = blocks_field(unit); /* fused.c */
+    id->nabsn = blocks_field(a.nabsn);
+    id->nabo = nvme_le16((uint16_t)a.nabo);
+    id->nabspf = blocks_field(a.nabspf);
 }
 
 static void put_formats(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
@@ -194,11 +215,7 @@ static void put_formats(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
     id->dps = ns->protection.type | ns->protection.first << 3;
     id->dlfeat = 1 << 3 | 1; /* deallocated blocks read as zeroes, Write
                                 Zeroes takes the deallocate bit */
-    id->nawun = nvme_le16(unit);
-    id->nawupf = nvme_le16(unit); /* within the boundaries below */
-    id->nacwu = nvme_le16(unit);
-    id->nabo = nvme_le16(0);
-    id->nabspf = nvme_le16(unit); /* a mapping unit is torn by nothing */
+    put_atomic(ctrl, ns, id);
     id->npwg = nvme_le16(unit);
     id->npwa = nvme_le16(unit);
     id->npdg = nvme_le16(unit); /* whole units are deallocated */

@@ -600,11 +600,16 @@ bool nvme_features_saved_ok(const NvmeCtrl *ctrl)
              nvme_hctm_ok(ctrl, ctrl->features.saved[NVME_FEAT_HCTM])));
 }
 
+static uint32_t default_of(const NvmeCtrl *ctrl, const Feature *f)
+{
+    return f->slot == NVME_FEAT_ATOMICITY ? ctrl->cfg.atomic.dn : f->def;
+}
+
 void nvme_features_reset(NvmeCtrl *ctrl)
 {
     nvme_power_reset(ctrl);
     for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
-        ctrl->features.value[features[i].slot] = features[i].def;
+        ctrl->features.value[features[i].slot] = default_of(ctrl, &features[i]);
     }
     ctrl->features.value[NVME_FEAT_TEMP_OVER] = nvme_warning_k(ctrl);
     ctrl->features.value[NVME_FEAT_TEMP_UNDER] = 0;
@@ -642,7 +647,8 @@ static uint16_t get_value(NvmeCtrl *ctrl, NvmeRequest *req, const Feature *f,
     if (f->get) {
         status = f->get(ctrl, req, sqe, sel == SEL_CURRENT);
     } else {
-        req->dw0 = sel == SEL_CURRENT ? ctrl->features.value[f->slot] : f->def;
+        req->dw0 = sel == SEL_CURRENT ? ctrl->features.value[f->slot]
+                                      : default_of(ctrl, f);
     }
     if (!status && sel == SEL_SAVED && f->save) {
         status = get_saved(ctrl, req, f, sqe);

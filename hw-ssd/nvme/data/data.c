@@ -10,6 +10,7 @@
 #include "nvme-internal.h"
 #include "data/data.h"
 #include "data/unwritten.h"
+#include "namespace/atomic.h"
 #include "namespace/lba-track.h"
 #include "namespace/namespace.h"
 #include "memory/sg.h"
@@ -61,6 +62,9 @@ uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
                         uint64_t nblocks, NvmeDataFrom from)
 {
     uint16_t status = 0;
+    bool tears = nvme_atomic_tears_units(ctrl) && is_of_host(from) &&
+                 !req->ns->kv &&
+                 !nvme_atomic_is_whole(ctrl, req->ns, first, nblocks);
 
     if (payload_refuses(ctrl->payload)) {
         ctrl->sub->life.media_errors++;
@@ -72,6 +76,9 @@ uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
         NvmeStep *step = nvme_add_step(req, SSD_OP_WRITE, lba, n);
 
         step->entries = payload_write_new(ctrl->payload, lba, n);
+        if (G_UNLIKELY(tears)) {
+            payload_write_may_tear(step->entries, 1U << req->ns->drive_shift);
+        }
         step->inside = !is_of_host(from);
         step->marks = from == NVME_FROM_MARKS;
         status = fill(ctrl, req, step->entries, from);

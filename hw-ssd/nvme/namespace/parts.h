@@ -91,6 +91,22 @@ struct NvmeNamespace {
     NvmeNsCounts count;
 };
 
+/* ---- atomic.c ------------------------------------------------------------ */
+
+/* What is promised of writes, as numbers of blocks; NvmeAtomic has fields. */
+typedef struct NvmeAtomicBlocks {
+    uint32_t awun;
+    uint32_t awupf;
+    uint32_t nawun;
+    uint32_t nawupf;
+    uint32_t nabsn; /* distance of boundaries; 0: there are none */
+    uint32_t nabspf;
+    uint32_t nabo; /* the first one */
+} NvmeAtomicBlocks;
+
+/* ---- namespace.c, and what others keep of a namespace ---------------------
+ */
+
 /* Owner of a granule: an NSID, or one of these. */
 #define NVME_GRANULE_FREE  0
 #define NVME_GRANULE_DIRTY 0xffff /* its namespace is gone, its data is not */

@@ -558,6 +558,9 @@ static void start_durable_zeroes(Payload *p)
 void payload_hold(Payload *p, bool on)
 {
     p->held = on;
+    if (on) {
+        payload_end_tears(p);
+    }
 }
 
 /* Where the last one ended, and around. */
@@ -596,6 +599,7 @@ bool payload_housekeep(Payload *p)
 
 void payload_barrier(Payload *p, PayloadBarrier *b)
 {
+    payload_end_tears(p);
     payload_retry(p);
     b->link.data = b;
     b->seq = p->next_seq;

@@ -61,6 +61,7 @@ PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn)
     e->on_zeroes = false;
     e->write_failed = false;
     e->probe = false;
+    e->tear_blocks = 0;
     e->nvalid = 0;
     e->writes = 0;
     e->trim_seq = p->trim_seq;
@@ -135,6 +136,20 @@ void payload_chain_push(Payload *p, PayloadEntry *e)
     }
 }
 
+void payload_chain_put_above(Payload *p, PayloadEntry *e, PayloadEntry *older)
+{
+    if (!older->newer) {
+        payload_chain_push(p, e);
+        return;
+    }
+    p->stats.units++;
+    p->stats.units_peak = MAX(p->stats.units_peak, p->stats.units);
+    e->older = older;
+    e->newer = older->newer;
+    e->newer->older = e;
+    older->newer = e;
+}
+
 void payload_chain_remove(Payload *p, PayloadEntry *e)
 {
     p->stats.units--;
@@ -176,7 +191,9 @@ void payload_due_inherit(Payload *p, Due *d, Due *from)
 
 void payload_turn_leave(Payload *p, PayloadEntry *e)
 {
-    if (e->state == ENTRY_FAILED) {
+    if (e->state == ENTRY_LATE) {
+        g_queue_unlink(&p->late, &e->turn);
+    } else if (e->state == ENTRY_FAILED) {
         g_queue_unlink(&p->failed, &e->turn);
         p->stats.units_failed--;
     } else {
@@ -203,7 +220,7 @@ void payload_entry_drop(Payload *p, PayloadEntry *e)
     if (entry_waits(e)) {
         g_queue_unlink(&p->due, &e->due.link);
     }
-    if (entry_waits(e) || e->state == ENTRY_FAILED) {
+    if (entry_waits(e) || e->state == ENTRY_FAILED || e->state == ENTRY_LATE) {
         payload_turn_leave(p, e);
     }
     payload_chain_remove(p, e);

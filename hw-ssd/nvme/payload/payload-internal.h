@@ -3,10 +3,10 @@
  * payload-internal.h - the structures of the overlay, for the files of this
  * folder only.
  *
- * payload.c: contents of a block.  destage.c: the way to the store.  trims.c
- * and zeroes.c: ranges without data.  marks.c: uncorrectable blocks. entries.c:
- * entries, their chains and queues.  buffers.c: memory for transfers.
- * backlog.c: how much may wait.
+ * payload.c: contents of a block.  destage.c: the way to the store.  tears.c:
+ * writes that a power cut tears.  trims.c and zeroes.c: ranges without data.
+ * marks.c: uncorrectable blocks.  entries.c: entries, their chains and queues.
+ * buffers.c: memory for transfers.  backlog.c: how much may wait.
  */
 #ifndef VSSD_NVME_PAYLOAD_INTERNAL_H
 #define VSSD_NVME_PAYLOAD_INTERNAL_H
@@ -18,6 +18,7 @@
 
 #include "bitmap.h"
 #include "payload.h"
+#include "prng.h"
 
 #define MASK_WORDS 8 /* 256 KiB units of 512-byte blocks */
 
@@ -26,6 +27,7 @@
 
 typedef enum EntryState {
     ENTRY_DIRTY,
+    ENTRY_LATE,
     ENTRY_READY,
     ENTRY_STALLED,
     ENTRY_WRITING,
@@ -54,14 +56,15 @@ struct PayloadEntry {
     bool on_zeroes;    /* without it the unit reads as zeroes, and no older entry */
     bool write_failed; /* WRITING: a part of it was refused */
     bool probe;        /* failed before; others wait for how it goes now */
-    uint16_t first;    /* before commit: the blocks that the WRITE covers */
+    uint16_t first;    /* the blocks that the WRITE covers */
     uint16_t count;
+    uint16_t tear_blocks; /* a power cut may tear it at a multiple; 0: not */
     uint16_t nvalid;
     uint16_t writes; /* requests at the store */
     uint64_t valid[MASK_WORDS];
     bool has_marks;              /* of valid blocks; else marked is all 0 */
     uint64_t marked[MASK_WORDS]; /* uncorrectable: a read of them fails */
-    GList turn; /* in ready, stalled or failed */
+    GList turn;                  /* in late, ready, stalled or failed */
     Due due;
 };
 
@@ -137,6 +140,8 @@ struct Payload {
     unsigned nfree_bufs[BUF_CLASSES];
     GQueue free_jobs;
 
+    GQueue late; /* the oldest first */
+    Prng tear_prng;
     GQueue ready;
     GQueue stalled;
     GQueue failed;
@@ -278,11 +283,13 @@ PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn);
 void payload_entry_free(Payload *p, PayloadEntry *e);
 void payload_entries_free(Payload *p); /* all memory of theirs */
 void payload_chain_push(Payload *p, PayloadEntry *e); /* as the newest */
+/* As the next one that is newer than `older`. */
+void payload_chain_put_above(Payload *p, PayloadEntry *e, PayloadEntry *older);
 void payload_chain_remove(Payload *p, PayloadEntry *e);
 void payload_due_push(Payload *p, Due *d);
 /* d takes over the place of from, which leaves. */
 void payload_due_inherit(Payload *p, Due *d, Due *from);
-/* Leave ready, stalled or failed. */
+/* Leave late, ready, stalled or failed. */
 void payload_turn_leave(Payload *p, PayloadEntry *e);
 /* Entries that waited may go now. */
 void payload_unstall(Payload *p);
@@ -324,6 +331,12 @@ void payload_absorb_older(Payload *p, PayloadEntry *e);
 void payload_chain_look(Payload *p, uint64_t lpn);
 /* Apply the TRIMs that are done to some more chains. */
 void payload_sweep(Payload *p);
+
+/* tears.c */
+/* The drive has programmed it: it is READY, or what a cut leaves of it is. */
+void payload_entry_programmed(Payload *p, PayloadEntry *e, uint64_t now_ns);
+/* What is late is durable now. */
+void payload_end_tears(Payload *p);
 
 /* destage.c */
 /* count blocks from the first-th of the read. */

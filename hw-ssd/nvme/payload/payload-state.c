@@ -36,7 +36,9 @@ static const StateRow payload_rows[] = {
     KEPT(free_bufs),
     KEPT(nfree_bufs),
     KEPT(free_jobs),
-    KEPT(ready), /* the following are empty at rest, but failed */
+    KEPT(late), /* the following are empty at rest, but failed */
+    KEPT(tear_prng),
+    KEPT(ready),
     KEPT(stalled),
     KEPT(failed),
     KEPT(ndead),
@@ -92,7 +94,7 @@ const StateStruct *payload_state_struct(unsigned i)
 
 bool payload_at_rest(const Payload *p)
 {
-    return p->in_flight == 0 && !p->due.head && !p->ntrims &&
+    return p->in_flight == 0 && !p->late.head && !p->due.head && !p->ntrims &&
            !p->reads.head && !p->writes.head && !p->barriers.head &&
            !p->flush_next.head && !p->flushing.head && !p->flushed.head;
 }

@@ -7,6 +7,7 @@
  * from the newest to the oldest, found through a hash of the unit's number.
  *
  *   DIRTY    in the drive's volatile buffer: a power cut drops it
+ *   LATE     programmed, and a power cut drops it all the same (tears.c)
  *   READY    programmed: waits for its turn at the store
  *   STALLED  the same, and something older at the store is in its way
  *   WRITING  the store is at it
@@ -54,13 +55,7 @@ void payload_programmed(Payload *p, uint64_t now_ns, uint64_t lpn,
     if (!e || e->state != ENTRY_DIRTY) {
         return; /* trimmed meanwhile */
     }
-    e->state = ENTRY_READY;
-    g_queue_push_tail_link(&p->ready, &e->turn);
-    payload_due_push(p, &e->due);
-    payload_absorb_older(p, e);
-    if (G_UNLIKELY(p->watched)) {
-        payload_watch_entry(p, now_ns, e);
-    }
+    payload_entry_programmed(p, e, now_ns);
 }
 
 void payload_superseded(Payload *p, uint64_t lpn, uint64_t version)
@@ -73,6 +68,7 @@ void payload_superseded(Payload *p, uint64_t lpn, uint64_t version)
     if (e->newer && e->newer->state == ENTRY_DIRTY &&
         !payload_trim_between(p, lpn, e->version, e->newer->version)) {
         payload_merge(p, e, e->newer);
+        e->newer->on_zeroes |= e->on_zeroes;
     }
     payload_entry_drop(p, e);
 }
@@ -343,7 +339,7 @@ void payload_power_cut(Payload *p)
             chain = e->hnext;
             for (; e; e = older) {
                 older = e->older;
-                if (e->state == ENTRY_DIRTY) {
+                if (e->state == ENTRY_DIRTY || e->state == ENTRY_LATE) {
                     payload_entry_drop(p, e);
                 }
             }

@@ -92,6 +92,9 @@ void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks);
  */
 void payload_set_metadata(Payload *p, uint32_t bytes, uint64_t base);
 
+/* Once, for payload_write_may_tear(): where it tears follows from the seed. */
+void payload_set_tears(Payload *p, uint64_t seed);
+
 /* Report all that becomes durable; before the first write. */
 void payload_watch(Payload *p);
 
@@ -121,6 +124,10 @@ uint8_t *payload_write_meta(Payload *p, PayloadEntry **cursor, size_t *bytes);
 /* In place of data: its blocks are uncorrectable until they are written again.
  */
 void payload_write_mark(Payload *p, PayloadEntry *list);
+
+/* A power cut may leave some blocks of each unit of the list, in pieces of so
+ * many; after payload_set_tears(). */
+void payload_write_may_tear(PayloadEntry *list, uint32_t piece_blocks);
 
 /* Forget a list that was not committed. */
 void payload_write_drop(Payload *p, PayloadEntry *list);

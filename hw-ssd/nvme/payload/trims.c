@@ -167,6 +167,7 @@ void payload_chain_look(Payload *p, uint64_t lpn)
             entry_kill(p, e);
         } else if (first) {
             if (any) {
+                e->on_zeroes = true;
                 payload_fill_with_zeroes(p, e);
             }
             first = false;

@@ -157,6 +157,15 @@ static void starve(NvmeCtrl *ctrl, NvmeRequest *req)
     ctrl->sub->requests.starved_last = req;
 }
 
+/* The data of a Write is to be seen at one instant: its steps begin together.
+ */
+static uint32_t places_wanted(const NvmeCtrl *ctrl, const NvmeRequest *req)
+{
+    bool begins = req->next_step == 0 && req->steps[0].op == SSD_OP_WRITE;
+
+    return begins ? MIN(req->nsteps, ctrl->sub->slots.n) : 1;
+}
+
 /* Is there a place for the next step, if there is one? */
 static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
 {
@@ -168,7 +177,8 @@ static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
                                               &req->steps[req->next_step])) {
         return false;
     }
-    return ctrl->sub->slots.free != ILIST_NONE &&
+    return ctrl->sub->slots.n - ctrl->sub->slots.in_use >=
+               places_wanted(ctrl, req) &&
            (req->steps[req->next_step].op != SSD_OP_TRIM ||
             payload_trim_room(ctrl->payload));
 }

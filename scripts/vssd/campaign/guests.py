@@ -116,7 +116,7 @@ def recording(parts: Parts, folder: Path, log: Path, notes: Path) \
     return _spec(parts, folder, "record",
                  _payload(parts.plan, "record", plan, {}), [
         hardware.Drive(images[0], "raw", "vssd", parts.drive.profile, sets,
-                      serial=SERIAL, durable_log=log),
+                      properties=parts.drive.properties, serial=SERIAL, durable_log=log),
         hardware.Drive(images[1], "raw", "vssd",
                       paths.find_profile("zero-latency"),
                       ["buffer.plp=on", f"seed={seed + 1}"],

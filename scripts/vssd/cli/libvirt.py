@@ -108,7 +108,7 @@ def _further(args: argparse.Namespace, qemu_img: Path) -> list[domain.Disk]:
                 one, qemu_img,
                 paths.cache_dir() / f"libvirt-{args.name}-ssd{i}.qcow2"), "qcow2"
         found.append(domain.Disk(path, fmt, one.profile, one.sets, one.serial,
-                                 files))
+                                 files, one.properties))
     return found
 
 

@@ -460,8 +460,8 @@ def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
         sets = one.sets + ([] if any(s.startswith("seed=") for s in one.sets)
                            else [f"seed={args.seed + i}"])
         found.append(hardware.Drive(
-            path, fmt, "vssd", one.profile, sets, serial=one.serial,
-            state=state, oplog=one.files.get("oplog"),
+            path, fmt, "vssd", one.profile, sets, properties=one.properties,
+            serial=one.serial, state=state, oplog=one.files.get("oplog"),
             trace=one.files.get("trace"), slot=True,
             forget=args.print_command and not args.keep))
     return found

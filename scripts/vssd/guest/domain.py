@@ -40,6 +40,7 @@ class Disk:
     sets: list[str] = field(default_factory=list)
     serial: str = ""
     files: dict[str, Path] = field(default_factory=dict)  # state, oplog, trace
+    properties: dict[str, int] = field(default_factory=dict)  # of the device
 
 
 @dataclass
@@ -68,6 +69,7 @@ def _device(i: int, disk: Disk) -> dict[str, object]:
         "bus": f"slot{i}"}
     if disk.sets:
         device["options"] = ";".join(disk.sets)
+    device.update(disk.properties)
     for name, path in disk.files.items():
         device[name] = str(path.absolute())
     if i == 0:

@@ -27,6 +27,10 @@ FILES = ("image", "state", "oplog", "trace")
 WORDS = {"size": "a number of bytes, as 512M", "serial": "1 to 20 letters,"
          " digits and . _ -", "fill": ", ".join((used.AGED, *used.FILLS)),
          **dict.fromkeys(FILES, "a file")}
+# Properties of the device, which are no options of the model: blocks, less one.
+PROPERTIES = tuple(f"atomic.{name}" for name in (
+    "awun", "awupf", "nawun", "nawupf", "nabsn", "nabspf", "nabo"))
+MOST_BLOCKS = 65535
 METAVAR = "PROFILE[,KEY=VALUE...][,aged]"
 
 
@@ -41,6 +45,7 @@ class Further:
     used: str = ""  # how, of used.py; "": the drive is new, or of state=
     files: dict[str, Path] = field(default_factory=dict)  # by FILES
     sets: list[str] = field(default_factory=list)  # KEY=VALUE of the model
+    properties: dict[str, int] = field(default_factory=dict)  # PROPERTIES
 
     @property
     def image(self) -> Path | None:
@@ -88,6 +93,8 @@ def parse(text: str) -> Further:
         seen.add(key)
         if key in WORDS:
             _word(drive, key, value)
+        elif key in PROPERTIES:
+            drive.properties[key] = _property(key, value)
         elif "." not in key and (near := hint(key, (*WORDS, used.AGED))):
             raise UserError(f"--drive {text}: no key {key!r}{near}")
         else:
@@ -112,6 +119,13 @@ def _word(drive: Further, key: str, value: str) -> None:
         drive.used = value
     else:
         drive.files[key] = Path(value).expanduser()
+
+
+def _property(key: str, value: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", value) or int(value) > MOST_BLOCKS:
+        raise UserError(f"--drive {key}={value}: allowed 0..{MOST_BLOCKS},"
+                        " blocks less one")
+    return int(value)
 
 
 def _bytes(text: str) -> int:
@@ -190,5 +204,5 @@ def add_option(parser: argparse.ArgumentParser) -> None:
         help="one more drive, in a hot-plug slot: size=BYTES (default: the"
         " drive's capacity) or image=FILE, aged (in the steady state of GC),"
         " fill=HOW (preload, seq, random) or state=FILE, serial=TEXT,"
-        " oplog=FILE, trace=FILE, and options of the model; may be repeated"
-        " (docs/machines.md)")
+        " oplog=FILE, trace=FILE, atomic.NAME=N (docs/power.md), and options of"
+        " the model; may be repeated (docs/machines.md)")

@@ -37,6 +37,7 @@ class Drive:
     device: str = "vssd"  # or nvme, QEMU's own, to compare with
     profile: Path | None = None
     sets: list[str] = field(default_factory=list)
+    properties: dict[str, int] = field(default_factory=dict)  # vssd only
     state: Path | None = None  # the drive of the last run; saved at the end
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
@@ -129,6 +130,7 @@ def drive_args(i: int, drive: Drive, boot: bool, arch: Arch = X86_64,
             device["profile"] = str(drive.profile)
         if drive.sets:
             device["options"] = ";".join(drive.sets)
+        device.update(drive.properties)
         if drive.state:
             device["state"] = str(drive.state.absolute())
         if drive.oplog:
