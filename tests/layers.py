@@ -85,7 +85,8 @@ ROOMS = ["payload", "registers", "memory", "namespace", "queue", "health",
          "admin", "core"]
 # Headers for those who use the controller, and those that all rooms share.
 NVME_PUBLIC = {"nvme.h", "nvme-defs.h", "nvme-wire.h", "nvme-firmware.h",
-               "nvme-stats.h", "kv-wire.h", "zone-wire.h", "vendor-log.h"}
+               "nvme-stats.h", "nvme-options.h", "images.h", "kv-wire.h",
+               "zone-wire.h", "vendor-log.h"}
 NVME_SHARED = {"rooms.h", "nvme-internal.h", "kept-parts.h"}
 ROOM_GUARD = """#include "rooms.h"
 #if NVME_ROOM < ROOM_{R}

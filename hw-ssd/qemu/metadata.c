@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * metadata.c - the place of metadata in the image.
+ * metadata.c - is the image divided for metadata (images.h)?  A new one is.
  *
- * The blocks come first, so that the image is that of a drive without metadata;
- * then the metadata (nvme_store_bytes()); then a head of 4096 bytes, the last
- * ones of the image, which says how it is divided.  An image without a head
- * gets one if it is zero where the metadata will be.
- *
- * Knows the layout; what the bytes mean is the controller's business.
+ * Knows the node; what the bytes mean is the controller's business.
  */
 #include "qemu/osdep.h"
 #include "qemu/units.h"
@@ -18,50 +13,7 @@
 
 #include "vssd.h"
 
-#define HEAD_BYTES  4096
-#define HEAD_MAGIC  "vssd metadata\0\0"
 #define CHUNK_BYTES (1 * MiB)
-
-/* Little-endian. */
-typedef struct QEMU_PACKED Head {
-    char magic[16];
-    uint32_t version; /* 1 */
-    uint32_t metadata;
-    uint32_t block_bytes;
-    uint32_t reserved;
-    uint64_t nblocks;
-} Head;
-
-static uint64_t head_at(uint64_t image_bytes)
-{
-    return QEMU_ALIGN_DOWN(image_bytes, HEAD_BYTES) - HEAD_BYTES;
-}
-
-uint64_t vssd_metadata_blocks(uint64_t image_bytes, uint32_t block_bytes,
-                              uint16_t metadata)
-{
-    uint64_t per_page = HEAD_BYTES / block_bytes;
-
-    if (!metadata) {
-        return image_bytes / block_bytes;
-    }
-    if (image_bytes < 2 * HEAD_BYTES) {
-        return 0;
-    }
-    return QEMU_ALIGN_DOWN(head_at(image_bytes) / (block_bytes + metadata),
-                           per_page);
-}
-
-static Head make_head(VssdDev *s, uint64_t nblocks)
-{
-    return (Head){
-        .magic = HEAD_MAGIC,
-        .version = cpu_to_le32(1),
-        .metadata = cpu_to_le32(s->prop.opt.metadata),
-        .block_bytes = cpu_to_le32(s->prop.conf.logical_block_size),
-        .nblocks = cpu_to_le64(nblocks),
-    };
-}
 
 /* A piece that the node does not know to be zero. */
 static int read_is_zero(VssdDev *s, int64_t at, int64_t n, uint8_t *buf,
@@ -103,11 +55,12 @@ static int is_zero_from(VssdDev *s, int64_t at, int64_t end, bool *zero)
     return MIN(ret, 0);
 }
 
-static bool make_room(VssdDev *s, const Head *own, uint64_t nblocks,
-                      int64_t image_bytes, Error **errp)
+static bool make_room(VssdDev *s, uint64_t nblocks, int64_t image_bytes,
+                      Error **errp)
 {
-    uint64_t at = nblocks * s->prop.conf.logical_block_size;
-    g_autofree uint8_t *page = g_malloc0(HEAD_BYTES);
+    uint32_t block_bytes = s->prop.conf.logical_block_size;
+    uint64_t at = nblocks * block_bytes;
+    uint8_t head[NVME_HEAD_BYTES];
     bool zero;
     int ret = is_zero_from(s, at, image_bytes, &zero);
 
@@ -119,10 +72,10 @@ static bool make_room(VssdDev *s, const Head *own, uint64_t nblocks,
                    s->prop.opt.metadata, image_bytes - at);
         return false;
     }
-    memcpy(page, own, sizeof(*own));
+    nvme_image_make_head(head, nblocks, block_bytes, s->prop.opt.metadata);
     if (ret >= 0) {
-        ret = blk_pwrite(s->prop.conf.blk, head_at(image_bytes), HEAD_BYTES,
-                         page, 0);
+        ret = blk_pwrite(s->prop.conf.blk, nvme_image_head_at(image_bytes),
+                         sizeof(head), head, 0);
     }
     if (ret < 0) {
         error_setg_errno(errp, -ret,
@@ -137,29 +90,25 @@ static bool make_room(VssdDev *s, const Head *own, uint64_t nblocks,
 bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp)
 {
     int64_t image_bytes = blk_getlength(s->prop.conf.blk);
-    Head own = make_head(s, nblocks);
+    uint8_t head[NVME_HEAD_BYTES];
+    GError *error = NULL;
     bool known;
-    Head head;
     int ret;
 
     if (!s->prop.opt.metadata || s->incoming) {
         return true;
     }
-    ret = blk_pread(s->prop.conf.blk, head_at(image_bytes), sizeof(head), &head,
-                    0);
+    ret = blk_pread(s->prop.conf.blk, nvme_image_head_at(image_bytes),
+                    sizeof(head), head, 0);
     if (ret < 0) {
         error_setg_errno(errp, -ret, "vssd: cannot read the end of the image");
         return false;
     }
-    known = memcmp(head.magic, own.magic, sizeof(head.magic)) == 0;
-    if (known && memcmp(&head, &own, sizeof(head)) != 0) {
-        error_setg(errp,
-                   "vssd: metadata=%u: the image is of a drive with "
-                   "metadata=%" PRIu32 ", %" PRIu64 " blocks of %" PRIu32
-                   " bytes",
-                   s->prop.opt.metadata, le32_to_cpu(head.metadata),
-                   le64_to_cpu(head.nblocks), le32_to_cpu(head.block_bytes));
+    if (!nvme_image_check_head(head, nblocks, s->prop.conf.logical_block_size,
+                               s->prop.opt.metadata, &known, &error)) {
+        error_setg(errp, "vssd: %s", error->message);
+        g_error_free(error);
         return false;
     }
-    return known || make_room(s, &own, nblocks, image_bytes, errp);
+    return known || make_room(s, nblocks, image_bytes, errp);
 }

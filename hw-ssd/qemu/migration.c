@@ -73,8 +73,8 @@ static void run_state_changed(void *opaque, bool running, RunState state)
 /* Of the block layer, with devices' requests that it keeps back. */
 static void set_queuing(VssdDev *s, bool on)
 {
-    for (unsigned i = 0; i < s->store.n_nodes; i++) {
-        blk_set_disable_request_queuing(s->store.node[i].blk, !on);
+    for (unsigned i = 0; i < s->store.images.n; i++) {
+        blk_set_disable_request_queuing(s->store.blk[i], !on);
     }
 }
 

@@ -100,10 +100,10 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
 
     g_assert(bql_locked());
     *data_bytes = 0;
-    for (unsigned i = 0; i < s->store.n_nodes; i++) {
-        const VssdNode *node = &s->store.node[i];
+    for (unsigned i = 0; i < s->store.images.n; i++) {
+        const NvmePlace *p = &s->store.images.place[i];
 
-        if (!preload_node(s, node->blk, node->start, MIN(all, node->bytes),
+        if (!preload_node(s, s->store.blk[i], p->start, MIN(all, p->bytes),
                           data_bytes, errp)) {
             return false;
         }

@@ -34,8 +34,8 @@ void vssd_account(VssdDev *s, const NvmeTrace *t)
         [NVME_WORK_FLUSH] = BLOCK_ACCT_FLUSH,
         [NVME_WORK_TRIM] = BLOCK_ACCT_UNMAP,
     };
-    unsigned i = t->nsid - 1 < s->store.n_nodes ? t->nsid - 1 : 0;
-    BlockAcctStats *stats = blk_get_stats(s->store.node[i].blk);
+    unsigned i = t->nsid - 1 < s->store.images.n ? t->nsid - 1 : 0;
+    BlockAcctStats *stats = blk_get_stats(s->store.blk[i]);
     enum BlockAcctType type = type_of[t->work];
     BlockAcctCookie cookie;
 

@@ -42,8 +42,9 @@ static const char *const op_names[] = {
  * milliseconds. req->bytes becomes the size of that part.
  */
 static int coroutine_fn store_co_free(VssdDev *s, NvmeStoreReq *req,
-                                      const VssdPiece *p)
+                                      const NvmePiece *p)
 {
+    BlockBackend *blk = s->store.blk[p->image];
     int64_t unit = ssd_info(s->ssd)->unit_bytes;
     int64_t n = p->there;
     int ret;
@@ -52,7 +53,7 @@ static int coroutine_fn store_co_free(VssdDev *s, NvmeStoreReq *req,
     if (!p->there) {
         return 0;
     }
-    ret = blk_co_block_status_above(p->blk, NULL, p->offset, p->there, &n, NULL,
+    ret = blk_co_block_status_above(blk, NULL, p->offset, p->there, &n, NULL,
                                     NULL);
     if (ret >= 0 && ret & BDRV_BLOCK_ZERO && n >= MIN(unit, p->there)) {
         req->bytes = n < p->there ? QEMU_ALIGN_DOWN(n, unit) : p->bytes;
@@ -62,23 +63,22 @@ static int coroutine_fn store_co_free(VssdDev *s, NvmeStoreReq *req,
         req->bytes = MIN(req->bytes, QEMU_ALIGN_UP(n, unit));
     }
     req->bytes = MIN(req->bytes, MAX(FREE_BYTES, unit));
-    return blk_co_pwrite_zeroes(p->blk, p->offset, MIN(req->bytes, p->there),
+    return blk_co_pwrite_zeroes(blk, p->offset, MIN(req->bytes, p->there),
                                 BDRV_REQ_MAY_UNMAP);
 }
 
 /* The part of a request that is in one node; its memory begins `at` bytes
  * behind the beginning of mem. */
-static int coroutine_fn store_co_piece(const NvmeStoreReq *req,
-                                       const VssdPiece *p, QEMUIOVector *mem,
-                                       size_t at)
+static int coroutine_fn store_co_piece(const VssdJob *job, const NvmePiece *p,
+                                       QEMUIOVector *mem, size_t at)
 {
-    switch (req->op) {
+    switch (job->req->op) {
     case NVME_STORE_READ:
-        return blk_co_preadv_part(p->blk, p->offset, p->there, mem, at, 0);
+        return blk_co_preadv_part(job->blk, p->offset, p->there, mem, at, 0);
     case NVME_STORE_WRITE:
-        return blk_co_pwritev_part(p->blk, p->offset, p->there, mem, at, 0);
+        return blk_co_pwritev_part(job->blk, p->offset, p->there, mem, at, 0);
     case NVME_STORE_ZERO:
-        return blk_co_pwrite_zeroes(p->blk, p->offset, p->there,
+        return blk_co_pwrite_zeroes(job->blk, p->offset, p->there,
                                     BDRV_REQ_MAY_UNMAP);
     default:
         g_assert_not_reached();
@@ -90,8 +90,8 @@ static int coroutine_fn store_co_flush(VssdJob *job)
     VssdDev *s = job->dev;
     int ret = 0;
 
-    for (unsigned i = 0; i < s->store.n_nodes && ret >= 0; i++) {
-        job->blk = s->store.node[i].blk;
+    for (unsigned i = 0; i < s->store.images.n && ret >= 0; i++) {
+        job->blk = s->store.blk[i];
         ret = blk_co_flush(job->blk);
     }
     return ret;
@@ -102,7 +102,7 @@ static int coroutine_fn store_co_do(VssdJob *job)
     VssdDev *s = job->dev;
     NvmeStoreReq *req = job->req;
     QEMUIOVector mem;
-    VssdPiece p;
+    NvmePiece p;
     int ret = 0;
 
     if (req->op == NVME_STORE_FLUSH) {
@@ -110,8 +110,9 @@ static int coroutine_fn store_co_do(VssdJob *job)
     }
     qemu_iovec_init_external(&mem, (struct iovec *)req->iov, req->niov);
     for (uint64_t at = 0; at < req->bytes && ret >= 0; at += p.bytes) {
-        p = vssd_nodes_find(s, req->offset + at, req->bytes - at);
-        job->blk = p.blk;
+        p = nvme_images_find(&s->store.images, req->offset + at,
+                             req->bytes - at);
+        job->blk = s->store.blk[p.image];
         if (req->lazy) {
             return store_co_free(s, req, &p);
         }
@@ -119,7 +120,7 @@ static int coroutine_fn store_co_do(VssdJob *job)
             qemu_iovec_memset(&mem, at + p.there, 0, p.bytes - p.there);
         }
         if (p.there) {
-            ret = store_co_piece(req, &p, &mem, at);
+            ret = store_co_piece(job, &p, &mem, at);
         }
     }
     return ret;
@@ -336,8 +337,8 @@ void vssd_store_init(VssdDev *s)
     g_assert(bql_locked());
     qemu_mutex_init(&s->store.parked_lock);
     s->store.parked_timer = timer_new_ms(QEMU_CLOCK_VIRTUAL, parked_again, s);
-    for (unsigned i = 0; i < s->store.n_nodes; i++) {
-        blk_iostatus_enable(s->store.node[i].blk);
+    for (unsigned i = 0; i < s->store.images.n; i++) {
+        blk_iostatus_enable(s->store.blk[i]);
     }
 }
 

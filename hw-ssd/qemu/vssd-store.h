@@ -12,28 +12,11 @@
 #include "qemu/timer.h"
 #include "system/block-backend.h"
 
+#include "images.h"
 #include "nvme.h"
 
 typedef struct VssdDev VssdDev;
 typedef struct VssdFunction VssdFunction;
-
-/* Block nodes, of a namespace each. */
-#define VSSD_MAX_NODES 8
-
-typedef struct VssdNode {
-    BlockBackend *blk;
-    uint64_t start; /* in the drive, in bytes */
-    uint64_t bytes;
-} VssdNode;
-
-/* A part of a range of the drive, in one node. */
-typedef struct VssdPiece {
-    BlockBackend *blk;
-    uint64_t offset; /* in the node */
-    uint64_t bytes;  /* of the range */
-    uint64_t there;  /* of these, from the beginning, in the node; no namespace
-                        has the others */
-} VssdPiece;
 
 /* A request of the controller. */
 typedef struct VssdJob VssdJob;
@@ -54,8 +37,8 @@ struct VssdJob {
 };
 
 typedef struct VssdStore {
-    VssdNode node[VSSD_MAX_NODES]; /* one: of all namespaces */
-    unsigned n_nodes;
+    BlockBackend *blk[NVME_MAX_IMAGES]; /* of the images */
+    NvmeImages images;
 
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
@@ -81,9 +64,6 @@ char *vssd_nodes_namespaces(VssdDev *s, Error **errp);
 /* The controller has its namespaces.  false: they do not fit the nodes, and
  * *error says why of "it". */
 bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error);
-
-/* The first part of a range of the drive. */
-VssdPiece vssd_nodes_find(VssdDev *s, uint64_t offset, uint64_t bytes);
 
 /* ---- store-done.c ------------------------------------------------------- */
 
@@ -131,10 +111,6 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
                         Error **errp);
 
 /* ---- metadata.c --------------------------------------------------------- */
-
-/* Blocks of the drive for which the image has room, with their metadata. */
-uint64_t vssd_metadata_blocks(uint64_t image_bytes, uint32_t block_bytes,
-                              uint16_t metadata);
 
 /* Before the guest runs: is the image divided so?  A new one is. */
 bool vssd_metadata_open(VssdDev *s, uint64_t nblocks, Error **errp);

@@ -103,7 +103,7 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
     const SsdInfo *info = ssd_info(s->ssd);
     int64_t image_bytes = blk_getlength(s->prop.conf.blk);
 
-    if (s->store.n_nodes > 1) { /* each has its own */
+    if (s->store.images.n > 1) { /* each has its own */
         *nblocks = info->nblocks;
         return true;
     }
@@ -111,8 +111,8 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
         error_setg_errno(errp, -image_bytes, "vssd: the image has no size");
         return false;
     }
-    *nblocks = vssd_metadata_blocks(image_bytes, info->block_bytes,
-                                    s->prop.opt.metadata);
+    *nblocks =
+        nvme_image_blocks(image_bytes, info->block_bytes, s->prop.opt.metadata);
     if (*nblocks == 0) {
         error_setg(
             errp,
@@ -138,7 +138,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
     GError *error = NULL;
     NvmeConfig own;
 
-    if (s->store.n_nodes > 1 && !s->prop.opt.namespaces) {
+    if (s->store.images.n > 1 && !s->prop.opt.namespaces) {
         s->prop.opt.namespaces = vssd_nodes_namespaces(s, errp);
         if (!s->prop.opt.namespaces) {
             return false;
@@ -157,7 +157,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
     own.nblocks = nblocks;
     own.faults = s->prop.faults;
     own.fault_seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 0;
-    own.namespaces_fixed = s->store.n_nodes > 1;
+    own.namespaces_fixed = s->store.images.n > 1;
     own.cmb = s->nvme_cfg.cmb;
     own.pmr = s->nvme_cfg.pmr;
     own.pmr_bytes = s->nvme_cfg.pmr_bytes;

@@ -162,7 +162,7 @@ struct VssdFunctionClass {
 typedef struct VssdProperties {
     NvmeOptions opt;
     BlockConf conf;
-    BlockConf more[VSSD_MAX_NODES - 1]; /* drive2= and following */
+    BlockConf more[NVME_MAX_IMAGES - 1]; /* drive2= and following */
     char *profile;
     char *options;
     IOThread *iothread; /* the user's, or NULL */

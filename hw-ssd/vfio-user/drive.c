@@ -69,16 +69,19 @@ static bool read_config(Server *s, GError **error)
     return true;
 }
 
-/* The namespace has the image, rounded down to whole blocks. */
-static bool namespace_blocks(Server *s, uint64_t *nblocks, GError **error)
+/* Of one image for all: rounded down to whole blocks. */
+static bool blocks_of_one(Server *s, uint64_t *nblocks, GError **error)
 {
     const SsdInfo *info = ssd_info(s->ssd);
+    uint64_t bytes = s->images.place[0].bytes;
+    uint32_t metadata = s->opt->drive.metadata;
 
-    *nblocks = vfio_image_bytes(s) / info->block_bytes;
+    *nblocks = nvme_image_blocks(bytes, info->block_bytes, metadata);
     if (!*nblocks) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-                    "--image %s: it is smaller than one block of %u bytes",
-                    s->opt->image, info->block_bytes);
+                    "--image %s: it is smaller than one block of %u bytes%s",
+                    s->opt->images[0], info->block_bytes,
+                    metadata ? " and its metadata" : "");
         return false;
     }
     if (*nblocks > info->nblocks) {
@@ -86,10 +89,32 @@ static bool namespace_blocks(Server *s, uint64_t *nblocks, GError **error)
                     "--image %s: it has %" G_GUINT64_FORMAT " bytes, the drive "
                     "of the profile only %" G_GUINT64_FORMAT ": take a larger "
                     "profile or set nand.blocks higher",
-                    s->opt->image, vfio_image_bytes(s),
+                    s->opt->images[0], bytes,
                     info->nblocks * info->block_bytes);
         return false;
     }
+    s->images.place[0].bytes = UINT64_MAX; /* the metadata is there, too */
+    return true;
+}
+
+/* Blocks that the namespaces have together. */
+static bool namespace_blocks(Server *s, uint64_t *nblocks, GError **error)
+{
+    const SsdInfo *info = ssd_info(s->ssd);
+
+    if (s->images.n == 1) {
+        return blocks_of_one(s, nblocks, error);
+    }
+    for (unsigned i = 0; i < s->images.n; i++) {
+        if (s->images.place[i].bytes < info->block_bytes) {
+            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                        "--image %s: it is smaller than one block of %u bytes",
+                        s->opt->images[i], info->block_bytes);
+            return false;
+        }
+    }
+    s->namespaces = nvme_images_namespaces(&s->images, info->block_bytes);
+    *nblocks = info->nblocks;
     return true;
 }
 
@@ -109,6 +134,10 @@ static bool attach(Server *s, uint64_t nblocks, GError **error)
     s->nvme_cfg.nblocks = nblocks;
     s->nvme_cfg.faults = s->faults;
     s->nvme_cfg.fault_seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 0;
+    if (s->namespaces) {
+        s->nvme_cfg.namespaces = s->namespaces;
+        s->nvme_cfg.namespaces_fixed = true;
+    }
     return nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, error);
 }
 
@@ -228,34 +257,53 @@ static int hold_data(Ssd *ssd, uint64_t first, uint64_t n)
     return ret < 0 ? ret : age(ssd, lpn, k);
 }
 
-static bool preload(Server *s, uint64_t nblocks, GError **error)
+/* Of one image, which has blocks first..end-1 of the drive. */
+static bool preload_image(Server *s, unsigned i, uint64_t first, uint64_t end,
+                          GError **error)
 {
     uint32_t block = ssd_info(s->ssd)->block_bytes;
     GError *fault = NULL;
     uint64_t at = 0, bytes;
 
-    while (vfio_image_next_data(s, &at, &bytes, &fault)) {
-        uint64_t first = at / block;
-        uint64_t end = MIN((at + bytes + block - 1) / block, nblocks);
+    while (vfio_image_next_data(s, i, &at, &bytes, &fault)) {
+        uint64_t begin = first + at / block;
+        uint64_t stop = MIN(first + (at + bytes + block - 1) / block, end);
         int ret;
 
-        if (first >= nblocks) {
+        if (begin >= end) {
             break;
         }
-        ret = hold_data(s->ssd, first, end - first);
+        ret = hold_data(s->ssd, begin, stop - begin);
         if (ret < 0) {
             g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
                         "--image %s: the drive has no room for its data: %s",
-                        s->opt->image, g_strerror(-ret));
+                        s->opt->images[i], g_strerror(-ret));
             return false;
         }
-        nvme_preloaded(s->ctrl, first, end - first);
+        nvme_preloaded(s->ctrl, begin, stop - begin);
         at += bytes;
     }
     if (fault) {
         g_propagate_error(error, fault);
     }
     return !fault;
+}
+
+static bool preload(Server *s, uint64_t nblocks, GError **error)
+{
+    uint32_t block = ssd_info(s->ssd)->block_bytes;
+
+    for (unsigned i = 0; i < s->images.n; i++) {
+        const NvmePlace *p = &s->images.place[i];
+        uint64_t first = p->start / block;
+
+        if (!preload_image(s, i, first,
+                           first + MIN(nblocks - first, p->bytes / block),
+                           error)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -272,7 +320,9 @@ bool vfio_drive_create(Server *s, GError **error)
                           : ssd_create(s->cfg, nvme_host_ops(), s->ctrl, error);
     if (!s->ssd || !namespace_blocks(s, &nblocks, error) ||
         !attach(s, nblocks, error) || !load_kept(s, error) ||
-        !preload(s, nblocks, error)) {
+        !nvme_images_place(&s->images, s->ctrl, ssd_info(s->ssd)->block_bytes,
+                           error) ||
+        !vfio_metadata_open(s, nblocks, error) || !preload(s, nblocks, error)) {
         return false;
     }
     s->now_ns = ssd_now_ns(s->ssd);
@@ -292,6 +342,7 @@ void vfio_drive_destroy(Server *s)
         ssd_config_free(s->cfg);
     }
     g_free(s->faults);
+    g_free(s->namespaces);
     filelock_release(s->state_lock);
 }
 

@@ -1,42 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image.c - payload in a raw file, or a block device.
+ * image.c - payload in images: one for the drive, or one for each namespace.
  *
- * What the host's page cache can do without waiting is done at once
- * (RWF_NOWAIT); the rest by a small pool of threads.  Trimmed ranges become
- * holes.  Knows bytes and offsets; knows nothing of commands or of the drive.
+ * A request that can be done without waiting is done at once; the rest by a
+ * small pool of threads.  Knows requests and which image has them; backing.h
+ * knows how an image is read and written.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "backing.h"
 #include "server.h"
 
 #define THREADS 8
 
-/* Size of a request of lazy zeroes: a host file system takes milliseconds. */
-#define FREE_BYTES (16ULL << 20)
-#define ZERO_BYTES (1ULL << 20)
-
-/* QEMU locks these bytes of an image (block/file-posix.c there), some shared,
- * some of them for all others.  A lock on all keeps its writers out. */
-#define LOCK_AT    100
-#define LOCK_BYTES 200
-
 struct Image {
     Server *s;
-    int fd;
-    uint64_t bytes;
+    Backing *backing[NVME_MAX_IMAGES];
     GThreadPool *pool;
-    bool read_nowait, write_nowait; /* the file system can */
-    gint can_free;                  /* atomic */
-    int write_err;                  /* errno of the last failure, or 0 */
-    int flush_err;                  /* of the first */
+    const char *refused_by; /* the image that refused data last */
+    int write_err;          /* and why; 0: none has */
+    const char *unflushed;  /* the first one that could not flush */
+    int flush_err;
     int done_fd;
     GMutex done_lock;
     GSList *done; /* Job */
@@ -44,151 +32,111 @@ struct Image {
 
 typedef struct Job {
     NvmeStoreReq *req;
+    const char *name; /* of the image that ended with an error */
     int ret;
 } Job;
 
 /* ---- in the pool --------------------------------------------------------- */
 
-static int read_all(int fd, uint8_t *buf, uint64_t n, uint64_t at)
+/* The memory of n bytes of the request, `at` bytes from its beginning on; the
+ * vector has room for all of the request's. */
+static unsigned slice(const NvmeStoreReq *req, uint64_t at, uint64_t n,
+                      struct iovec *to)
 {
-    while (n) {
-        ssize_t ret = pread(fd, buf, n, at);
+    unsigned count = 0;
 
-        if (ret < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (ret == 0) {
-            return -EIO; /* the file has become shorter */
-        }
-        if (ret > 0) {
-            buf += ret;
-            at += ret;
-            n -= ret;
+    for (unsigned i = 0; i < req->niov && n; i++) {
+        struct iovec v = req->iov[i];
+        uint64_t skipped = MIN(at, v.iov_len);
+
+        at -= skipped;
+        v.iov_base = (uint8_t *)v.iov_base + skipped;
+        v.iov_len = MIN(v.iov_len - skipped, n);
+        n -= v.iov_len;
+        if (v.iov_len) {
+            to[count++] = v;
         }
     }
-    return 0;
+    return count;
 }
 
-static int write_all(int fd, const uint8_t *buf, uint64_t n, uint64_t at)
+/* What no image has reads as zeroes. */
+static void clear(const NvmeStoreReq *req, uint64_t at, uint64_t n)
 {
-    while (n) {
-        ssize_t ret = pwrite(fd, buf, n, at);
+    g_autofree struct iovec *iov = g_new(struct iovec, req->niov);
+    unsigned niov = slice(req, at, n, iov);
 
-        if (ret < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (ret > 0) {
-            buf += ret;
-            at += ret;
-            n -= ret;
-        }
+    for (unsigned i = 0; i < niov; i++) {
+        memset(iov[i].iov_base, 0, iov[i].iov_len);
     }
-    return 0;
 }
 
-static int write_zeroes(int fd, uint64_t n, uint64_t at)
+static int move_piece(Backing *b, const NvmeStoreReq *req, const NvmePiece *p,
+                      uint64_t at)
 {
-    g_autofree uint8_t *zero = g_malloc0(MIN(n, ZERO_BYTES));
-    int ret = 0;
+    g_autofree struct iovec *iov = g_new(struct iovec, req->niov);
+    unsigned niov = slice(req, at, p->there, iov);
+    int ret = p->there ? b->ops->move(b, req->op == NVME_STORE_WRITE, iov, niov,
+                                      p->offset)
+                       : 0;
 
-    while (n && ret == 0) {
-        uint64_t piece = MIN(n, ZERO_BYTES);
-
-        ret = write_all(fd, zero, piece, at);
-        at += piece;
-        n -= piece;
+    if (req->op == NVME_STORE_READ && p->there < p->bytes) {
+        clear(req, at + p->there, p->bytes - p->there);
     }
     return ret;
 }
 
-static int punch(Image *image, uint64_t at, uint64_t n)
+/* req->bytes becomes the size of what was done. */
+static int free_piece(const Image *image, Backing *b, NvmeStoreReq *req,
+                      const NvmePiece *p)
 {
-    int ret;
-
-    if (!g_atomic_int_get(&image->can_free)) {
-        return -EOPNOTSUPP;
-    }
-    do {
-        ret = fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        at, n);
-    } while (ret < 0 && errno == EINTR);
-    if (ret < 0 && (errno == EOPNOTSUPP || errno == ENOSYS)) {
-        g_atomic_int_set(&image->can_free, false);
-    }
-    return ret < 0 ? -errno : 0;
-}
-
-/* Free unused space: a hole is skipped at once, of data a part is freed.
- * req->bytes becomes the size of what was done. */
-static int free_some(Image *image, NvmeStoreReq *req)
-{
-    uint64_t unit = ssd_info(image->s->ssd)->unit_bytes;
-    off_t data = lseek(image->fd, req->offset, SEEK_DATA);
-    int ret;
-
-    if (data < 0 ? errno == ENXIO
-                 : (uint64_t)data >= req->offset + req->bytes) {
-        return 0;
-    }
-    if (data > 0 && data - req->offset >= unit) {
-        req->bytes = (data - req->offset) / unit * unit;
-        return 0;
-    }
-    req->bytes = MIN(req->bytes, MAX(FREE_BYTES, unit));
-    ret = punch(image, req->offset, req->bytes);
-    return ret == -EOPNOTSUPP ? 0 : ret;
-}
-
-static int do_zero(Image *image, NvmeStoreReq *req)
-{
-    int ret;
-
-    if (req->lazy) {
-        return free_some(image, req);
-    }
-    ret = punch(image, req->offset, req->bytes);
-    return ret == -EOPNOTSUPP ? write_zeroes(image->fd, req->bytes, req->offset)
-                              : ret;
-}
-
-/* Piece by piece, when one call for all has not moved all. */
-static int move_all(Image *image, const NvmeStoreReq *req)
-{
-    uint64_t at = req->offset;
+    uint64_t n = p->there;
     int ret = 0;
 
-    for (unsigned i = 0; i < req->niov && ret == 0; i++) {
-        const struct iovec *v = &req->iov[i];
+    if (n) {
+        ret =
+            b->ops->free(b, p->offset, &n, ssd_info(image->s->ssd)->unit_bytes);
+    }
+    req->bytes = n < p->there ? n : p->bytes;
+    return ret;
+}
 
-        ret = req->op == NVME_STORE_READ
-                  ? read_all(image->fd, v->iov_base, v->iov_len, at)
-                  : write_all(image->fd, v->iov_base, v->iov_len, at);
-        at += v->iov_len;
+static int do_flush(Image *image, Job *job)
+{
+    int ret = 0;
+
+    for (unsigned i = 0; i < image->s->images.n && ret == 0; i++) {
+        Backing *b = image->backing[i];
+
+        job->name = b->name;
+        ret = b->ops->flush(b);
     }
     return ret;
 }
 
-static int do_move(Image *image, const NvmeStoreReq *req)
+static int do_request(Image *image, Job *job)
 {
-    ssize_t ret = req->op == NVME_STORE_READ
-                      ? preadv(image->fd, req->iov, req->niov, req->offset)
-                      : pwritev(image->fd, req->iov, req->niov, req->offset);
+    NvmeStoreReq *req = job->req;
+    NvmePiece p;
+    int ret = 0;
 
-    return ret >= 0 && (uint64_t)ret == req->bytes ? 0 : move_all(image, req);
-}
+    for (uint64_t at = 0; at < req->bytes && ret == 0; at += p.bytes) {
+        Backing *b;
 
-static int do_request(Image *image, NvmeStoreReq *req)
-{
-    switch (req->op) {
-    case NVME_STORE_READ:
-    case NVME_STORE_WRITE:
-        return do_move(image, req);
-    case NVME_STORE_ZERO:
-        return do_zero(image, req);
-    case NVME_STORE_FLUSH:
-        return fdatasync(image->fd) < 0 ? -errno : 0;
+        p = nvme_images_find(&image->s->images, req->offset + at,
+                             req->bytes - at);
+        b = image->backing[p.image];
+        job->name = b->name;
+        if (req->lazy) {
+            return free_piece(image, b, req, &p);
+        }
+        if (req->op != NVME_STORE_ZERO) {
+            ret = move_piece(b, req, &p, at);
+        } else if (p.there) {
+            ret = b->ops->zero(b, p.offset, p.there);
+        }
     }
-    g_assert_not_reached();
+    return ret;
 }
 
 static void work(gpointer data, gpointer opaque)
@@ -197,7 +145,8 @@ static void work(gpointer data, gpointer opaque)
     Job *job = data;
     uint64_t one = 1;
 
-    job->ret = do_request(image, job->req);
+    job->ret = job->req->op == NVME_STORE_FLUSH ? do_flush(image, job)
+                                                : do_request(image, job);
     g_mutex_lock(&image->done_lock);
     image->done = g_slist_prepend(image->done, job);
     g_mutex_unlock(&image->done_lock);
@@ -212,22 +161,17 @@ static void work(gpointer data, gpointer opaque)
 /* true: all of it was done without waiting. */
 static bool did_at_once(Image *image, NvmeStoreReq *req)
 {
-    bool is_read = req->op == NVME_STORE_READ;
-    bool *can = is_read ? &image->read_nowait : &image->write_nowait;
-    ssize_t ret;
+    NvmePiece p;
+    Backing *b;
 
-    if ((!is_read && req->op != NVME_STORE_WRITE) || !*can) {
+    if (req->op != NVME_STORE_READ && req->op != NVME_STORE_WRITE) {
         return false;
     }
-    ret =
-        is_read
-            ? preadv2(image->fd, req->iov, req->niov, req->offset, RWF_NOWAIT)
-            : pwritev2(image->fd, req->iov, req->niov, req->offset, RWF_NOWAIT);
-    if (ret < 0 &&
-        (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)) {
-        *can = false;
-    }
-    return ret >= 0 && (uint64_t)ret == req->bytes;
+    p = nvme_images_find(&image->s->images, req->offset, req->bytes);
+    b = image->backing[p.image];
+    return p.there == req->bytes && b->ops->move_now &&
+           b->ops->move_now(b, req->op == NVME_STORE_WRITE, req->iov, req->niov,
+                            p.offset, req->bytes);
 }
 
 static int submit(void *opaque, NvmeStoreReq *req)
@@ -248,8 +192,10 @@ static int submit(void *opaque, NvmeStoreReq *req)
 static void note(Image *image, const Job *job)
 {
     if (job->ret < 0 && job->req->op == NVME_STORE_FLUSH) {
+        image->unflushed = image->unflushed ? image->unflushed : job->name;
         image->flush_err = image->flush_err ? image->flush_err : -job->ret;
     } else if (job->ret < 0 && job->req->op != NVME_STORE_READ) {
+        image->refused_by = job->name;
         image->write_err = -job->ret;
     }
 }
@@ -297,132 +243,60 @@ bool vfio_image_kept(const Server *s, uint64_t refused, GError **error)
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO,
                     "--image %s: it has refused %" G_GUINT64_FORMAT " bytes "
                     "that the guest has written: they are lost: %s",
-                    s->opt->image, refused, g_strerror(image->write_err));
+                    image->refused_by, refused, g_strerror(image->write_err));
     } else if (image->flush_err) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO,
                     "--image %s: a flush has failed, data of the guest may be "
                     "lost: %s",
-                    s->opt->image, g_strerror(image->flush_err));
+                    image->unflushed, g_strerror(image->flush_err));
     }
     return !refused && !image->flush_err;
 }
 
-/* ---- the data that is there ---------------------------------------------- */
+/* ---- at the start -------------------------------------------------------- */
 
-bool vfio_image_next_data(Server *s, uint64_t *at, uint64_t *bytes,
+bool vfio_image_next_data(Server *s, unsigned i, uint64_t *at, uint64_t *bytes,
                           GError **error)
 {
-    Image *image = s->image;
-    off_t data, end;
+    Backing *b = s->image->backing[i];
+    int ret = b->ops->next_data(b, at, bytes);
 
-    if (*at >= image->bytes) {
-        return false;
-    }
-    data = lseek(image->fd, *at, SEEK_DATA);
-    if (data < 0 && errno == ENXIO) {
-        return false;
-    }
-    if (data < 0 && errno == EINVAL) { /* a block device */
-        *bytes = image->bytes - *at;
-        return true;
-    }
-    end = data < 0 ? -1 : lseek(image->fd, data, SEEK_HOLE);
-    if (end < 0) {
+    if (ret < 0) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_IO,
-                    "--image %s: its holes cannot be read: %s", s->opt->image,
-                    g_strerror(errno));
-        return false;
+                    "--image %s: its holes cannot be read: %s", b->name,
+                    g_strerror(-ret));
     }
-    *at = data;
-    *bytes = MIN((uint64_t)end, image->bytes) - data;
-    return *bytes > 0;
+    return ret > 0;
+}
+
+int vfio_image_move(Server *s, bool write, uint64_t at, void *buf, size_t n)
+{
+    const struct iovec iov = {.iov_base = buf, .iov_len = n};
+    Backing *b = s->image->backing[0];
+
+    return b->ops->move(b, write, &iov, 1, at);
 }
 
 /* ---- life ---------------------------------------------------------------- */
 
-static bool is_raw(int fd)
-{
-    static const char *const others[] = {"QFI\xfb",  "KDMV", "vhdx",
-                                         "conectix", "<<< ", "LUKS\xba\xbe"};
-    char head[8] = {0};
-
-    if (pread(fd, head, sizeof(head), 0) < 0) {
-        return true; /* another message will say it */
-    }
-    for (unsigned i = 0; i < G_N_ELEMENTS(others); i++) {
-        if (memcmp(head, others[i], strlen(others[i])) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool lock_file(int fd)
-{
-    struct flock lock = {
-        .l_type = F_WRLCK,
-        .l_whence = SEEK_SET,
-        .l_start = LOCK_AT,
-        .l_len = LOCK_BYTES,
-    };
-
-    return fcntl(fd, F_OFD_SETLK, &lock) == 0 ||
-           (errno != EAGAIN && errno != EACCES);
-}
-
-static bool check_file(const char *path, int fd, GError **error)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-                    "--image %s: neither a file nor a block device", path);
-        return false;
-    }
-    if (!is_raw(fd)) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-                    "--image %s: the image is not raw: convert it (qemu-img "
-                    "convert -O raw), or export it (qemu-storage-daemon "
-                    "--export type=fuse)",
-                    path);
-        return false;
-    }
-    if (!lock_file(fd)) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_AGAIN,
-                    "--image %s: another program has the image open", path);
-        return false;
-    }
-    return true;
-}
-
 bool vfio_image_open(Server *s, GError **error)
 {
-    const char *path = s->opt->image;
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    Image *image;
+    Image *image = g_new0(Image, 1);
 
-    if (fd < 0) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "--image %s: %s",
-                    path, g_strerror(errno));
-        return false;
-    }
-    if (!check_file(path, fd, error)) {
-        close(fd);
-        return false;
-    }
-    image = g_new0(Image, 1);
-    *image = (Image){
-        .s = s,
-        .fd = fd,
-        .bytes = lseek(fd, 0, SEEK_END),
-        .read_nowait = true,
-        .write_nowait = true,
-        .can_free = true,
-        .done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
-    };
+    s->image = image;
+    image->s = s;
+    image->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     g_mutex_init(&image->done_lock);
     image->pool = g_thread_pool_new(work, image, THREADS, FALSE, NULL);
-    s->image = image;
+    for (char **name = s->opt->images; *name; name++) {
+        Backing *b = file_open(*name, error);
+
+        if (!b) {
+            return false;
+        }
+        image->backing[s->images.n] = b;
+        s->images.place[s->images.n++].bytes = b->bytes;
+    }
     return true;
 }
 
@@ -434,14 +308,16 @@ void vfio_image_close(Server *s)
     g_slist_free_full(image->done, g_free);
     g_mutex_clear(&image->done_lock);
     close(image->done_fd);
-    close(image->fd);
+    for (unsigned i = 0; i < s->images.n; i++) {
+        image->backing[i]->ops->close(image->backing[i]);
+    }
     g_free(image);
     s->image = NULL;
 }
 
 uint64_t vfio_image_bytes(const Server *s)
 {
-    return s->image->bytes;
+    return s->image->backing[0]->bytes;
 }
 
 int vfio_image_fd(const Server *s)

@@ -26,8 +26,10 @@ static const GOptionEntry own_entries[] = {
     {"profile", 0, 0, G_OPTION_ARG_FILENAME, &opt.profile,
      "description of the drive, a file or the name of a shipped one",
      "PROFILE"},
-    {"image", 0, 0, G_OPTION_ARG_FILENAME, &opt.image,
-     "raw file or block device with the data", "FILE"},
+    {"image", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.images,
+     "raw file or block device with the data; repeated: one for each "
+     "namespace, up to 8",
+     "FILE"},
     {"socket", 0, 0, G_OPTION_ARG_FILENAME, &opt.socket,
      "where virtual machines connect", "SOCKET"},
     {"qmp", 0, 0, G_OPTION_ARG_FILENAME, &opt.control,
@@ -59,10 +61,11 @@ static bool refuse(GError **error, const char *format, ...)
 /* What only the device in QEMU has. */
 static bool is_elsewhere(const OptDesc *d)
 {
-    static const char *const names[] = {
-        "oplog",        "durable_log",   "timeline", "timeline_from",
-        "timeline_for", "timeline_size", "trace",    "metadata",
-        "cmb",          "controllers",   NULL};
+    static const char *const names[] = {"oplog",        "durable_log",
+                                        "timeline",     "timeline_from",
+                                        "timeline_for", "timeline_size",
+                                        "trace",        "cmb",
+                                        "controllers",  NULL};
 
     return g_strv_contains(names, d->key);
 }
@@ -142,12 +145,31 @@ static bool read_block(GError **error)
     return true;
 }
 
+static bool check_images(GError **error)
+{
+    unsigned n = g_strv_length(opt.images);
+
+    if (n > NVME_MAX_IMAGES) {
+        return refuse(error, "--image: %u of them: allowed 1..%d", n,
+                      NVME_MAX_IMAGES);
+    }
+    if (n > 1 && opt.drive.namespaces) {
+        return refuse(error, "--namespaces: not with several --image: each is "
+                             "one namespace");
+    }
+    return n == 1 || !opt.drive.metadata ||
+           refuse(error, "--metadata=%u: not with several --image",
+                  opt.drive.metadata);
+}
+
 static bool check(GError **error)
 {
     const struct {
-        const char *name, *value;
-    } needed[] = {
-        {"profile", opt.profile}, {"image", opt.image}, {"socket", opt.socket}};
+        const char *name;
+        const void *value;
+    } needed[] = {{"profile", opt.profile},
+                  {"image", opt.images},
+                  {"socket", opt.socket}};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(needed); i++) {
         if (!needed[i].value) {
@@ -158,7 +180,7 @@ static bool check(GError **error)
         g_prefix_error(error, "--");
         return false;
     }
-    return read_block(error);
+    return check_images(error) && read_block(error);
 }
 
 /* A name without a folder is a shipped profile's, unless there is a file. */

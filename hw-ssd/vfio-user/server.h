@@ -10,7 +10,9 @@
  *   power.c    power cuts, and faults that take the drive away
  *   serve.c    who runs the controller, and when: event loop
  *   irq.c      interrupts
- *   image.c    payload in a raw file
+ *   metadata.c the place of metadata in the image
+ *   image.c    payload in images
+ *   file.c     an image that is a raw file
  *   guard.c    which messages reach the library
  *   memory.c   memory of the guest, for DMA
  *   pci.c      configuration space
@@ -36,6 +38,7 @@
 #include <glib.h>
 
 #include "filelock.h"
+#include "images.h"
 #include "nvme-options.h"
 #include "nvme.h"
 #include "ssd.h"
@@ -64,7 +67,7 @@
 typedef struct ServerOptions {
     NvmeOptions drive; /* as the properties of the in-tree device */
     char *profile;     /* path */
-    char *image;
+    char **images;     /* one: of the drive; else one of each namespace */
     char *socket;
     char *control; /* NULL: none */
     char **set;    /* "key=value", or NULL */
@@ -96,6 +99,7 @@ typedef struct Server {
     FileLock *state_lock;
     uint64_t state_end; /* where the drive ends in the file that was loaded */
     char *faults;
+    char *namespaces; /* of several images */
 
     /* clock.c */
     uint64_t epoch_ns; /* CLOCK_MONOTONIC at the drive's time 0 */
@@ -110,8 +114,10 @@ typedef struct Server {
     guint image_ended; /* source */
     bool stopped;
 
-    /* image.c */
+    /* image.c; places by drive.c, in bytes of the image until the namespaces
+     * are known */
     Image *image;
+    NvmeImages images;
 
     /* memory.c */
     MemoryRange range[MAX_RANGES];
@@ -265,10 +271,10 @@ int vfio_memory_write(void *server, uint64_t addr, const void *buf, size_t len);
 
 /* ---- image.c ------------------------------------------------------------- */
 
-/* Open a raw file or a block device.  NULL: *error is one line. */
+/* Open all.  false: *error is one line; vfio_image_close() must follow. */
 bool vfio_image_open(Server *s, GError **error);
 void vfio_image_close(Server *s);
-uint64_t vfio_image_bytes(const Server *s);
+uint64_t vfio_image_bytes(const Server *s); /* of the first */
 
 /* Has the image taken all of the guest's data?  refused: the bytes that the
  * controller still has.  false: *error is one line. */
@@ -282,12 +288,20 @@ bool vfio_image_reap(Server *s);
 /* Wait until a request has ended, or at most so long. */
 void vfio_image_wait(Server *s, int most_ms);
 
-/* The next range from *at on that holds data: *at and *bytes; false: there is
- * none before the end.  *error: the file cannot be asked. */
-bool vfio_image_next_data(Server *s, uint64_t *at, uint64_t *bytes,
-                          GError **error);
+/* The next range of an image from *at on that holds data: *at and *bytes;
+ * false: there is none before the end.  *error: it cannot be asked. */
+bool vfio_image_next_data(Server *s, unsigned image, uint64_t *at,
+                          uint64_t *bytes, GError **error);
+
+/* Read or write the first image, and wait: 0, or a negative errno. */
+int vfio_image_move(Server *s, bool write, uint64_t at, void *buf, size_t n);
 
 extern const NvmeStore vfio_image_store;
+
+/* ---- metadata.c ---------------------------------------------------------- */
+
+/* Before the guest runs: is the image divided so?  A new one is. */
+bool vfio_metadata_open(Server *s, uint64_t nblocks, GError **error);
 
 /* ---- power.c ------------------------------------------------------------- */
 

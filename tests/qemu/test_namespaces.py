@@ -245,7 +245,7 @@ def test_own_nodes(tmp_path: Path) -> None:
     with (tmp_path / "two.img").open("r+b") as f:
         f.truncate(MIB)
     message = start_and_fail(*args)
-    assert "namespace 2" in message and "drive2=d1" in message
+    assert "namespace 2" in message and "image 2" in message
 
 
 def test_own_nodes_refused(tmp_path: Path, image: Path) -> None:
