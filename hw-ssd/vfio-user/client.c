@@ -93,6 +93,29 @@ static ssize_t access_bar0(vfu_ctx_t *ctx, char *buf, size_t n, loff_t offset,
     return n;
 }
 
+static ssize_t access_memory(vfu_ctx_t *ctx, unsigned bar, char *buf, size_t n,
+                             loff_t offset, bool is_write)
+{
+    if (offset < 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    vfio_bars_access(vfu_get_private(ctx), bar, offset, buf, n, is_write);
+    return n;
+}
+
+static ssize_t access_bar2(vfu_ctx_t *ctx, char *buf, size_t n, loff_t offset,
+                           bool is_write)
+{
+    return access_memory(ctx, 2, buf, n, offset, is_write);
+}
+
+static ssize_t access_bar4(vfu_ctx_t *ctx, char *buf, size_t n, loff_t offset,
+                           bool is_write)
+{
+    return access_memory(ctx, 4, buf, n, offset, is_write);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 static void dma_register(vfu_ctx_t *ctx, vfu_dma_info_t *info)
@@ -267,9 +290,25 @@ static void watch(Server *s)
 
 /* ---- life ---------------------------------------------------------------- */
 
+/* The client may map all of it if it gets the descriptor; -1: it does not. */
+static bool set_up_memory(vfu_ctx_t *ctx, int region, const DriveMemory *m,
+                          vfu_region_access_cb_t *call, int fd)
+{
+    struct iovec all = {.iov_len = m->bytes};
+
+    return !m->bytes ||
+           vfu_setup_region(ctx, region, m->bytes, call,
+                            VFU_REGION_FLAG_RW | VFU_REGION_FLAG_MEM,
+                            fd >= 0 ? &all : NULL, fd >= 0, fd, 0) == 0;
+}
+
 static bool set_up(Server *s, vfu_ctx_t *ctx)
 {
     return vfu_pci_init(ctx, VFU_PCI_TYPE_EXPRESS, 0, 1) == 0 &&
+           set_up_memory(ctx, VFU_PCI_DEV_BAR2_REGION_IDX, &s->cmb, access_bar2,
+                         s->cmb.fd) &&
+           set_up_memory(ctx, VFU_PCI_DEV_BAR4_REGION_IDX, &s->pmr, access_bar4,
+                         -1) &&
            vfu_setup_region(ctx, VFU_PCI_DEV_CFG_REGION_IDX, CONFIG_BYTES,
                             access_config,
                             VFU_REGION_FLAG_RW | VFU_REGION_FLAG_ALWAYS_CB,

@@ -49,6 +49,9 @@ static const NvmeMachine machine = {
     .msix_enabled = machine_msix_enabled,
     .power_lost = vfio_power_lost,
     .unplug = vfio_power_unplug,
+    .bar_address = vfio_bars_address,
+    .bar_show = vfio_bars_show,
+    .pmr_sync = vfio_bars_sync,
 };
 
 /* ---- configuration ------------------------------------------------------- */
@@ -123,7 +126,8 @@ static bool attach(Server *s, uint64_t nblocks, GError **error)
     g_autofree char *seed = ssd_config_get(s->cfg, "seed");
 
     s->faults = ssd_config_get(s->cfg, "faults");
-    s->nvme_cfg = nvme_options_config(&s->opt->drive);
+    s->nvme_cfg.cmb = s->cmb.mem;
+    s->nvme_cfg.pmr = s->pmr.mem;
     s->nvme_cfg.serial_by_default = !s->nvme_cfg.serial;
     if (!s->nvme_cfg.serial) {
         s->nvme_cfg.serial = "vssd-server";
@@ -312,7 +316,8 @@ bool vfio_drive_create(Server *s, GError **error)
 {
     uint64_t nblocks;
 
-    if (!read_config(s, error) || !lock_state(s, error)) {
+    if (!read_config(s, error) || !lock_state(s, error) ||
+        !vfio_bars_open(s, error)) {
         return false;
     }
     s->ctrl = nvme_new(&machine, &vfio_image_store, s);
@@ -343,6 +348,7 @@ void vfio_drive_destroy(Server *s)
     }
     g_free(s->faults);
     g_free(s->namespaces);
+    vfio_bars_close(s);
     filelock_release(s->state_lock);
 }
 

@@ -34,6 +34,8 @@ static const GOptionEntry own_entries[] = {
      "where virtual machines connect", "SOCKET"},
     {"qmp", 0, 0, G_OPTION_ARG_FILENAME, &opt.control,
      "where statistics, faults and power cuts are asked for", "SOCKET"},
+    {"pmr", 0, 0, G_OPTION_ARG_FILENAME, &opt.pmr,
+     "file of the persistent memory region, 64K to 1T, a power of two", "FILE"},
     {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &opt.set,
      "override an option of the profile; may be repeated", "KEY=VALUE"},
     {"id", 0, 0, G_OPTION_ARG_STRING, &opt.id,
@@ -61,11 +63,10 @@ static bool refuse(GError **error, const char *format, ...)
 /* What only the device in QEMU has. */
 static bool is_elsewhere(const OptDesc *d)
 {
-    static const char *const names[] = {"oplog",        "durable_log",
-                                        "timeline",     "timeline_from",
-                                        "timeline_for", "timeline_size",
-                                        "trace",        "cmb",
-                                        "controllers",  NULL};
+    static const char *const names[] = {
+        "oplog",         "durable_log",  "timeline",
+        "timeline_from", "timeline_for", "timeline_size",
+        "trace",         "controllers",  NULL};
 
     return g_strv_contains(names, d->key);
 }
@@ -176,7 +177,7 @@ static bool check(GError **error)
             return refuse(error, "--%s is missing", needed[i].name);
         }
     }
-    if (!nvme_options_ok(&opt.drive, false, error)) {
+    if (!nvme_options_ok(&opt.drive, opt.pmr, error)) {
         g_prefix_error(error, "--");
         return false;
     }

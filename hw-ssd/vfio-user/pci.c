@@ -35,6 +35,11 @@ static uint16_t get16(const uint8_t *p)
     return p[0] | p[1] << 8;
 }
 
+static uint32_t get32(const uint8_t *p)
+{
+    return get16(p) | (uint32_t)get16(p + 2) << 16;
+}
+
 static uint8_t *capability(Server *s, uint8_t at, uint8_t id, uint8_t next)
 {
     s->config[at] = id;
@@ -43,6 +48,19 @@ static uint8_t *capability(Server *s, uint8_t at, uint8_t id, uint8_t next)
 }
 
 /* ---- set-up -------------------------------------------------------------- */
+
+/* Of 64 bits; bytes: a power of two, or 0 for none. */
+static void set_bar(Server *s, unsigned bar, uint64_t bytes, uint32_t flags)
+{
+    unsigned at = PCI_BASE_ADDRESS_0 + 4 * bar;
+
+    if (bytes) {
+        put32(s->config + at, PCI_BASE_ADDRESS_MEM_TYPE_64 | flags);
+        put32(s->wmask + at,
+              (uint32_t)~(bytes - 1) & PCI_BASE_ADDRESS_MEM_MASK);
+        put32(s->wmask + at + 4, ~(bytes - 1) >> 32);
+    }
+}
 
 static void set_header(Server *s)
 {
@@ -54,7 +72,6 @@ static void set_header(Server *s)
     put16(c + PCI_SUBSYSTEM_ID, PCI_DEVICE);
     put16(c + PCI_STATUS, PCI_STATUS_CAP_LIST);
     put32(c + PCI_CLASS_REVISION, CLASS_NVME << 8 | 1);
-    put32(c + PCI_BASE_ADDRESS_0, PCI_BASE_ADDRESS_MEM_TYPE_64);
     c[PCI_CAPABILITY_LIST] = CAP_MSIX;
     c[PCI_INTERRUPT_PIN] = 1;
 
@@ -64,8 +81,9 @@ static void set_header(Server *s)
     s->wmask[PCI_CACHE_LINE_SIZE] = 0xff;
     s->wmask[PCI_LATENCY_TIMER] = 0xff;
     s->wmask[PCI_INTERRUPT_LINE] = 0xff;
-    put32(s->wmask + PCI_BASE_ADDRESS_0, ~(uint32_t)(BAR0_BYTES - 1));
-    put32(s->wmask + PCI_BASE_ADDRESS_1, UINT32_MAX);
+    set_bar(s, 0, BAR0_BYTES, 0);
+    set_bar(s, 2, s->cmb.bytes, PCI_BASE_ADDRESS_MEM_PREFETCH);
+    set_bar(s, 4, s->pmr.bytes, PCI_BASE_ADDRESS_MEM_PREFETCH);
 }
 
 static void set_capabilities(Server *s)
@@ -166,4 +184,14 @@ bool vfio_pci_has_pin(const Server *s)
 {
     return !(get16(s->config + PCI_COMMAND) & PCI_COMMAND_INTX_DISABLE) &&
            !vfio_pci_msix_enabled(s);
+}
+
+uint64_t vfio_pci_bar_address(const Server *s, unsigned bar)
+{
+    const uint8_t *c = s->config + PCI_BASE_ADDRESS_0 + 4 * bar;
+    uint64_t low = get32(c) & PCI_BASE_ADDRESS_MEM_MASK;
+
+    return get16(s->config + PCI_COMMAND) & PCI_COMMAND_MEMORY
+               ? (uint64_t)get32(c + 4) << 32 | (uint32_t)low
+               : UINT64_MAX;
 }

@@ -15,6 +15,7 @@
  *   file.c     an image that is a raw file
  *   guard.c    which messages reach the library
  *   memory.c   memory of the guest, for DMA
+ *   bars.c     memory of the drive, for the guest
  *   pci.c      configuration space
  *   socket.c   UNIX sockets to listen on
  *   clock.c    time
@@ -70,6 +71,7 @@ typedef struct ServerOptions {
     char **images;     /* one: of the drive; else one of each namespace */
     char *socket;
     char *control; /* NULL: none */
+    char *pmr;     /* file of the persistent memory region, or NULL */
     char **set;    /* "key=value", or NULL */
     char *id;      /* of the drive at the control socket */
     int block;     /* bytes of a logical block */
@@ -82,6 +84,14 @@ typedef struct MemoryRange {
     uint8_t *vaddr;
     bool readable, writable;
 } MemoryRange;
+
+/* Memory of the drive at a BAR; bytes is 0 if there is none. */
+typedef struct DriveMemory {
+    int fd;
+    uint8_t *mem;
+    uint64_t bytes;
+    bool shown; /* the controller lets the guest have it */
+} DriveMemory;
 
 typedef struct Image Image;     /* image.c */
 typedef struct Client Client;   /* client.c */
@@ -124,6 +134,10 @@ typedef struct Server {
     unsigned n_ranges;
     unsigned last_range;
     uint64_t dma_refused; /* transfers to memory that is not there */
+
+    /* bars.c */
+    DriveMemory cmb, pmr;
+    FileLock *pmr_lock;
 
     /* pci.c */
     uint8_t config[CONFIG_BYTES];
@@ -243,6 +257,9 @@ bool vfio_pci_msix_enabled(const Server *s);
 bool vfio_pci_is_master(const Server *s);
 bool vfio_pci_has_pin(const Server *s); /* it may be used */
 
+/* The guest's address of BAR 0, 2 or 4; UINT64_MAX: it is switched off. */
+uint64_t vfio_pci_bar_address(const Server *s, unsigned bar);
+
 /* ---- irq.c --------------------------------------------------------------- */
 
 /* Noted by the controller; send what may be sent. */
@@ -268,6 +285,24 @@ bool vfio_memory_is_mapped(const Server *s, uint64_t start, uint64_t bytes);
 /* NvmeMachine: 0, or -EFAULT if a byte is not in shared memory. */
 int vfio_memory_read(void *server, uint64_t addr, void *buf, size_t len);
 int vfio_memory_write(void *server, uint64_t addr, const void *buf, size_t len);
+
+/* ---- bars.c -------------------------------------------------------------- */
+
+/* Before the controller is made, of which it fills in nvme_cfg. */
+bool vfio_bars_open(Server *s, GError **error);
+void vfio_bars_close(Server *s);
+
+/* The memory at BAR 2 or 4. */
+DriveMemory *vfio_bar(Server *s, unsigned bar);
+
+/* A message of the client: memory that is not shown reads as all ones. */
+void vfio_bars_access(Server *s, unsigned bar, uint64_t offset, void *buf,
+                      size_t n, bool write);
+
+/* NvmeMachine. */
+uint64_t vfio_bars_address(void *server, unsigned bar);
+void vfio_bars_show(void *server, unsigned bar, bool on);
+bool vfio_bars_sync(void *server);
 
 /* ---- image.c ------------------------------------------------------------- */
 

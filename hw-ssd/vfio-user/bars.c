@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bars.c - memory of the drive that the guest reaches at a BAR: the controller
+ * memory buffer (BAR 2) and the persistent memory region (BAR 4).
+ *
+ * A client may map the buffer: it is a memfd whose size nobody can change.  The
+ * region is a file of the user's, which a client that had it could make
+ * shorter; so the client gets at it by messages only.
+ *
+ * Knows memory and messages; knows no registers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server.h"
+
+#define CMB_BAR 2
+#define PMR_BAR 4
+
+/* ---- callbacks of the controller ----------------------------------------- */
+
+uint64_t vfio_bars_address(void *server, unsigned bar)
+{
+    return vfio_pci_bar_address(server, bar);
+}
+
+void vfio_bars_show(void *server, unsigned bar, bool on)
+{
+    vfio_bar(server, bar)->shown = on;
+}
+
+bool vfio_bars_sync(void *server)
+{
+    const DriveMemory *m = &((Server *)server)->pmr;
+
+    return msync(m->mem, m->bytes, MS_SYNC) == 0;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+DriveMemory *vfio_bar(Server *s, unsigned bar)
+{
+    return bar == CMB_BAR ? &s->cmb : &s->pmr;
+}
+
+void vfio_bars_access(Server *s, unsigned bar, uint64_t offset, void *buf,
+                      size_t n, bool write)
+{
+    const DriveMemory *m = vfio_bar(s, bar);
+    bool there = m->shown && !vfio_is_absent(s) && offset <= m->bytes &&
+                 n <= m->bytes - offset;
+
+    if (there && write) {
+        memcpy(m->mem + offset, buf, n);
+    } else if (there) {
+        memcpy(buf, m->mem + offset, n);
+    } else if (!write) {
+        memset(buf, 0xff, n);
+    }
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static bool map(DriveMemory *m, const char *option, GError **error)
+{
+    m->mem = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+    if (m->mem == MAP_FAILED) {
+        m->mem = NULL;
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOMEM, "%s: %s", option,
+                    g_strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static bool make_cmb(Server *s, GError **error)
+{
+    s->cmb.bytes = s->opt->drive.cmb;
+    s->cmb.fd = memfd_create("vssd-cmb", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (s->cmb.fd < 0 || ftruncate(s->cmb.fd, s->cmb.bytes) < 0 ||
+        fcntl(s->cmb.fd, F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOMEM, "--cmb: %s",
+                    g_strerror(errno));
+        return false;
+    }
+    return map(&s->cmb, "--cmb", error);
+}
+
+static bool open_pmr(Server *s, GError **error)
+{
+    g_autofree char *option = g_strdup_printf("--pmr %s", s->opt->pmr);
+    struct stat st;
+
+    if (!filelock_take(s->opt->pmr, &s->pmr_lock, error)) {
+        g_prefix_error(error, "--pmr ");
+        return false;
+    }
+    s->pmr.fd = open(s->opt->pmr, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (s->pmr.fd < 0 || fstat(s->pmr.fd, &st) < 0) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", option,
+                    g_strerror(errno));
+        return false;
+    }
+    s->nvme_cfg.pmr_bytes = s->pmr.bytes = st.st_size;
+    if (!s->pmr.bytes) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                    "%s: size=0: allowed 64K..1T, a power of two", option);
+        return false;
+    }
+    return nvme_memory_ok(&s->nvme_cfg, error) && map(&s->pmr, option, error);
+}
+
+bool vfio_bars_open(Server *s, GError **error)
+{
+    s->nvme_cfg = nvme_options_config(&s->opt->drive);
+    s->cmb.fd = s->pmr.fd = -1;
+    if (!nvme_memory_ok(&s->nvme_cfg, error)) {
+        g_prefix_error(error, "--");
+        return false;
+    }
+    return (!s->nvme_cfg.cmb_bytes || make_cmb(s, error)) &&
+           (!s->opt->pmr || open_pmr(s, error));
+}
+
+static void let_go(DriveMemory *m)
+{
+    if (m->mem) {
+        munmap(m->mem, m->bytes);
+    }
+    if (m->bytes && m->fd >= 0) {
+        close(m->fd);
+    }
+}
+
+void vfio_bars_close(Server *s)
+{
+    let_go(&s->cmb);
+    let_go(&s->pmr);
+    filelock_release(s->pmr_lock);
+}
