@@ -314,6 +314,36 @@ def test_jobs_keep_their_share(tmp_path: Path, player: Player) -> None:
     assert reads["iops"] * reads["mean_us"] / 1e6 < 6  # in flight
 
 
+def test_queues_are_served_by_turns(tmp_path: Path, player: Player) -> None:
+    """A job with many requests in its queue does not delay that of another by
+    more than its turn."""
+    drive = dataclasses.replace(tiny(tmp_path), sets=("host.queue_depth=1",))
+    played = player.play(drive, loads.Load(
+        "pair", "preload", "rw=randread bs=4k iodepth=32",
+        beside="rw=write bs=4k iodepth=1"))
+    reads, writes = played["read"], played["write"]
+    assert reads["iops"] == pytest.approx(writes["iops"], rel=0.01)
+    assert reads["iops"] * reads["mean_us"] / 1e6 == pytest.approx(32, 0.01)
+
+
+def test_a_rate_spreads_its_requests(tmp_path: Path, player: Player) -> None:
+    """They begin one by one, however many may be in flight."""
+    one, many = (player.play(tiny(tmp_path), loads.Load(
+        "pair", "preload", f"rw=randread bs=4k iodepth={depth}"
+        " rate_iops=500"))["read"] for depth in (1, 64))
+    assert many["iops"] == pytest.approx(500, rel=0.01)
+    assert many["mean_us"] == pytest.approx(one["mean_us"], rel=0.01)
+
+
+def test_latencies_at_the_limit_are_those_of_one_thread(
+        tmp_path: Path, player: Player) -> None:
+    """The rates are of all seven."""
+    played = player.play(tiny(tmp_path), loads.Load("saturated", "preload"))
+    reads, writes = played["read"], played["write"]
+    assert reads["n"] == pytest.approx(writes["n"], rel=0.05)
+    assert writes["iops"] > 5 * reads["iops"]
+
+
 def test_steady_run_has_its_whole_course(tmp_path: Path,
                                          player: Player) -> None:
     """Pieces by the amount written, and the last fifth by itself."""

@@ -4,7 +4,9 @@
     python -m vssd.measured.host '{"library": ..., "jobs": [...], ...}'
 
 Each job has its requests in flight, its rate, its pause or its share of all
-requests, as jobs of fio have.  vssd-sim plays one job at a time.
+requests, as jobs of fio have, and a submission queue of its own.  The drive
+takes commands from these by turns, as an NVMe controller does, and holds
+host.queue_depth of them.  vssd-sim plays one job at a time.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import random
 import sys
 from array import array
+from collections import deque
 from typing import Any
 
 NEVER = 2**64 - 1
@@ -118,7 +121,8 @@ def info_of(lib: Any, drive: Any) -> Info:
 
 
 class Job:
-    """One job: `iodepth` places, each of which waits for its next instant."""
+    """One job: `iodepth` places, each of which waits for its next instant, and
+    a submission queue."""
 
     def __init__(self, words: dict[str, Any], units: int, seed: int,
                  zone: int) -> None:
@@ -146,12 +150,20 @@ class Job:
         self.n = max(int(span * words.get("size", 1.0)) // per * per, 1)
         self.step = step // BLOCK
         self.next = [0, 0]  # of addresses in order
+        self.queue: deque[int] = deque()  # instants of arrival
+        self.n_paced = 0  # requests that the rate has given an instant
         self.issued = 0
         self.flying = 0
         self.held: list[int] = []  # places that wait because of its share
         # A request whose zone is busy, and whether that was reset for it.
         self.drawn: tuple[int, int] | None = None
         self.begun = False
+
+    def paced_ns(self) -> int:
+        """Since the start: the rate lets the next request begin then.  Each
+        request has an instant of its own, however many are in flight."""
+        self.n_paced += 1
+        return int((self.n_paced - 1) * self.interval)
 
     def draw(self) -> tuple[int, int]:
         """The kind and the first block of the next request."""
@@ -173,7 +185,9 @@ class Host:
     def __init__(self, setup: dict[str, Any]) -> None:
         self.lib = open_library(setup["library"])
         self.drive = open_drive(self.lib, setup)
-        self.zone = int(info_of(self.lib, self.drive).zone_blocks)
+        info = info_of(self.lib, self.drive)
+        self.zone = int(info.zone_blocks)
+        self.slots = int(info.queue_depth)
         units = setup["capacity"] // 4096
         self.jobs = [Job(words, units, 17 + i, self.zone)
                      for i, words in enumerate(setup["jobs"])]
@@ -187,13 +201,17 @@ class Host:
         # Places that wait: instant, order, job.
         self.waiting: list[tuple[int, int, int]] = []
         self.order = 0
-        self.flying: dict[int, tuple[int, int]] = {}  # tag: job and kind
-        self.latency = tuple(array("Q") for _ in range(N_KINDS))
-        self.written = 0
+        self.turn = 0  # the job whose queue comes next
+        self.n_queued = 0  # requests in all queues
+        # By tag: job, kind and instant of arrival.
+        self.flying: dict[int, tuple[int, int, int]] = {}
+        # Latencies of so many jobs count, the rates of all.
+        self.n_measured = setup.get("measured", len(self.jobs))
+        self.begin()
         self.start: int = self.lib.vssd_now(self.drive)
         for index, job in enumerate(self.jobs):
             for _ in range(job.depth):
-                self._wait(index, self.start)
+                self._wait(index, self.start + job.paced_ns())
 
     def _wait(self, job: int, at: int) -> None:
         self.order += 1
@@ -211,12 +229,29 @@ class Host:
                 self._wait(index, now + FLOW_SLEEP_NS)
             job.held = []
 
-    def _submit(self, now: int, index: int) -> None:
+    def _arrive(self, now: int, index: int) -> None:
+        """A request, in the queue of its job."""
         job = self.jobs[index]
         if job.flow and (job.held or self._ahead(job)):
             job.held.append(index)
             self._wake(job, now)
             return
+        job.queue.append(now)
+        self.n_queued += 1
+        self._fetch(now)
+
+    def _fetch(self, now: int) -> None:
+        """The drive takes commands while it has room: one of each queue in a
+        round (NVMe Base Specification, round robin arbitration)."""
+        while self.n_queued and len(self.flying) < self.slots:
+            index, self.turn = self.turn, (self.turn + 1) % len(self.jobs)
+            queue = self.jobs[index].queue
+            if queue:
+                self.n_queued -= 1
+                self._submit(now, index, queue.popleft())
+
+    def _submit(self, now: int, index: int, arrival: int) -> None:
+        job = self.jobs[index]
         try:
             kind, lba = job.drawn or job.draw()
         except StopIteration:
@@ -234,7 +269,7 @@ class Host:
             self.stuck.append(index)
             return
         kind = 2 if kind and job.write == RESET else kind
-        self.flying[self.order] = index, kind
+        self.flying[self.order] = index, kind, arrival
         job.issued += 1
         job.flying += 1
         self.issued += 1
@@ -260,26 +295,26 @@ class Host:
         self.stuck.append(index)
         self.order += 1
         if self._give(now, RESET, lba, 1) != AGAIN:
-            self.flying[self.order] = index, OWN
+            self.flying[self.order] = index, OWN, now
             job.begun = True
         return False
 
     def _ended(self, done: Any) -> None:
-        index, kind = self.flying.pop(done.tag)
+        index, kind, arrival = self.flying.pop(done.tag)
         job = self.jobs[index]
         while self.stuck:
             self._wait(self.stuck.pop(), done.complete_ns)
         if kind == OWN:
             return
         job.flying -= 1
-        ns = done.complete_ns - done.submit_ns
+        ns = done.complete_ns - arrival
         if kind == WRITE:
             self.written += job.bs
-        self.latency[kind].append(ns)
-        at = done.complete_ns + int(job.pause * ns)
-        if job.interval:
-            at = max(at, self.start + int(job.issued * job.interval))
-        self._wait(index, at)
+        self.ended[kind] += 1
+        if index < self.n_measured:
+            self.latency[kind].append(ns)
+        self._wait(index, max(done.complete_ns + int(job.pause * ns),
+                              self.start + job.paced_ns()))
         if job.held:
             self._wake(job, done.complete_ns)
 
@@ -297,29 +332,35 @@ class Host:
                 event = next_event(drive)
                 while waiting and waiting[0][0] <= event:
                     at, _, index = heapq.heappop(waiting)
-                    self._submit(max(at, now(drive)), index)
+                    self._arrive(max(at, now(drive)), index)
                     event = next_event(drive)
                 if event == NEVER or self.over:
                     return int(now(drive) - start)
                 n = advance(drive, event, at_done, BATCH, size)
                 for i in range(n):
                     self._ended(done[i])
+                self._fetch(now(drive))
                 ended += n
         return int(now(drive) - start)
 
     def begin(self) -> None:
         """Latencies count from here."""
         self.latency = tuple(array("Q") for _ in range(N_KINDS))
+        self.ended = [0] * N_KINDS  # of all jobs
         self.written = 0
 
+    def side(self, kind: int, seconds: float) -> dict[str, Any] | None:
+        """Of one kind of request."""
+        return side(self.latency[kind], self.ended[kind] / seconds)
 
-def side(latency: array[int], seconds: float) -> dict[str, Any] | None:
+
+def side(latency: array[int], iops: float) -> dict[str, Any] | None:
     """Rate, mean and percentiles."""
     n = len(latency)
     if not n:
         return None
     sorted_ns = sorted(latency)
-    return {"n": n, "iops": n / seconds, "mean_us": sum(sorted_ns) / n / 1e3,
+    return {"n": n, "iops": iops, "mean_us": sum(sorted_ns) / n / 1e3,
             "percentiles": {
                 f"{p:g}": sorted_ns[min(int(n * p / 100), n - 1)] / 1e3
                 for p in PERCENTS if n * min(p, 100 - p) >= 1e4 - 1e-6}}
@@ -333,9 +374,9 @@ def main() -> int:
 
     def enough_of(part: float) -> Any:
         def enough(h: Host) -> bool:
-            reads, writes, _ = (len(x) for x in h.latency)
-            return bool(reads >= part * requests or h.written >= part * most
-                        or reads + writes >= part * setup["most"])
+            return bool(len(h.latency[READ]) >= part * requests
+                        or h.written >= part * most
+                        or sum(h.ended) >= part * setup["most"])
         return enough
 
     resets = any(job.write == RESET for job in host.jobs)
@@ -343,9 +384,9 @@ def main() -> int:
     host.begin()
     seconds = max(host.play((lambda _: False) if resets else enough_of(1.0)),
                   1) / 1e9
-    print(json.dumps({"read": side(host.latency[READ], seconds),
-                      "write": side(host.latency[WRITE], seconds),
-                      "reset": side(host.latency[2], seconds)}))
+    print(json.dumps({"read": host.side(READ, seconds),
+                      "write": host.side(WRITE, seconds),
+                      "reset": host.side(2, seconds)}))
     return 0
 
 

@@ -13,7 +13,7 @@ import json
 import random
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +36,12 @@ MOST_OF_PAIR = 200_000  # requests of jobs beside each other
 SOURCES = b"".join(Path(__file__).with_name(name).read_bytes()
                    for name in ("hdr.py", "host.py", "play.py", "states.py", "zones.py"))
 MOST = 3_000_000  # requests of a run
-# Of the mixed runs: one thread of 10,000 requests a second, half of them
-# reads; six threads of 64 in flight whose reads are 1 %.
-CLOSED, STEADY = 384, 10_000.0
+# The threads of a mixed run at the drive's limit: one has 10,000 requests a
+# second, half of them reads, and its latencies are recorded; six have 64 in
+# flight, of which 1 % are reads.
+STEADY = 10_000.0
+THREADS = (f"rw=randrw bs=4k iodepth=64 rwmixread=50 rate_iops={STEADY:g}",
+           *6 * ("rw=randrw bs=4k iodepth=64 rwmixread=1",))
 
 Played = dict[str, Any]
 
@@ -135,23 +138,10 @@ class Player:
             n = min(n, 20_000)
         return self._measured(drive, load.state, load.workload, n)
 
-    def _closed_mix(self, drive: Drive, state: str, rate: float) -> Played:
-        """The mixed load with six full queues; `rate` is about ours."""
-        rate = max(rate, 2 * STEADY)
-        share = 100 * (STEADY / 2 + (rate - STEADY) / 100) / rate
-        depth = round(CLOSED * rate / (rate - STEADY / 2))
-        n = int(min(self.requests * 100 / share, MOST))
-        return self._measured(
-            drive, state, f"rw=randrw bs=4k iodepth={depth}"
-            f" rwmixread={share:.3g}", n)
-
     def _saturated(self, drive: Drive, load: Load) -> Played:
         """The drive's own limit."""
-        rate = 80_000.0
-        for _ in range(2):
-            found = self._closed_mix(drive, load.state, rate)
-            rate = found["read"]["iops"] + found["write"]["iops"]
-        return found
+        return self._hosted(drive, load.state, THREADS, {
+            "measured": 1, "most": MOST, "most_written": MOST * UNIT})
 
     def _mixed(self, drive: Drive, load: Load) -> Played:
         words = dict(w.split("=") for w in load.workload.split())
@@ -187,20 +177,25 @@ class Player:
         return found
 
     def _pair(self, drive: Drive, load: Load) -> Played:
+        """Jobs beside each other."""
+        return self._hosted(
+            drive, load.state,
+            [job for job in (load.workload, load.beside) if job],
+            {"most": MOST_OF_PAIR,
+             "most_written": self.states.capacity(drive)})
+
+    def _hosted(self, drive: Drive, state: str, jobs: Sequence[str],
+                more: dict[str, int]) -> Played:
         """Jobs beside each other, by a program on libvssd."""
-        size = self.states.capacity(drive)
-        at_once = load.state in AT_ONCE
         out = self.states.runner.output([sys.executable, "-m", HOST,
                                          json.dumps({
             "library": str(self.library()), "profile": str(drive.path),
-            "sets": drive.sets, "capacity": size,
-            "preload": load.state == "preload",
-            "state": "" if at_once else
-            str(self.states.file(drive, load.state)),
-            "jobs": [_words(job) for job in (load.workload, load.beside)
-                     if job],
-            "requests": self.requests, "most": MOST_OF_PAIR,
-            "most_written": size})])
+            "sets": drive.sets, "capacity": self.states.capacity(drive),
+            "preload": state == "preload",
+            "state": "" if state in AT_ONCE else
+            str(self.states.file(drive, state)),
+            "jobs": [_words(job) for job in jobs],
+            "requests": self.requests, **more})])
         return result_of(*out)
 
     def _zone(self, drive: Drive, load: Load) -> Played:
