@@ -62,6 +62,7 @@ static const char *action_of_queue(CmdRuleAction action)
            : action == CMD_RULE_WRONG_CID  ? "wrong-cid"
            : action == CMD_RULE_WRONG_SQHD ? "wrong-sqhd"
            : action == CMD_RULE_BAD_PHASE  ? "bad-phase"
+           : action == CMD_RULE_IGNORE_FUA ? "ignore-fua"
                                            : NULL;
 }
 

@@ -18,6 +18,7 @@
 #include "queue/bad-entry.h"
 #include "cmd-faults.h"
 #include "cmd-rules.h"
+#include "data/data.h"
 #include "admin/commands.h"
 #include "dispatch.h"
 #include "health/events.h"
@@ -177,6 +178,7 @@ static CmdRule *rule_for(NvmeCtrl *ctrl, const NvmeSq *sq, const NvmeSqe *sqe)
     if (sq->id && cmd_rules_has_range(seen.opcode)) {
         seen.lba = nvme_sqe_slba(sqe);
         seen.nblocks = (sqe->dw[12] & 0xffff) + 1;
+        seen.fua = nvme_wants_fua(sqe);
     }
     return told(ctrl, cmd_rules_command(ctrl->sub->faults->rules, &seen));
 }
@@ -216,6 +218,7 @@ static void begin_spoiled(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
         [CMD_RULE_WRONG_CID] = NVME_FAULT_CID,
         [CMD_RULE_WRONG_SQHD] = NVME_FAULT_SQHD,
         [CMD_RULE_BAD_PHASE] = NVME_FAULT_PHASE,
+        [CMD_RULE_IGNORE_FUA] = NVME_FAULT_NO_FUA,
     };
 
     g_assert(action < G_N_ELEMENTS(fault) && fault[action]);

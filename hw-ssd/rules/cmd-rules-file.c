@@ -289,6 +289,29 @@ static bool parse_status(CmdRule *r, Words *w, GError **error)
     return true;
 }
 
+/* NVM Command Set 1.0, 3: Opcodes for NVM Commands. */
+enum { FLUSH = 0x00, WRITE = 0x01, WRITE_ZEROES = 0x08, ZONE_APPEND = 0x7d };
+
+static bool is_command(const CmdRule *r, uint8_t opcode)
+{
+    return !r->admin && !r->any_opcode && r->opcode == opcode;
+}
+
+/* It ends with success (status 0/0), without effect. */
+static bool check_flush(CmdRule *r, Words *w, GError **error)
+{
+    return is_command(r, FLUSH) ||
+           complain(error, "ignore-flush: needs cmd=flush");
+}
+
+static bool check_fua(CmdRule *r, Words *w, GError **error)
+{
+    return is_command(r, WRITE) || is_command(r, WRITE_ZEROES) ||
+           is_command(r, ZONE_APPEND) ||
+           complain(error, "ignore-fua: needs cmd=write, write-zeroes or "
+                           "zone-append");
+}
+
 static bool parse_delay(CmdRule *r, Words *w, GError **error)
 {
     const char *word = next_word(w);
@@ -386,6 +409,8 @@ static const struct {
     {"wrong-cid", CMD_RULE_COMMAND, CMD_RULE_WRONG_CID, none},
     {"wrong-sqhd", CMD_RULE_COMMAND, CMD_RULE_WRONG_SQHD, none},
     {"bad-phase", CMD_RULE_COMMAND, CMD_RULE_BAD_PHASE, none},
+    {"ignore-flush", CMD_RULE_COMMAND, CMD_RULE_STATUS, check_flush},
+    {"ignore-fua", CMD_RULE_COMMAND, CMD_RULE_IGNORE_FUA, check_fua},
     {"drop", CMD_RULE_IRQ, CMD_RULE_DROP, none},
     {"spurious", CMD_RULE_IRQ, CMD_RULE_STORM, parse_spurious},
     {"storm", CMD_RULE_IRQ, CMD_RULE_STORM, parse_storm},

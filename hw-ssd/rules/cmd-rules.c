@@ -90,6 +90,7 @@ static bool fires(CmdRule *rule, bool may)
 static bool matches(const CmdRule *rule, const CmdSeen *seen)
 {
     return rule->kind == CMD_RULE_COMMAND && rule->admin == seen->admin &&
+           (rule->action != CMD_RULE_IGNORE_FUA || seen->fua) &&
            (rule->any_opcode || rule->opcode == seen->opcode) &&
            seen->now_ns >= rule->from_ns && in_range(&rule->nsid, seen->nsid) &&
            in_range(&rule->sqid, seen->sqid) &&

@@ -38,7 +38,8 @@ typedef enum CmdRuleAction {
     CMD_RULE_WRONG_CID,
     CMD_RULE_WRONG_SQHD,
     CMD_RULE_BAD_PHASE,
-    CMD_RULE_STORM, /* spurious: a storm of one */
+    CMD_RULE_IGNORE_FUA, /* of commands that have the bit */
+    CMD_RULE_STORM,      /* spurious: a storm of one */
     CMD_RULE_CFS,
     CMD_RULE_STUCK_RDY,
     CMD_RULE_STUCK_SHST,
@@ -114,6 +115,7 @@ typedef struct CmdSeen {
     uint32_t nsid;
     uint64_t lba;
     uint64_t nblocks;
+    bool fua;
     uint64_t now_ns;
 } CmdSeen;
 

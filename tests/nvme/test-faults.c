@@ -103,6 +103,74 @@ static void test_status_of_success(void)
     host_free(h);
 }
 
+/* ---- durability ---------------------------------------------------------- */
+
+static void cut(Host *h)
+{
+    nvme_power_cut(h->ctrl, h->now_ns);
+    host_sleep(h, MS);
+    nvme_power_on(h->ctrl, h->now_ns);
+    memset(h->cq, 0, sizeof(h->cq));
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+}
+
+/* Fill a block and wait; fua: with the bit. */
+static void put(Host *h, uint64_t lba, uint8_t byte, bool fua)
+{
+    NvmeSqe sqe;
+
+    memset(host_ram(h, HOST_DATA, 512), byte, 512);
+    sqe = host_rw(h, NVME_IO_WRITE, lba, 1, HOST_DATA);
+    sqe.dw[12] |= fua ? 1U << 30 : 0;
+    g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+}
+
+static uint8_t byte_at(Host *h, uint64_t lba)
+{
+    g_assert_cmphex(read_one(h, lba), ==, 0);
+    return h->ram[HOST_DATA];
+}
+
+/* The second Flush succeeds and keeps nothing; the third one keeps all. */
+static void test_ignore_flush(void)
+{
+    for (unsigned flushes = 1; flushes <= 3; flushes++) {
+        Host *h = ready(NULL);
+
+        add(h, "cmd=flush nth=2 -> ignore-flush");
+        put(h, 0, 1, false);
+        g_assert_cmphex(host_flush(h, 1), ==, 0);
+        put(h, 8, 2, false);
+        for (unsigned i = 1; i < flushes; i++) {
+            g_assert_cmphex(host_flush(h, 1), ==, 0);
+        }
+        cut(h);
+        g_assert_cmpuint(byte_at(h, 0), ==, 1);
+        g_assert_cmpuint(byte_at(h, 8), ==, flushes == 3 ? 2 : 0);
+        host_free(h);
+    }
+}
+
+/* The second write with FUA is a plain one; those without are not counted. */
+static void test_ignore_fua(void)
+{
+    Host *h = ready(NULL);
+
+    add(h, "cmd=write nth=2 -> ignore-fua");
+    put(h, 0, 1, true);
+    put(h, 8, 2, false);
+    put(h, 16, 3, true);
+    cut(h);
+    g_assert_cmpuint(byte_at(h, 0), ==, 1);
+    g_assert_cmpuint(byte_at(h, 8), ==, 0);
+    g_assert_cmpuint(byte_at(h, 16), ==, 0);
+    put(h, 16, 4, true);
+    cut(h);
+    g_assert_cmpuint(byte_at(h, 16), ==, 4);
+    host_free(h);
+}
+
 /* CRD only for a host that has enabled it; then Identify has the times. */
 static void test_crd(void)
 {
@@ -880,6 +948,8 @@ int main(int argc, char **argv)
     TEST("delay-saved", test_delay_saved);
     TEST("duplicate", test_duplicate);
     TEST("wrong-cid", test_wrong_cid);
+    TEST("ignore-flush", test_ignore_flush);
+    TEST("ignore-fua", test_ignore_fua);
     TEST("wrong-sqhd", test_wrong_sqhd);
     TEST("bad-phase", test_bad_phase);
     TEST("irq-drop", test_irq_drop);

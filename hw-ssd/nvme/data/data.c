@@ -14,13 +14,15 @@
 #include "namespace/lba-track.h"
 #include "namespace/namespace.h"
 #include "memory/sg.h"
+#include "queue/bad-entry.h"
 #include "queue/request.h"
 #include "zone/zones.h"
 
 void nvme_set_durability(const NvmeCtrl *ctrl, NvmeRequest *req, bool fua)
 {
     /* With the volatile write cache off, every write is a FUA write. */
-    req->fua = fua || !(ctrl->features.value[NVME_FEAT_VWC] & 1);
+    req->fua = (fua || !(ctrl->features.value[NVME_FEAT_VWC] & 1)) &&
+               G_LIKELY(req->fault != NVME_FAULT_NO_FUA);
     req->barrier = req->fua || ssd_info(ctrl->ssd)->keeps_buffer;
     req->unflushed = !req->fua;
 }

@@ -10,7 +10,8 @@
 
 #include "nvme-internal.h"
 
-/* NvmeRequest.fault: what happens to the completion of a command. */
+/* NvmeRequest.fault: what happens to the completion of a command; or to its
+ * data. */
 enum {
     NVME_FAULT_NONE,
     NVME_FAULT_STATUS, /* the status is a rule's, with its DNR and CRD */
@@ -19,6 +20,7 @@ enum {
     NVME_FAULT_CID,
     NVME_FAULT_SQHD,
     NVME_FAULT_PHASE,
+    NVME_FAULT_NO_FUA, /* it is not durable when it completes */
 };
 
 /* Spoil the newest entry of the batch, before it is written out. */
