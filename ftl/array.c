@@ -20,6 +20,7 @@
 #include "media/media.h"
 #include "media/parity.h"
 #include "media/parity-pump.h"
+#include "media/programmed.h"
 #include "media/rebuild.h"
 #include "power/power.h"
 #include "wake.h"
@@ -96,6 +97,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         break;
     case NAND_PROGRAM:
     case NAND_COPYBACK:
+        programmed_count(ssd, op);
         if (op->kind == NAND_COPYBACK) {
             copy_inside(ssd);
         }

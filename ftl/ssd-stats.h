@@ -506,7 +506,7 @@
       "units programmed by GC")                                                \
     V(DOUBLE, stream_waf, "streams[stream].waf", "ratio", RESET, NULL,         \
       stream_waf_of(v->ssd, at[0]),                                            \
-      "these three, in bytes, per byte written by the host")                   \
+      "its `media_bytes_written` per byte written by the host")                \
     V(U64, stream_dirty, "streams[stream].units_dirty", "units", NOW, NULL,    \
       v->ssd->placement->stream[at[0]].queue.n_unsafe,                         \
       "dirty units in the buffer")                                             \
@@ -518,8 +518,9 @@
       at[0] % v->ssd->l.n_handles,                                             \
       "reclaim unit handle of FDP; else the number of the stream")             \
     V(U64, stream_media, "streams[stream].media_bytes_written", "bytes",       \
-      RESET, NULL, stream_media_of(v->ssd, at[0]),                             \
-      "host, padded and copied units together")                                \
+      RESET, NULL, stream_since(v->ssd, at[0]).nand_bytes_written,             \
+      "bytes that NAND programmed for it: pages of the host and of GC with "   \
+      "their padding, and parity of its blocks")                               \
     V(U64, stream_victims, "streams[stream].victims", "blocks", RESET, NULL,   \
       stream_since(v->ssd, at[0]).victims,                                     \
       "blocks of this stream only, chosen by GC")                              \
@@ -538,6 +539,10 @@
       stream_since(v->ssd, v->ssd->l.n_streams).victims,                       \
       "victims: blocks that GC filled from several streams, and blocks with "  \
       "metadata")                                                              \
+    V(U64, merged_media, "streams_merged.media_bytes_written", "bytes", RESET, \
+      NULL, stream_since(v->ssd, v->ssd->l.n_streams).nand_bytes_written,      \
+      "bytes that NAND programmed for no single stream: metadata, padding "    \
+      "and parity of blocks with several streams")                             \
     V(U64, merged_erases, "streams_merged.erases", "blocks", RESET, NULL,      \
       stream_since(v->ssd, v->ssd->l.n_streams).erases,                        \
       "erases of such blocks")                                                 \

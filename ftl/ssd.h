@@ -418,10 +418,14 @@ typedef struct SsdStreamCounters {
     uint64_t victims;      /* blocks of the stream alone, chosen for GC */
     uint64_t victim_valid_units; /* in them when they were chosen */
     uint64_t erases;             /* of such blocks */
+    /* All that NAND programmed for it: pages of the host and of GC with their
+     * padding, and parity of its blocks.  media/programmed.c counts it; the sum
+     * over all streams and nstreams is that of all programmed pages. */
+    uint64_t nand_bytes_written;
 } SsdStreamCounters;
 
-/* stream < SsdInfo.nstreams; nstreams itself: blocks that GC filled from
- * several streams (their victims and erases). */
+/* stream < SsdInfo.nstreams; nstreams itself: what is of no single one, as
+ * metadata, and blocks that GC filled from several streams. */
 void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c);
 
 /* Blocks that the stream has open now, for the host and for GC. */

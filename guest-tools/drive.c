@@ -78,7 +78,17 @@ void drive_log(const Drive *d, uint8_t id, uint64_t offset, void *to,
 static bool is_ours(const VssdLogDrive *info)
 {
     return memcmp(info->magic, VSSD_LOG_MAGIC, sizeof(info->magic)) == 0 &&
-           info->version == VSSD_LOG_VERSION && info->unit_bytes > 0;
+           info->unit_bytes > 0;
+}
+
+/* Pages of another version have entries of another size. */
+static void check_version(const Drive *d)
+{
+    if (d->info.version != VSSD_LOG_VERSION) {
+        die("%s: its log pages have version %u, this program reads %u: use the"
+            " program of the drive's vssd",
+            d->name, d->info.version, VSSD_LOG_VERSION);
+    }
 }
 
 void drive_read_info(Drive *d)
@@ -140,11 +150,13 @@ void drive_open(Drive *d, const char *name)
             die("%s: %s", name, errno == ENOTTY ? "not a vssd drive"
                                                 : strerror(errno));
         }
+        check_version(d);
         return;
     }
     for (int i = 0; i < MAX_NVME; i++) {
         snprintf(path, sizeof(path), "/dev/nvme%d", i);
         if (try_open(d, path)) {
+            check_version(d);
             return;
         }
     }

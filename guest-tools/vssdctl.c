@@ -73,44 +73,65 @@ static void show_stats(const VssdLogDrive *i)
 
 /* ---- streams ------------------------------------------------------------ */
 
-static void show_waf(const VssdLogStream *s)
+static void show_waf(uint64_t nand_bytes, uint64_t host_bytes)
 {
-    uint64_t nand = s->host_units + s->padded_units + s->copied_units;
-
-    if (s->host_units) {
-        printf(" %7.3f", (double)nand / (double)s->host_units);
+    if (host_bytes) {
+        printf(" %7.3f\n", (double)nand_bytes / (double)host_bytes);
     } else {
-        printf(" %7s", "-");
+        printf(" %7s\n", "-");
     }
 }
 
-static void show_stream(const Drive *d, const VssdLogStream *s)
+/* Of which stream the row is, and by which number the host knows it. */
+static void show_name(const Drive *d, const VssdLogStream *s)
 {
     if (s->stream == d->info.nstreams) {
-        printf("%6s %5s", "mixed", "-");
+        printf("%6s %5s", "other", "-");
     } else if (s->id == VSSD_LOG_NO_ID) {
         printf("%6u %5s", s->stream, "-");
     } else {
         printf("%6u %5u", s->stream, s->id);
     }
+}
+
+static void show_counts(const VssdLogStream *s)
+{
     printf(" %5u %15" PRIu64 " %12" PRIu64 " %9" PRIu64 " %10" PRIu64
-           " %8" PRIu64 " %8" PRIu64 " %12" PRIu64,
+           " %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %15" PRIu64,
            s->open_blocks, s->host_bytes_written, s->host_units,
            s->padded_units, s->copied_units, s->erases, s->victims,
-           s->victim_valid_units);
-    show_waf(s);
-    putchar('\n');
+           s->victim_valid_units, s->nand_bytes_written);
+    show_waf(s->nand_bytes_written, s->host_bytes_written);
+}
+
+static void add_counts(VssdLogStream *sum, const VssdLogStream *s)
+{
+    sum->open_blocks += s->open_blocks;
+    sum->host_bytes_written += s->host_bytes_written;
+    sum->host_units += s->host_units;
+    sum->padded_units += s->padded_units;
+    sum->copied_units += s->copied_units;
+    sum->erases += s->erases;
+    sum->victims += s->victims;
+    sum->victim_valid_units += s->victim_valid_units;
+    sum->nand_bytes_written += s->nand_bytes_written;
 }
 
 static void show_streams(Drive *d)
 {
+    VssdLogStream all = {0};
+
     drive_read_streams(d);
-    printf("%6s %5s %5s %15s %12s %9s %10s %8s %8s %12s %7s\n", "stream", "id",
-           "open", "host_bytes", "host_units", "padded", "copied", "erases",
-           "victims", "victim_valid", "waf");
+    printf("%6s %5s %5s %15s %12s %9s %10s %8s %8s %12s %15s %7s\n", "stream",
+           "id", "open", "host_bytes", "host_units", "padded", "copied",
+           "erases", "victims", "victim_valid", "nand_bytes", "waf");
     for (unsigned i = 0; i <= d->info.nstreams; i++) {
-        show_stream(d, &d->streams[i]);
+        show_name(d, &d->streams[i]);
+        show_counts(&d->streams[i]);
+        add_counts(&all, &d->streams[i]);
     }
+    printf("%6s %5s", "all", "-");
+    show_counts(&all);
 }
 
 /* ---- where -------------------------------------------------------------- */

@@ -104,7 +104,6 @@ void drive_stats_clear(DriveStats *v);
 
 /* Since the last reset; stream may be l.n_streams, that of merged blocks. */
 SsdStreamCounters stream_since(const Ssd *ssd, uint32_t stream);
-uint64_t stream_media_of(const Ssd *ssd, uint32_t stream); /* bytes */
 double stream_waf_of(const Ssd *ssd, uint32_t stream);
 double stream_invalid_share(const Ssd *ssd, uint32_t stream); /* NaN of none */
 

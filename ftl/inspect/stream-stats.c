@@ -4,6 +4,7 @@
  */
 #include "inspect/inspect.h"
 #include "placement/placement-internal.h"
+#include "media/programmed.h"
 #include "ssd-internal.h"
 #include "placement/placement.h"
 
@@ -12,30 +13,26 @@ SsdStreamCounters stream_since(const Ssd *ssd, uint32_t stream)
     const Stream *st = stream_at(ssd, stream);
 
     return (SsdStreamCounters){
-        .host_bytes_written = st->n.host_bytes_written -
-                              st->base.host_bytes_written,
+        .host_bytes_written =
+            st->n.host_bytes_written - st->base.host_bytes_written,
         .host_units = st->n.host_units - st->base.host_units,
         .padded_units = st->n.padded_units - st->base.padded_units,
         .copied_units = st->n.copied_units - st->base.copied_units,
         .victims = st->n.victims - st->base.victims,
-        .victim_valid_units = st->n.victim_valid_units -
-                              st->base.victim_valid_units,
+        .victim_valid_units =
+            st->n.victim_valid_units - st->base.victim_valid_units,
         .erases = st->n.erases - st->base.erases,
+        .nand_bytes_written = programmed_since(ssd, stream) << ssd->unit_shift,
     };
-}
-
-uint64_t stream_media_of(const Ssd *ssd, uint32_t stream)
-{
-    SsdStreamCounters c = stream_since(ssd, stream);
-
-    return (c.host_units + c.padded_units + c.copied_units) << ssd->unit_shift;
 }
 
 double stream_waf_of(const Ssd *ssd, uint32_t stream)
 {
-    uint64_t host = stream_since(ssd, stream).host_bytes_written;
+    SsdStreamCounters c = stream_since(ssd, stream);
 
-    return host ? (double)stream_media_of(ssd, stream) / (double)host : 0;
+    return c.host_bytes_written
+               ? (double)c.nand_bytes_written / (double)c.host_bytes_written
+               : 0;
 }
 
 double stream_invalid_share(const Ssd *ssd, uint32_t stream)

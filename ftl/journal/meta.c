@@ -25,6 +25,7 @@
 #include "inspect/oplog.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
+#include "media/aged-ops.h"
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/media.h"
@@ -454,7 +455,7 @@ static void program_at_once(Ssd *ssd, uint64_t first, NandCause cause,
     NandOp op = {.kind = NAND_PROGRAM, .cause = cause, .ppa = {first}};
 
     if (aged) {
-        nand_age(ssd->nand, &op, ssd->now_ps);
+        age_op(ssd, &op);
         return;
     }
     for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {

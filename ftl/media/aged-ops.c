@@ -6,6 +6,7 @@
  * Knows the operations; state/age.c ends them.
  */
 #include "media/aged-ops.h"
+#include "media/programmed.h"
 #include "ssd-internal.h"
 
 bool age_is_on(const Ssd *ssd)
@@ -33,4 +34,12 @@ bool age_takes(Ssd *ssd, const NandOp *op)
     invariant(a->n < a->capacity);
     a->op[(a->first + a->n++) & (a->capacity - 1)] = *op;
     return true;
+}
+
+void age_op(Ssd *ssd, const NandOp *op)
+{
+    nand_age(ssd->nand, op, ssd->now_ps);
+    if (op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK) {
+        programmed_count(ssd, op);
+    }
 }

@@ -22,6 +22,10 @@ struct Age {
 bool age_takes(Ssd *ssd, const NandOp *op);
 void age_destroy(Ssd *ssd);
 
+/* An operation of the array takes place at once.  Of a program the spare areas
+ * are as they will be. */
+void age_op(Ssd *ssd, const NandOp *op);
+
 /* Is a drive being aged: do operations end without time? */
 bool age_is_on(const Ssd *ssd);
 

@@ -11,6 +11,7 @@
 #include "media/media.h"
 #include "media/parity.h"
 #include "media/plain.h"
+#include "media/programmed.h"
 #include "media/rebuild.h"
 #include "media/spare.h"
 #include "media/superblock.h"
@@ -40,6 +41,7 @@ static void destroy(Ssd *ssd)
     parity_destroy(ssd);
     superblocks_destroy(ssd);
     stripe_destroy(ssd);
+    programmed_destroy(ssd);
     lazy_free(m->valid, bitmap_words(ssd->l.raw_units), sizeof(*m->valid));
     spare_destroy(ssd);
     job_forget_all(ssd);
@@ -58,6 +60,7 @@ static bool create(Ssd *ssd, GError **error)
     spare_init(ssd);
     m->valid = lazy_new(uint64_t, words);
     lazy_spread(m->valid, words, sizeof(*m->valid));
+    programmed_init(ssd);
     stripe_init(ssd);
     superblocks_init(ssd);
     parity_init(ssd);
@@ -113,6 +116,7 @@ enum {
     N_REBUILDS,
     N_JOBS,
     N_JOB_UNITS,
+    N_ACCOUNTS,
     /* bounds only: */
     N_BLOCK_UNITS,
     N_PROGRAM_UNITS,
@@ -181,6 +185,8 @@ static const StateRow media_rows[] = {
     STATE_TABLE_ROW(Media, spare_seq, N_PAGES),
     STATE_VALUE_ROW(Media, prog_seq),
     STATE_TABLE_ROW(Media, valid, N_VALID_WORDS),
+    STATE_TABLE_ROW(Media, programmed, N_ACCOUNTS),
+    STATE_TABLE_ROW(Media, programmed_base, N_ACCOUNTS),
     STATE_TABLE_OF_ROW(Media, block, N_BLOCKS, block_struct),
     STATE_UNSAVED_ROW(Media, plane), /* has rows of its own */
     STATE_UNSAVED_ROW(Media, plain_valid),
@@ -327,6 +333,7 @@ static void count(const Ssd *ssd, uint64_t *n)
     n[N_REBUILDS] = ssd->media->rebuilds.n;
     n[N_JOBS] = ssd->media->n_jobs;
     n[N_JOB_UNITS] = (uint64_t)ssd->media->n_jobs * ssd->l.units_per_program;
+    n[N_ACCOUNTS] = ssd->l.n_streams + 1;
     n[N_BLOCK_UNITS] = ssd->l.units_per_block;
     n[N_PROGRAM_UNITS] = ssd->l.units_per_program;
     n[N_STREAMS] = ssd->l.n_streams;
@@ -421,6 +428,7 @@ const Component media_component = {
     .create = create,
     .destroy = destroy,
     .power_settled = power_settled,
+    .reset_stats = programmed_reset,
     .rows = rows,
     .state = state,
     .check = media_check,

@@ -264,7 +264,10 @@ typedef struct Media {
     OF_MEDIA uint64_t
         *spare_seq;          /* by page; NULL with ftl.recovery=capacitors */
     uint64_t prog_seq;       /* the last one given */
-    OF_MEDIA uint64_t *valid; /* bitmap by ppu */
+    OF_MEDIA uint64_t *valid;      /* bitmap by ppu */
+    OF_MEDIA uint64_t *programmed; /* by stream, and of none (programmed.h):
+                                      units since the drive was made */
+    OF_MEDIA uint64_t *programmed_base; /* at the last ssd_reset_stats() */
     OF_MEDIA Block *block;
     OF_MEDIA Plane *plane;
     OF_MEDIA uint64_t *plain_valid; /* by plane (plain.h); NULL without

@@ -10,6 +10,7 @@
  */
 #include "media/jobs.h"
 #include "media/media.h"
+#include "media/programmed.h"
 #include "media/spare.h"
 #include "placement/alloc.h"
 #include "placement/life.h"
@@ -108,6 +109,7 @@ void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
 {
     invariant(stream <= ssd->l.n_streams);
     *c = ssd->placement->stream[stream].n;
+    c->nand_bytes_written = programmed_units(ssd, stream) << ssd->unit_shift;
 }
 
 /* The stream whose account pays for a copy of the unit. */

@@ -32,7 +32,7 @@
 
 static void end_op(Ssd *ssd, const NandOp *op)
 {
-    nand_age(ssd->nand, op, ssd->now_ps);
+    age_op(ssd, op);
     if (op->cause == NAND_CAUSE_META) {
         if (op->kind == NAND_ERASE) {
             saved_erase_done(ssd, op);
@@ -97,11 +97,11 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, uint32_t stream,
     uint32_t most = block_program_units(ssd, op.ppa.page);
     uint32_t used = (uint32_t)MIN(n, most);
 
-    nand_age(ssd->nand, &op, ssd->now_ps);
     for (uint32_t i = 0; i < used; i++) {
         put_unit(ssd, lpn[i], first + i, stream);
     }
     spare_blank(ssd, first + used, most - used);
+    age_op(ssd, &op);
     stream_programmed(ssd, stream, used, most - used);
     block_page_done(ssd, page_block(ssd, op.ppa.page));
     plane_charge_host(ssd, plane);
@@ -130,11 +130,11 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
         return 0;
     }
     first = page_ppu(ssd, op.ppa.page);
-    nand_age(ssd->nand, &op, ssd->now_ps);
     spare_blank(ssd, first, most);
     for (uint32_t i = 0; i < used; i++) {
         put_unit(ssd, lpn[i], ppu[i], 0);
     }
+    age_op(ssd, &op);
     stream_programmed(ssd, 0, used, most - used);
     block_page_done(ssd, page_block(ssd, op.ppa.page));
     own->age_done(ssd, lpn[0]);

@@ -18,7 +18,8 @@
 #define VSSD_LOG_PLACE   0xc2 /* VssdLogDrive.units VssdLogPlace */
 
 #define VSSD_LOG_MAGIC "VSSD"
-#define VSSD_LOG_VERSION 1
+/* Of all three pages.  Version 1 had entries of 64 bytes in C1h. */
+#define VSSD_LOG_VERSION 2
 
 /* The drive, and its statistics since their reset. */
 typedef struct VssdLogDrive {
@@ -54,7 +55,8 @@ typedef struct VssdLogDrive {
 #define VSSD_LOG_NO_ID 0xffff
 
 typedef struct VssdLogStream {
-    uint16_t stream; /* nstreams: blocks that GC filled from several */
+    uint16_t stream; /* nstreams: no single one, as metadata, and blocks that GC
+                        filled from several */
     uint16_t id;     /* by which the host knows it now (DSPEC), or NO_ID */
     uint32_t open_blocks;
     uint64_t host_bytes_written;
@@ -64,6 +66,10 @@ typedef struct VssdLogStream {
     uint64_t victims;      /* blocks chosen for GC */
     uint64_t victim_valid_units;
     uint64_t erases;
+    uint64_t nand_bytes_written; /* pages of the host and of GC with their
+                                    padding, and parity; the sum of all entries
+                                    is that of all programmed pages */
+    uint64_t reserved[7];
 } VssdLogStream;
 
 /* Where a unit is.  Entry i, at offset 16 * i, is that of the unit of blocks
@@ -86,7 +92,7 @@ typedef struct VssdLogPlace {
 } VssdLogPlace;
 
 _Static_assert(sizeof(VssdLogDrive) == 512, "VssdLogDrive");
-_Static_assert(sizeof(VssdLogStream) == 64, "VssdLogStream");
+_Static_assert(sizeof(VssdLogStream) == 128, "VssdLogStream");
 _Static_assert(sizeof(VssdLogPlace) == 16, "VssdLogPlace");
 
 #endif

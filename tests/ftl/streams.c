@@ -525,9 +525,9 @@ static void any_op(Ref *r, Prng *rng)
     }
 }
 
-static void sums(const char *options, bool cuts)
+/* Check after each of the power cuts, and at the end. */
+static void any_load(Ref *r, bool cuts, void (*check)(const Ref *r))
 {
-    Ref *r = drive(options);
     Prng rng;
 
     prng_seed(&rng, 11, 11);
@@ -536,13 +536,24 @@ static void sums(const char *options, bool cuts)
         if (cuts && prng_below(&rng, 500) == 0) {
             ref_power_cycle(r);
             settle(r);
-            check_sums(r);
-            check_bytes(r);
+            check(r);
         }
     }
     settle(r);
+    check(r);
+}
+
+static void check_all_sums(const Ref *r)
+{
     check_sums(r);
     check_bytes(r);
+}
+
+static void sums(const char *options, bool cuts)
+{
+    Ref *r = drive(options);
+
+    any_load(r, cuts, check_all_sums);
     g_assert_cmpuint(count(r, 1).copied_units, >, 0);
     ref_free(r);
 }
@@ -553,6 +564,116 @@ static void test_sums(void)
     sums("ftl.op_percent=70%;streams.max=2", true);
     sums("ftl.op_percent=40%;fdp.ruhs=4;streams.gc=merge", true);
     sums("ftl.op_percent=70%;ftl.hot_cold=on", false);
+}
+
+/* ---- NAND bytes of a stream --------------------------------------------- */
+
+static uint64_t nand_bytes(const Ref *r, uint32_t stream)
+{
+    return count(r, stream).nand_bytes_written;
+}
+
+/* All pages that the array has programmed, whatever for, are some stream's or
+ * of none: while programs are under way, too. */
+static void check_nand_bytes(const Ref *r)
+{
+    uint32_t n = r->info->nstreams;
+    uint64_t sum = nand_bytes(r, n);
+    const NandStats *s = nand_stats(r->ssd->nand);
+    uint64_t own = s->ops[NAND_PROGRAM][NAND_CAUSE_META] +
+                   s->ops[NAND_PROGRAM][NAND_CAUSE_MAP];
+    SsdCounters all;
+
+    for (uint32_t i = 0; i < n; i++) {
+        SsdStreamCounters c = count(r, i);
+
+        g_assert_cmpuint(nand_bytes(r, i), >=,
+                         nand_load(r->ssd->nand) == 0
+                             ? (c.host_units + c.padded_units + c.copied_units)
+                                   << r->ssd->unit_shift
+                             : 0);
+        sum += nand_bytes(r, i);
+    }
+    g_assert_cmpuint(nand_bytes(r, n), >=,
+                     own * r->ssd->geo->page_bytes +
+                         (count(r, n).copied_units << r->ssd->unit_shift));
+    ssd_get_counters(r->ssd, &all);
+    g_assert_cmpuint(sum, ==, all.nand_bytes_written);
+}
+
+/* What each kind of page costs. */
+typedef struct NandCase {
+    const char *options;
+    bool none;  /* something is of no stream */
+    bool extra; /* something beside units of the host, padding and copies is of
+                   a stream: parity, padding of GC */
+} NandCase;
+
+#define PARITY "superblock.parity=on;superblock.width=4;superblock.row=4;"
+#define CACHE  "nand.cell=tlc;nand.pages=12;nand.slc_blocks=8;"
+
+static const NandCase nand_cases[] = {
+    {.options = "ftl.op_percent=70%;streams.max=2"},
+    {.options = "ftl.op_percent=40%;fdp.ruhs=4;streams.gc=merge"},
+    {.options = SPARE "fdp.ruhs=4;fdp.isolation=persistent/initial"},
+    {.options = SPARE "nand.blocks=100;streams.max=2;" PARITY, .extra = true},
+    {.options = SPARE "nand.blocks=100;streams.max=2;streams.gc=merge;" PARITY,
+     .none = true,
+     .extra = true},
+    {.options = SPARE CACHE "streams.max=2"},
+    {.options = SPARE CACHE "nand.one_shot=on;fdp.ruhs=3"},
+    {.options = SPARE "streams.max=2;ftl.map=dftl;ftl.map_cache=16KiB",
+     .none = true},
+    {.options = SPARE "streams.max=2;ftl.recovery=checkpoint", .none = true},
+    {.options = SPARE "streams.max=2;media.errors=on;media.program_fail=0.0003;"
+                      "media.start_cycles=4000;"},
+    {.options = "ftl.op_percent=30%"},
+};
+
+static void nand_case(const NandCase *c)
+{
+    Ref *r = drive(c->options);
+    uint64_t of_units = 0;
+    uint64_t of_streams = 0;
+
+    g_test_message("%s", c->options);
+    r->faults = strstr(c->options, "program_fail") != NULL;
+    any_load(r, true, check_nand_bytes);
+    for (uint32_t s = 0; s < r->info->nstreams; s++) {
+        SsdStreamCounters n = count(r, s);
+
+        of_units += n.host_units + n.padded_units + n.copied_units;
+        of_streams += nand_bytes(r, s);
+    }
+    g_assert_cmpint(nand_bytes(r, r->info->nstreams) > 0, ==, c->none);
+    g_assert_cmpint(of_streams > of_units << r->ssd->unit_shift, ==, c->extra);
+    ref_free(r);
+}
+
+static void test_nand_bytes(void)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(nand_cases); i++) {
+        nand_case(&nand_cases[i]);
+    }
+}
+
+/* Two streams that write the same, page by page, on a drive with parity: each
+ * pays for its own. */
+static void test_nand_bytes_of_parity(void)
+{
+    enum { PAGES = 6 * 3 }; /* rows of three pages and one of parity */
+    Ref *r = drive(SPARE "nand.blocks=100;streams.max=2;" PARITY);
+
+    for (uint32_t i = 0; i < PAGES; i++) {
+        put(r, 1, i * PAGE_UNITS, PAGE_UNITS);
+        put(r, 2, 1000 + i * PAGE_UNITS, PAGE_UNITS);
+    }
+    settle(r);
+    for (uint32_t s = 1; s <= 2; s++) {
+        g_assert_cmpuint(nand_bytes(r, s), ==, PAGES / 3 * 4 * 16384);
+    }
+    g_assert_cmpuint(nand_bytes(r, 0), ==, 0);
+    ref_free(r);
 }
 
 /* Every stream is opened, in every plane, and left; then the host fills the
@@ -811,6 +932,8 @@ int main(int argc, char **argv)
     g_test_add_func("/streams/room", test_room);
     g_test_add_func("/streams/cleaning", test_cleaning);
     g_test_add_func("/streams/sums", test_sums);
+    g_test_add_func("/streams/nand-bytes", test_nand_bytes);
+    g_test_add_func("/streams/nand-bytes/parity", test_nand_bytes_of_parity);
     g_test_add_func("/streams/hostile", test_hostile);
     g_test_add_func("/streams/close-and-close", test_close_and_close);
     g_test_add_func("/streams/small-buffer", test_small_buffer);

@@ -133,7 +133,7 @@ def by_id(guest: Guest, serial: str = STREAMS) -> dict[int, int]:
     lines = guest.run(f"vssdctl -d {device(guest, serial)} streams").splitlines()
     for line in lines[1:]:
         stream, host_id, _, nbytes, *_ = line.split()
-        if stream == "mixed":
+        if stream in ("other", "all"):
             continue
         key = int(host_id) if host_id != "-" else -1
         found[key] = found.get(key, 0) + int(nbytes)

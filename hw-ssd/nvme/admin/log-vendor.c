@@ -98,6 +98,7 @@ void nvme_vendor_fill_stream(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     s->victims = GUINT64_TO_LE(c.victims);
     s->victim_valid_units = GUINT64_TO_LE(c.victim_valid_units);
     s->erases = GUINT64_TO_LE(c.erases);
+    s->nand_bytes_written = GUINT64_TO_LE(c.nand_bytes_written);
 }
 
 /* ---- C2h: where units are ----------------------------------------------- */
