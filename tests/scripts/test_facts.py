@@ -101,6 +101,22 @@ def test_rules(tmp_path: Path) -> None:
     assert "max_write_mb_s" not in host
 
 
+@pytest.mark.parametrize(("write_iops", "percent"), [
+    (15_000, "14.5%"),  # the array does 15,700
+    (17_000, "15.8%"),  # 0.85 x 300 MB/s / 4 KiB x 2 s / (1 + s)
+    (20_000, "19.1%"),
+    (21_000, "14.5%"),  # beyond 1.3 times: of something else
+])
+def test_spare_that_the_rated_writes_need(
+        tmp_path: Path, write_iops: int, percent: str) -> None:
+    """More than the nominal size of the dies, and the whole drive has it."""
+    drive, = facts.read(mine(tmp_path, ("write_iops = 5000",
+                                        f"write_iops = {write_iops}")))
+    assert facts.options(drive)["ftl"]["op_percent"] == percent
+    assert drive.raw / drive.capacity - 1 == \
+        pytest.approx(float(percent[:-1]) / 100, abs=5e-4)
+
+
 def test_rate_of_a_die(tmp_path: Path) -> None:
     """A rated rate far from the die's is that of something else."""
     drive, = facts.read(mine(tmp_path, ("write_mb_s = 300", "write_mb_s = 150")))

@@ -8,6 +8,7 @@ form; does not know how a profile is played.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,9 +74,30 @@ class Drive:
     hmb_mib: float | None  # of a drive without DRAM (rule 10)
 
     @property
-    def raw(self) -> float:
-        """Bytes of all dies."""
+    def nominal(self) -> float:
+        """Bytes of all dies by the size of a die."""
         return float(self.dies * self.nand["die_gbit"] * 2**30 / 8)
+
+    @property
+    def raw(self) -> float:
+        """Bytes of all dies, which have more blocks than their nominal size if
+        the rated random writes need them (rule 4)."""
+        rated = self.rated.get("write_iops", 0.0)
+        ours = self.write_iops(self.nominal)
+        if self.slc is not None or not ours < rated <= LIMIT * ours:
+            return self.nominal
+        # write_iops(), solved for the spare capacity.
+        return self.capacity / (1 - rated / self.write_iops(math.inf))
+
+    @property
+    def write_mb_s(self) -> float:
+        """Of all dies."""
+        return self.dies * self.die_mb_s
+
+    def write_iops(self, raw: float) -> float:
+        """4 KiB at random in the steady state, by the array (rule 6)."""
+        spare = 1 - self.capacity / raw  # s / (1 + s)
+        return GC_SHARE * self.write_mb_s * 1e6 / 4096 * 2 * spare
 
     @property
     def pages(self) -> int:
@@ -330,13 +352,11 @@ def _op(d: Drive) -> str:
 def _limits(d: Drive) -> dict[str, str]:
     """Rated figures that are not those of the array.  One that nobody gave is
     no limit."""
-    write_mb_s = d.dies * d.die_mb_s
-    spare = d.raw / d.capacity - 1
-    write_iops = GC_SHARE * write_mb_s * 1e6 / 4096 * 2 * spare / (1 + spare)
     found = {"link_mb_s": str(round(d.rated["read_mb_s"]))}
     if "read_iops" in d.rated:
         found["max_iops"] = str(round(d.rated["read_iops"]))
-    for name, ours in (("write_mb_s", write_mb_s), ("write_iops", write_iops)):
+    for name, ours in (("write_mb_s", d.write_mb_s),
+                       ("write_iops", d.write_iops(d.raw))):
         rated = d.rated.get(name, ours)
         # Of an SLC cache they are the controller's.
         if ours > LIMIT * rated or (d.slc is not None and name in d.rated):
