@@ -369,6 +369,17 @@ static void cut(Crash *c)
     }
 }
 
+/* What the store has where the drive has nothing: it is never to be seen. */
+static uint8_t *old_disk(const Mode *m)
+{
+    Host *h = host_new(&(HostOptions){.set = m->set});
+    uint8_t *disk = g_malloc(h->disk_bytes);
+
+    memset(disk, 0xff, h->disk_bytes);
+    host_free(h);
+    return disk;
+}
+
 static void test_crash(gconstpointer data)
 {
     const char *s = g_getenv("VSSD_CUTS");
@@ -376,8 +387,11 @@ static void test_crash(gconstpointer data)
     const Mode *m = data;
     Crash c = {.mode = m};
 
-    c.h = host_new(&(HostOptions){
-        .set = m->set, .atomic = m->given, .namespaces = m->namespaces});
+    c.h = host_new(&(HostOptions){.set = m->set,
+                                  .atomic = m->given,
+                                  .namespaces = m->namespaces,
+                                  .no_preload = true,
+                                  .disk = old_disk(m)});
     c.held = g_new0(uint32_t, AREAS *AREA_BLOCKS);
     prng_seed(&c.prng, 3, 0xa70);
     bring_up(&c);

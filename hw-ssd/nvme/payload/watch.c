@@ -45,7 +45,8 @@ static void watch_newer(Payload *p, uint64_t at_ns, uint64_t lpn,
         e = e->older;
     }
     for (; e; e = e->newer) {
-        if (e->version > version && e->state != ENTRY_DIRTY && !e->dead) {
+        if (e->version > version && e->state != ENTRY_DIRTY &&
+            e->state != ENTRY_LATE && !e->dead) {
             payload_watch_entry(p, at_ns, e);
         }
     }
