@@ -463,6 +463,148 @@ static const Mode modes[] = {
      .set = "nand.blocks=800;buffer.size=160KiB;" WHOLE},
 };
 
+/* ---- the log of durable data ----------------------------------------------
+ */
+
+typedef struct LogRecord {
+    uint64_t at_ns;
+    uint64_t lba;
+    uint64_t n;
+    uint8_t kind;
+    const uint8_t *data; /* of kind 1; 2: zeroes */
+} LogRecord;
+
+static int by_instant(const void *a, const void *b)
+{
+    const LogRecord *x = a;
+    const LogRecord *y = b;
+
+    return x->at_ns != y->at_ns ? (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns)
+                                : (x > y) - (x < y);
+}
+
+/* The blocks that the log has at an instant (docs/durable-log-format.md). */
+static void read_log(const char *path, uint64_t until_ns, uint8_t *image)
+{
+    g_autofree char *text = NULL;
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(LogRecord));
+    gsize len;
+
+    g_assert_true(g_file_get_contents(path, &text, &len, NULL));
+    for (gsize at = 32; at < len;) {
+        const uint8_t *p = (uint8_t *)text + at;
+        LogRecord r = {get_le64(p), get_le64(p + 8), get_le64(p + 16), p[24],
+                       p + 32};
+
+        at += 32 + (r.kind == 1 ? r.n * 512 : 0);
+        g_array_append_val(all, r);
+    }
+    qsort(all->data, all->len, sizeof(LogRecord), by_instant);
+    for (unsigned i = 0; i < all->len; i++) {
+        const LogRecord *r = &g_array_index(all, LogRecord, i);
+
+        if (r->at_ns > until_ns || r->lba >= AREAS * AREA_BLOCKS) {
+            continue;
+        }
+        if (r->kind == 1) {
+            memcpy(image + r->lba * 512, r->data, r->n * 512);
+        } else if (r->kind == 2) {
+            memset(image + r->lba * 512, 0,
+                   MIN(r->n, AREAS * AREA_BLOCKS - r->lba) * 512);
+        }
+    }
+    g_array_free(all, TRUE);
+}
+
+/* A Write, Write Zeroes, Dataset Management or Flush; ranges overlap. */
+static void send_any(Host *h, Prng *prng, unsigned i)
+{
+    static const uint8_t opcode[] = {NVME_IO_WRITE, NVME_IO_WRITE,
+                                     NVME_IO_WRITE, NVME_IO_WRITE_ZEROES,
+                                     NVME_IO_DSM};
+    uint64_t lba = prng_below(prng, AREA_BLOCKS);
+    uint32_t n = 1 + (uint32_t)prng_below(prng, 48);
+    uint64_t at = HOST_DATA + i % 64 * 0x10000;
+    NvmeSqe sqe = host_sqe(opcode[prng_below(prng, sizeof(opcode))], 1, at);
+
+    if (prng_below(prng, 60) == 0) {
+        sqe = host_sqe(NVME_IO_FLUSH, 1, 0);
+    } else if (nvme_sqe_opcode(&sqe) == NVME_IO_DSM) {
+        memset(h->ram + at, 0, 16);
+        put_le32(h->ram + at + 4, n);
+        put_le64(h->ram + at + 8, lba);
+        sqe.dw[11] = 4;
+    } else {
+        for (uint32_t k = 0; k < n * 512; k += 8) {
+            put_le64(h->ram + at + k, (uint64_t)i << 32 | k);
+        }
+        host_map_at(h, &sqe, HOST_LISTS + (i % 64 + 1) * 4096, at, n * 512ULL);
+        sqe.dw[10] = (uint32_t)lba;
+        sqe.dw[12] = n - 1;
+    }
+    host_send(h, 1, &sqe);
+}
+
+static void bring_host_up(Host *h)
+{
+    memset(h->cq, 0, sizeof(h->cq));
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+}
+
+/* With tears: the log has, at the instant of a cut, all that it leaves. */
+static void cut_and_compare(const char *path, const char *set, unsigned seed)
+{
+    Host *h = host_new(&(HostOptions){
+        .atomic = {.nawupf = 1}, .seed = seed, .slow = seed % 2, .set = set});
+    g_autofree uint8_t *image = g_malloc0(AREAS * AREA_BLOCKS * 512);
+    Prng prng;
+    HostCqe cqe;
+    uint64_t cut_ns;
+
+    prng_seed(&prng, seed, 0x109);
+    g_assert_true(nvme_durable_log_open(h->ctrl, path, NULL));
+    bring_host_up(h);
+    for (unsigned i = 0; i < 200 + prng_below(&prng, 100); i++) {
+        send_any(h, &prng, i);
+        for (uint64_t n = prng_below(&prng, 8); n > 0; n--) {
+            host_step(h);
+        }
+        while (host_poll(h, 1, &cqe)) {
+            g_assert_cmphex(cqe.status, ==, 0);
+        }
+    }
+    cut_ns = h->now_ns;
+    nvme_power_cut(h->ctrl, cut_ns);
+    g_assert_true(nvme_durable_log_close(h->ctrl, NULL));
+    read_log(path, cut_ns, image);
+    host_sleep(h, 1000);
+    nvme_power_on(h->ctrl, h->now_ns);
+    bring_host_up(h);
+    for (uint64_t lba = 0; lba < AREA_BLOCKS + 48; lba++) {
+        g_assert_cmphex(host_io(h, 1, NVME_IO_READ, lba, 1, HOST_DATA), ==, 0);
+        g_assert_cmpmem(h->ram + HOST_DATA, 512, image + lba * 512, 512);
+    }
+    host_free(h);
+}
+
+static void test_log(void)
+{
+    static const char *const sets[] = {
+        "buffer.size=64KiB", "buffer.policy=lru;buffer.size=64KiB",
+        "ftl.unit=16KiB", "host.complete_at=program"};
+    g_autofree char *dir = g_dir_make_tmp("vssd-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(dir, "log", NULL);
+    const char *s = g_getenv("VSSD_CUTS");
+    unsigned cuts = s ? (unsigned)g_ascii_strtoull(s, NULL, 0) : 80;
+
+    for (unsigned seed = 1; seed <= cuts; seed++) {
+        cut_and_compare(path, sets[seed / 2 % G_N_ELEMENTS(sets)], seed);
+    }
+    remove(path);
+    remove(dir);
+}
+
 /* ---- reads beside writes ------------------------------------------------- */
 
 #define READERS 4
@@ -604,6 +746,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/atomic/identify", test_identify);
     g_test_add_func("/nvme/atomic/refused", test_refused);
     g_test_add_func("/nvme/atomic/disable-normal", test_disable_normal);
+    g_test_add_func("/nvme/atomic/log", test_log);
     g_test_add_data_func("/nvme/atomic/beside", NULL, test_beside);
     g_test_add_data_func("/nvme/atomic/beside-scattered", "0", test_beside);
     for (unsigned i = 0; i < G_N_ELEMENTS(modes); i++) {

@@ -80,10 +80,10 @@ static void become_durable(Payload *p, PayloadEntry *e, uint64_t now_ns)
     e->state = ENTRY_READY;
     g_queue_push_tail_link(&p->ready, &e->turn);
     payload_due_push(p, &e->due);
-    payload_absorb_older(p, e);
     if (G_UNLIKELY(e->tear_blocks) && !p->held) {
         tear(p, e);
     }
+    payload_absorb_older(p, e); /* what is below a late part, too */
     if (G_UNLIKELY(p->watched)) {
         payload_watch_entry(p, now_ns, e);
     }
