@@ -203,6 +203,9 @@ static void test_ranges(void)
     refuse("buffer.window=101%", "buffer.window=101%", "100%");
     refuse("buffer.word=0", "buffer.word=0", "1B");
     refuse("buffer.block=6KiB", "buffer.block=6144", "ftl.unit=4096");
+    refuse("buffer.atomic=8KiB", "buffer.atomic=8192", "needs buffer.plp=on");
+    refuse("buffer.plp=on;buffer.size=64KiB;buffer.atomic=33KiB",
+           "buffer.atomic=33792", "0..32768");
     refuse("buffer.size=1KiB", "buffer.size=1KiB", "4KiB");
     refuse("host.complete_at=never", "host.complete_at=never",
            "buffer, data-in, program");
@@ -725,6 +728,7 @@ static const Change changes[] = {
     {"buffer.early_adapt=100", EARLY},
     {"buffer.flush_interval=0", ""},
     {"buffer.plp=on", ""}, /* FUA waits for nothing; and power.c */
+    {"buffer.atomic=32KiB", "buffer.plp=on;buffer.size=64KiB;"},
     {"host.complete_at=program", ""},
     {"host.queue_depth=2", ""},
     {"host.firmware=4us", ""},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The drives of the guest that the tests of streams, zones, metadata, keys, the
-controller memory buffer and virtual functions share: one boot for all.
+controller memory buffer, atomic writes and virtual functions share: one boot for
+all.
 
 The tests find a drive by its serial number.  Those with a number have it as
 VSSD0001 and so on; of these QEMU has the statistics.
@@ -46,6 +47,9 @@ NAMED: dict[str, tuple[int, str, dict[str, Any]]] = {
                                  "metadata_at": "extended"}),
     "KV": (128, "tlc-generic", {"namespaces": "64M:kv;rest"}),
     "CMBDRIVE": (64, "tlc-generic", {"cmb": 16 * MIB}),
+    "WHOLE": (64, "tlc-generic", {
+        "options": "buffer.plp=on;buffer.atomic=64KiB"}),
+    "TORN": (64, "tlc-generic", {"atomic.nawupf": 0}),
     "SRIOVDRIVE": (64, "tlc-generic", {"bus": "port9", **VIRTUAL}),
 }
 

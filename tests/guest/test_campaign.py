@@ -27,6 +27,7 @@ EXAMPLES = paths.PROJECT / "guest-tools/powercut/examples"
 SQLITE = "python3 $VSSD_FILES/sqlite_rows.py"
 FILES = "python3 $VSSD_FILES/files.py"
 LEVELDB = "python3 $VSSD_FILES/leveldb_rows.py"
+PAGES = "python3 $VSSD_FILES/pages.py"
 
 
 def command(folder: Path, *options: str) -> list[str]:
@@ -206,3 +207,36 @@ def test_drive_that_ignores_flushes(tmp_path: Path) -> None:
     campaign(tmp_path / "out", "--write", f"{FILES} write", "--check",
              f"{FILES} check", "--cuts", "16", "--seconds", "12", "--drive",
              "tlc-generic,buffer.policy=lru,buffer.ignore_flush=on", found=True)
+
+
+@LONG
+@pytest.mark.parametrize("promises, torn", [("", {"large"}),
+                                            (",atomic.nawupf=0",
+                                             {"small", "large"})],
+                         ids=["unit", "block"])
+def test_torn_pages(tmp_path: Path, promises: str, torn: set[str]) -> None:
+    """A program that trusts pages to be whole: a mapping unit is, two are not;
+    nor is a unit of a drive that promises 512 bytes."""
+    write, check = several(small=f"{PAGES} write 4096",
+                           large=f"{PAGES} write 16384")
+    result = campaign(tmp_path / "out", "--drive",
+                      f"tlc-generic,buffer.policy=lru{promises}",
+                      "--write", write, "--check", check, "--cuts", "24",
+                      "--seconds", "6", found=True)
+    said = " ".join(row["text"] for row in result["rows"])
+    assert {name for name in ("small", "large") if f"{name}: " in said} == torn
+
+
+@LONG
+def test_ignored_flushes(tmp_path: Path) -> None:
+    """SQLite that syncs loses rows on a drive that ignores a fifth of the
+    Flushes, by a rule."""
+    rules = tmp_path / "rules"
+    rules.write_text("cmd=flush prob=0.2 -> ignore-flush\n")
+    result = campaign(tmp_path / "out", "--drive", "tlc-generic,"
+                      f"buffer.policy=lru,faults={rules}", "--at", "flush",
+                      "--write", f"{SQLITE} write wal full", "--check",
+                      f"{SQLITE} check", "--cuts", "32", "--seconds", "6",
+                      found=True)
+    assert "committed rows lost" in " ".join(
+        row["text"] for row in result["rows"])

@@ -19,6 +19,7 @@ import pytest
 from long_form import DEVICE, IS_LONG, LONG, of_part
 
 from conftest import Env, blank, drive, refused
+from test_atomic import write
 from vssd import paths
 from vssd.build import kernel_build, model
 from vssd.build.kernel_source import Wanted
@@ -564,3 +565,17 @@ def test_passthrough_to_handles(new: Guest) -> None:
     """NVMe commands of streamwrite's own."""
     found = placed(new, f"-m passthru {device(new, FDP)}", 4, FDP)
     assert found == dict.fromkeys(range(4), 4 * MIB)
+
+
+@pytest.mark.parametrize("fs", FILE_SYSTEMS)
+def test_atomic_new(new: Guest, fs: str) -> None:
+    """ext4 and XFS of the newest kernel pass an atomic write of a block to the
+    drive, whose mapping unit is as large."""
+    disk = device(new)
+    new.run(f"{FILE_SYSTEMS[fs]} {disk} && mkdir -p /mnt/atomic &&"
+            f" mount {disk} /mnt/atomic")
+    try:
+        assert write(new, "/mnt/atomic/f", 4096, 8192) == "written"
+        assert write(new, "/mnt/atomic/f", 4096, 512) == "Invalid argument"
+    finally:
+        new.run("umount /mnt/atomic")

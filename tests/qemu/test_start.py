@@ -24,6 +24,8 @@ def refuse(*args: str) -> str:
     ({"logical_block_size": "1024"}, ["logical_block_size=1024", "4096"]),
     ({"num_queues": "0"}, ["num_queues=0", "1..64"]),
     ({"num_queues": "65"}, ["num_queues=65", "1..64"]),
+    ({"atomic.awupf": "7"}, ["atomic.awupf=7", "a power cut leaves whole"]),
+    ({"atomic.nawun": "3"}, ["atomic.nawun=3", "not be less than"]),
     ({"num_vectors": "66"}, ["num_vectors=66", "0..65"]),
     ({"queue_size": "1"}, ["queue_size", "2..65536"]),
     ({"mdts": "0"}, ["mdts", "1..10"]),

@@ -81,6 +81,8 @@ def test_sizes(text: str, nbytes: int) -> None:
     ("tiny,aged=yes", "no key 'aged'; did you mean aged?"),
     ("tiny,aged,state=x", "state=FILE says how used the drive is"),
     ("tiny,serial=a b", "--drive serial=a b: give 1 to 20 letters"),
+    ("tiny,atomic.nawupf=65536", "--drive atomic.nawupf=65536: allowed 0..65535"),
+    ("tiny,atomic.awun=-1", "--drive atomic.awun=-1: allowed 0..65535"),
 ])
 def test_refused(text: str, says: str) -> None:
     """In one line, before anything is made."""
@@ -115,6 +117,12 @@ def test_what_a_drive_says(tmp_path: Path) -> None:
     assert drive.profile == paths.find_profile("tiny")
     assert drive.image == image and drive.serial == "DB.1"
     assert drive.sets == ["nand.read=9us", "seed=4"]
+    drive = drives.parse("tiny,atomic.nawupf=0,buffer.plp=on,atomic.nawun=7")
+    assert drive.sets == ["buffer.plp=on"]
+    assert drive.properties == {"atomic.nawupf": 0, "atomic.nawun": 7}
+    args = hardware.drive_args(1, hardware.Drive(
+        image, "raw", profile=drive.profile, properties=drive.properties), False)
+    assert '"atomic.nawupf": 0, "atomic.nawun": 7' in args[-1]
     assert drives.parse("tiny,size=3g").size == 3 << 30
 
 
