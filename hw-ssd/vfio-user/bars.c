@@ -19,39 +19,38 @@
 #include "server.h"
 
 #define CMB_BAR 2
-#define PMR_BAR 4
+
+static DriveMemory *memory_at(Function *f, unsigned bar)
+{
+    return bar == CMB_BAR ? &f->cmb : &f->pmr;
+}
 
 /* ---- callbacks of the controller ----------------------------------------- */
 
-uint64_t vfio_bars_address(void *server, unsigned bar)
+uint64_t vfio_bars_address(void *function, unsigned bar)
 {
-    return vfio_pci_bar_address(server, bar);
+    return vfio_pci_bar_address(function, bar);
 }
 
-void vfio_bars_show(void *server, unsigned bar, bool on)
+void vfio_bars_show(void *function, unsigned bar, bool on)
 {
-    vfio_bar(server, bar)->shown = on;
+    memory_at(function, bar)->shown = on;
 }
 
-bool vfio_bars_sync(void *server)
+bool vfio_bars_sync(void *function)
 {
-    const DriveMemory *m = &((Server *)server)->pmr;
+    const DriveMemory *m = &((Function *)function)->pmr;
 
     return msync(m->mem, m->bytes, MS_SYNC) == 0;
 }
 
 /* ---- messages ------------------------------------------------------------ */
 
-DriveMemory *vfio_bar(Server *s, unsigned bar)
-{
-    return bar == CMB_BAR ? &s->cmb : &s->pmr;
-}
-
-void vfio_bars_access(Server *s, unsigned bar, uint64_t offset, void *buf,
+void vfio_bars_access(Function *f, unsigned bar, uint64_t offset, void *buf,
                       size_t n, bool write)
 {
-    const DriveMemory *m = vfio_bar(s, bar);
-    bool there = m->shown && !vfio_is_absent(s) && offset <= m->bytes &&
+    const DriveMemory *m = memory_at(f, bar);
+    bool there = m->shown && !vfio_is_absent(f) && offset <= m->bytes &&
                  n <= m->bytes - offset;
 
     if (there && write) {
@@ -77,21 +76,21 @@ static bool map(DriveMemory *m, const char *option, GError **error)
     return true;
 }
 
-static bool make_cmb(Server *s, GError **error)
+static bool make_cmb(Server *s, DriveMemory *cmb, GError **error)
 {
-    s->cmb.bytes = s->opt->drive.cmb;
-    s->cmb.fd = memfd_create("vssd-cmb", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (s->cmb.fd < 0 || ftruncate(s->cmb.fd, s->cmb.bytes) < 0 ||
-        fcntl(s->cmb.fd, F_ADD_SEALS,
-              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+    cmb->bytes = s->opt->drive.cmb;
+    cmb->fd = memfd_create("vssd-cmb", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (cmb->fd < 0 || ftruncate(cmb->fd, cmb->bytes) < 0 ||
+        fcntl(cmb->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) <
+            0) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOMEM, "--cmb: %s",
                     g_strerror(errno));
         return false;
     }
-    return map(&s->cmb, "--cmb", error);
+    return map(cmb, "--cmb", error);
 }
 
-static bool open_pmr(Server *s, GError **error)
+static bool open_pmr(Server *s, DriveMemory *pmr, GError **error)
 {
     g_autofree char *option = g_strdup_printf("--pmr %s", s->opt->pmr);
     struct stat st;
@@ -100,31 +99,33 @@ static bool open_pmr(Server *s, GError **error)
         g_prefix_error(error, "--pmr ");
         return false;
     }
-    s->pmr.fd = open(s->opt->pmr, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (s->pmr.fd < 0 || fstat(s->pmr.fd, &st) < 0) {
+    pmr->fd = open(s->opt->pmr, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (pmr->fd < 0 || fstat(pmr->fd, &st) < 0) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", option,
                     g_strerror(errno));
         return false;
     }
-    s->nvme_cfg.pmr_bytes = s->pmr.bytes = st.st_size;
-    if (!s->pmr.bytes) {
+    s->nvme_cfg.pmr_bytes = pmr->bytes = st.st_size;
+    if (!pmr->bytes) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
                     "%s: size=0: allowed 64K..1T, a power of two", option);
         return false;
     }
-    return nvme_memory_ok(&s->nvme_cfg, error) && map(&s->pmr, option, error);
+    return nvme_memory_ok(&s->nvme_cfg, error) && map(pmr, option, error);
 }
 
 bool vfio_bars_open(Server *s, GError **error)
 {
+    DriveMemory *cmb = &s->function[0].cmb, *pmr = &s->function[0].pmr;
+
     s->nvme_cfg = nvme_options_config(&s->opt->drive);
-    s->cmb.fd = s->pmr.fd = -1;
+    cmb->fd = pmr->fd = -1;
     if (!nvme_memory_ok(&s->nvme_cfg, error)) {
         g_prefix_error(error, "--");
         return false;
     }
-    return (!s->nvme_cfg.cmb_bytes || make_cmb(s, error)) &&
-           (!s->opt->pmr || open_pmr(s, error));
+    return (!s->nvme_cfg.cmb_bytes || make_cmb(s, cmb, error)) &&
+           (!s->opt->pmr || open_pmr(s, pmr, error));
 }
 
 static void let_go(DriveMemory *m)
@@ -139,7 +140,7 @@ static void let_go(DriveMemory *m)
 
 void vfio_bars_close(Server *s)
 {
-    let_go(&s->cmb);
-    let_go(&s->pmr);
+    let_go(&s->function[0].cmb);
+    let_go(&s->function[0].pmr);
     filelock_release(s->pmr_lock);
 }

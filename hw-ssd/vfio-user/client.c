@@ -35,29 +35,29 @@ struct Client {
 
 /* ---- regions ------------------------------------------------------------- */
 
-static void config_written(Server *s, PciAsks asks)
+static void config_written(Function *f, PciAsks asks)
 {
     if (asks == PCI_ASKS_RESET) {
-        vfio_power_reset(s);
+        vfio_power_reset(f);
     } else if (asks == PCI_ASKS_INTERRUPTS) {
-        vfio_irq_deliver(s);
+        vfio_irq_deliver(f);
     }
 }
 
 static ssize_t access_config(vfu_ctx_t *ctx, char *buf, size_t n, loff_t offset,
                              bool is_write)
 {
-    Server *s = vfu_get_private(ctx);
+    Function *f = vfu_get_private(ctx);
 
     if (offset < 0 || n > CONFIG_BYTES || offset > (loff_t)(CONFIG_BYTES - n)) {
         errno = EINVAL;
         return -1;
     }
     if (is_write) {
-        config_written(s, vfio_pci_write(s, offset, (const uint8_t *)buf, n));
-        s->client->written = true;
+        config_written(f, vfio_pci_write(f, offset, (const uint8_t *)buf, n));
+        f->client->written = true;
     } else {
-        vfio_pci_read(s, offset, (uint8_t *)buf, n);
+        vfio_pci_read(f, offset, (uint8_t *)buf, n);
     }
     return n;
 }
@@ -73,21 +73,22 @@ static bool is_register(loff_t offset, size_t n)
 static ssize_t access_bar0(vfu_ctx_t *ctx, char *buf, size_t n, loff_t offset,
                            bool is_write)
 {
-    Server *s = vfu_get_private(ctx);
+    Function *f = vfu_get_private(ctx);
     uint64_t value = 0;
 
     if (!is_write) {
-        memset(buf, vfio_is_absent(s) ? 0xff : 0, n);
+        memset(buf, vfio_is_absent(f) ? 0xff : 0, n);
     }
-    if (!is_register(offset, n) || vfio_is_absent(s)) {
+    if (!is_register(offset, n) || vfio_is_absent(f)) {
         return n;
     }
     if (is_write) {
         memcpy(&value, buf, n);
-        nvme_reg_write(s->ctrl, vfio_now(s), offset, GUINT64_FROM_LE(value), n);
-        s->client->written = true;
+        nvme_reg_write(f->ctrl, vfio_now(f->drive), offset,
+                       GUINT64_FROM_LE(value), n);
+        f->client->written = true;
     } else {
-        value = GUINT64_TO_LE(nvme_reg_read(s->ctrl, offset, n));
+        value = GUINT64_TO_LE(nvme_reg_read(f->ctrl, offset, n));
         memcpy(buf, &value, n);
     }
     return n;
@@ -141,15 +142,15 @@ static void dma_unregister(vfu_ctx_t *ctx, vfu_dma_info_t *info)
 
 static int reset(vfu_ctx_t *ctx, vfu_reset_type_t type)
 {
-    Server *s = vfu_get_private(ctx);
+    Function *f = vfu_get_private(ctx);
 
     if (type == VFU_RESET_LOST_CONN) {
-        s->attached = false;
-        if (!vfio_is_absent(s)) {
-            vfio_power_reset(s);
+        f->attached = false;
+        if (!vfio_is_absent(f)) {
+            vfio_power_reset(f);
         }
     } else {
-        vfio_power_reset(s);
+        vfio_power_reset(f);
     }
     return 0;
 }
@@ -161,7 +162,7 @@ static void pin_state(vfu_ctx_t *ctx, uint32_t start, uint32_t count, bool mask)
 
 /* ---- the connection ------------------------------------------------------ */
 
-static void watch(Server *s);
+static void watch(Function *f);
 
 static void unwatch(Client *c)
 {
@@ -177,63 +178,63 @@ static void unwatch(Client *c)
 
 static gboolean look_again(gpointer opaque)
 {
-    Server *s = opaque;
+    Function *f = opaque;
 
-    s->client->part = 0;
-    watch(s);
+    f->client->part = 0;
+    watch(f);
     return G_SOURCE_REMOVE;
 }
 
 /* The socket is readable, so it is not asked while the rest is missing. */
-static void wait_for_rest(Server *s)
+static void wait_for_rest(Function *f)
 {
-    Client *c = s->client;
+    Client *c = f->client;
     gint64 now_us = g_get_monotonic_time();
 
     if (!c->part_end_us) {
         c->part_end_us = now_us + GUARD_WAIT_MS * 1000;
     }
     if (now_us > c->part_end_us) {
-        vfio_guard_shut(vfu_get_poll_fd(s->ctx));
+        vfio_guard_shut(vfu_get_poll_fd(f->ctx));
         return;
     }
-    c->part = g_timeout_add(PART_MS, look_again, s);
+    c->part = g_timeout_add(PART_MS, look_again, f);
 }
 
 /* One message; false: the connection has ended.  The library does not always
  * say so: an answer that it can send in part only ends it, too. */
-static bool take_message(Server *s)
+static bool take_message(Function *f)
 {
-    Client *c = s->client;
-    int fd = vfu_get_poll_fd(s->ctx);
+    Client *c = f->client;
+    int fd = vfu_get_poll_fd(f->ctx);
 
-    s->messages++;
+    f->messages++;
     c->part_end_us = 0;
-    if (vfu_run_ctx(s->ctx) < 0 && s->attached) {
+    if (vfu_run_ctx(f->ctx) < 0 && f->attached) {
         vfio_guard_shut(fd);
     }
-    return s->attached;
+    return f->attached;
 }
 
-static bool take_messages(Server *s)
+static bool take_messages(Function *f)
 {
-    int fd = vfu_get_poll_fd(s->ctx);
+    int fd = vfu_get_poll_fd(f->ctx);
 
     for (unsigned i = 0; i < BATCH; i++) {
-        switch (vfio_guard_look(s, fd)) {
+        switch (vfio_guard_look(f, fd)) {
         case GUARD_NOTHING:
             return true;
         case GUARD_PART:
-            wait_for_rest(s);
+            wait_for_rest(f);
             return true;
         case GUARD_BROKEN:
-            s->refused++;
+            f->refused++;
             vfio_guard_shut(fd);
             break;
         case GUARD_REFUSED:
             break;
         case GUARD_READY:
-            if (!take_message(s)) {
+            if (!take_message(f)) {
                 return false;
             }
             break;
@@ -244,15 +245,15 @@ static bool take_messages(Server *s)
 
 static gboolean on_message(gint fd, GIOCondition condition, gpointer opaque)
 {
-    Server *s = opaque;
-    Client *c = s->client;
-    bool there = take_messages(s);
+    Function *f = opaque;
+    Client *c = f->client;
+    bool there = take_messages(f);
 
     if (c->written || !there) {
         c->written = false;
-        vfio_serve_run(s);
+        vfio_serve_run(f->drive);
     } else {
-        vfio_irq_deliver(s); /* for an eventfd that has just come */
+        vfio_irq_deliver(f); /* for an eventfd that has just come */
     }
     if (there && !c->part) {
         return G_SOURCE_CONTINUE;
@@ -260,32 +261,32 @@ static gboolean on_message(gint fd, GIOCondition condition, gpointer opaque)
     c->source = 0;
     if (!there) {
         c->part_end_us = 0;
-        watch(s);
+        watch(f);
     }
     return G_SOURCE_REMOVE;
 }
 
 static gboolean on_connection(gint fd, GIOCondition condition, gpointer opaque)
 {
-    Server *s = opaque;
-    Client *c = s->client;
+    Function *f = opaque;
+    Client *c = f->client;
 
-    if (vfu_attach_ctx(s->ctx) < 0) {
+    if (vfu_attach_ctx(f->ctx) < 0) {
         return G_SOURCE_CONTINUE; /* it has gone, or did not say the version */
     }
-    s->attached = true;
-    s->clients++;
+    f->attached = true;
+    f->clients++;
     c->source = 0;
-    watch(s);
+    watch(f);
     return G_SOURCE_REMOVE;
 }
 
-static void watch(Server *s)
+static void watch(Function *f)
 {
-    Client *c = s->client;
+    Client *c = f->client;
 
-    c->source = g_unix_fd_add(vfu_get_poll_fd(s->ctx), G_IO_IN,
-                              s->attached ? on_message : on_connection, s);
+    c->source = g_unix_fd_add(vfu_get_poll_fd(f->ctx), G_IO_IN,
+                              f->attached ? on_message : on_connection, f);
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -302,12 +303,12 @@ static bool set_up_memory(vfu_ctx_t *ctx, int region, const DriveMemory *m,
                             fd >= 0 ? &all : NULL, fd >= 0, fd, 0) == 0;
 }
 
-static bool set_up(Server *s, vfu_ctx_t *ctx)
+static bool set_up(Function *f, vfu_ctx_t *ctx)
 {
     return vfu_pci_init(ctx, VFU_PCI_TYPE_EXPRESS, 0, 1) == 0 &&
-           set_up_memory(ctx, VFU_PCI_DEV_BAR2_REGION_IDX, &s->cmb, access_bar2,
-                         s->cmb.fd) &&
-           set_up_memory(ctx, VFU_PCI_DEV_BAR4_REGION_IDX, &s->pmr, access_bar4,
+           set_up_memory(ctx, VFU_PCI_DEV_BAR2_REGION_IDX, &f->cmb, access_bar2,
+                         f->cmb.fd) &&
+           set_up_memory(ctx, VFU_PCI_DEV_BAR4_REGION_IDX, &f->pmr, access_bar4,
                          -1) &&
            vfu_setup_region(ctx, VFU_PCI_DEV_CFG_REGION_IDX, CONFIG_BYTES,
                             access_config,
@@ -318,7 +319,7 @@ static bool set_up(Server *s, vfu_ctx_t *ctx)
                VFU_REGION_FLAG_RW | VFU_REGION_FLAG_MEM, NULL, 0, -1, 0) == 0 &&
            vfu_setup_device_nr_irqs(ctx, VFU_DEV_INTX_IRQ, 1) == 0 &&
            vfu_setup_device_nr_irqs(ctx, VFU_DEV_MSIX_IRQ,
-                                    s->nvme_cfg.n_vectors) == 0 &&
+                                    f->drive->nvme_cfg.n_vectors) == 0 &&
            vfu_setup_irq_state_callback(ctx, VFU_DEV_INTX_IRQ, pin_state) ==
                0 &&
            vfu_setup_device_reset_cb(ctx, reset) == 0 &&
@@ -326,38 +327,38 @@ static bool set_up(Server *s, vfu_ctx_t *ctx)
            vfu_realize_ctx(ctx) == 0;
 }
 
-bool vfio_client_init(Server *s, GError **error)
+bool vfio_client_init(Function *f, GError **error)
 {
     Client *c;
     vfu_ctx_t *ctx;
 
-    if (!free_path("--socket", s->opt->socket, error)) {
+    if (!free_path("--socket", f->socket, error)) {
         return false;
     }
-    ctx = vfu_create_ctx(VFU_TRANS_SOCK, s->opt->socket,
-                         LIBVFIO_USER_FLAG_ATTACH_NB, s, VFU_DEV_TYPE_PCI);
-    if (!ctx || !set_up(s, ctx)) {
+    ctx = vfu_create_ctx(VFU_TRANS_SOCK, f->socket, LIBVFIO_USER_FLAG_ATTACH_NB,
+                         f, VFU_DEV_TYPE_PCI);
+    if (!ctx || !set_up(f, ctx)) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "--socket %s: %s",
-                    s->opt->socket, g_strerror(errno));
+                    f->socket, g_strerror(errno));
         vfu_destroy_ctx(ctx);
         return false;
     }
     c = g_new0(Client, 1);
-    s->client = c;
-    s->ctx = ctx;
-    watch(s);
+    f->client = c;
+    f->ctx = ctx;
+    watch(f);
     return true;
 }
 
-void vfio_client_free(Server *s)
+void vfio_client_free(Function *f)
 {
-    Client *c = s->client;
+    Client *c = f->client;
 
     unwatch(c);
-    vfu_destroy_ctx(s->ctx);
-    s->ctx = NULL;
-    s->attached = false;
-    unlink(s->opt->socket);
+    vfu_destroy_ctx(f->ctx);
+    f->ctx = NULL;
+    f->attached = false;
+    unlink(f->socket);
     g_free(c);
-    s->client = NULL;
+    f->client = NULL;
 }

@@ -115,23 +115,34 @@ static void add_u64(json_object *to, const char *name, uint64_t value)
     json_object_object_add(to, name, json_object_new_uint64(value));
 }
 
-/* Of the process, not of the drive. */
+/* Of the process, not of the drive: of all controllers together. */
 static json_object *get_server(Server *s)
 {
     json_object *all = json_object_new_object();
+    Function sum = {0};
     uint64_t bytes = 0;
 
-    for (unsigned i = 0; i < s->n_ranges; i++) {
-        bytes += s->range[i].bytes;
+    for (unsigned k = 0; k < s->n_functions; k++) {
+        const Function *f = &s->function[k];
+
+        sum.attached |= f->attached;
+        sum.clients += f->clients;
+        sum.messages += f->messages;
+        sum.refused += f->refused;
+        sum.n_ranges += f->n_ranges;
+        sum.dma_refused += f->dma_refused;
+        for (unsigned i = 0; i < f->n_ranges; i++) {
+            bytes += f->range[i].bytes;
+        }
     }
     json_object_object_add(all, "attached",
-                           json_object_new_boolean(s->attached));
-    add_u64(all, "clients", s->clients);
-    add_u64(all, "messages", s->messages);
-    add_u64(all, "messages_refused", s->refused);
-    add_u64(all, "memory_ranges", s->n_ranges);
+                           json_object_new_boolean(sum.attached));
+    add_u64(all, "clients", sum.clients);
+    add_u64(all, "messages", sum.messages);
+    add_u64(all, "messages_refused", sum.refused);
+    add_u64(all, "memory_ranges", sum.n_ranges);
     add_u64(all, "memory_bytes", bytes);
-    add_u64(all, "dma_refused", s->dma_refused);
+    add_u64(all, "dma_refused", sum.dma_refused);
     return all;
 }
 

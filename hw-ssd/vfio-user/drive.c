@@ -126,8 +126,9 @@ static bool attach(Server *s, uint64_t nblocks, GError **error)
     g_autofree char *seed = ssd_config_get(s->cfg, "seed");
 
     s->faults = ssd_config_get(s->cfg, "faults");
-    s->nvme_cfg.cmb = s->cmb.mem;
-    s->nvme_cfg.pmr = s->pmr.mem;
+    s->nvme_cfg.cmb = s->function[0].cmb.mem;
+    s->nvme_cfg.pmr = s->function[0].pmr.mem;
+    s->nvme_cfg.controllers = MAX(s->nvme_cfg.controllers, s->n_functions);
     s->nvme_cfg.serial_by_default = !s->nvme_cfg.serial;
     if (!s->nvme_cfg.serial) {
         s->nvme_cfg.serial = "vssd-server";
@@ -312,6 +313,20 @@ static bool preload(Server *s, uint64_t nblocks, GError **error)
 
 /* ---- life ---------------------------------------------------------------- */
 
+/* One for each socket; they are numbered from 1. */
+static bool add_controllers(Server *s, GError **error)
+{
+    for (unsigned i = 1; i < s->n_functions; i++) {
+        Function *f = &s->function[i];
+
+        f->ctrl = nvme_add_controller(s->ctrl, &machine, f, i + 1, error);
+        if (!f->ctrl) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool vfio_drive_create(Server *s, GError **error)
 {
     uint64_t nblocks;
@@ -320,23 +335,32 @@ bool vfio_drive_create(Server *s, GError **error)
         !vfio_bars_open(s, error)) {
         return false;
     }
-    s->ctrl = nvme_new(&machine, &vfio_image_store, s);
+    s->ctrl = nvme_new(&machine, &vfio_image_store, &s->function[0]);
+    s->function[0].ctrl = s->ctrl;
     s->ssd = has_state(s) ? load(s, error)
                           : ssd_create(s->cfg, nvme_host_ops(), s->ctrl, error);
     if (!s->ssd || !namespace_blocks(s, &nblocks, error) ||
         !attach(s, nblocks, error) || !load_kept(s, error) ||
         !nvme_images_place(&s->images, s->ctrl, ssd_info(s->ssd)->block_bytes,
                            error) ||
-        !vfio_metadata_open(s, nblocks, error) || !preload(s, nblocks, error)) {
+        !vfio_metadata_open(s, nblocks, error) || !preload(s, nblocks, error) ||
+        !add_controllers(s, error)) {
         return false;
     }
     s->now_ns = ssd_now_ns(s->ssd);
-    vfio_pci_reset(s);
+    for (unsigned i = 0; i < s->n_functions; i++) {
+        vfio_pci_reset(&s->function[i]);
+    }
     return true;
 }
 
 void vfio_drive_destroy(Server *s)
 {
+    for (unsigned i = 1; i < s->n_functions; i++) {
+        if (s->function[i].ctrl) {
+            nvme_remove_controller(s->function[i].ctrl);
+        }
+    }
     if (s->ctrl) {
         nvme_free(s->ctrl);
     }
@@ -405,7 +429,7 @@ bool vfio_drive_finish(Server *s, GError **error)
     nvme_hold(s->ctrl, true);
     if (nvme_powered(s->ctrl)) {
         settle(s);
-        vfio_irq_deliver(s);
+        vfio_irq_deliver_all(s);
         nvme_retry(s->ctrl);
         nvme_run(s->ctrl, s->now_ns);
         drain(s);

@@ -96,13 +96,13 @@ ssize_t vfio_guard_recvmsg(int fd, struct msghdr *msg, int flags)
 
 /* The library keeps a second descriptor of a range that is mapped again, and
  * does not look for an address that overflows. */
-static bool map_is_sound(const Server *s, const Message *m)
+static bool map_is_sound(const Function *f, const Message *m)
 {
     uint64_t start = m->body.map.addr, bytes = m->body.map.size;
 
     return m->head.msg_size >= sizeof(m->head) + sizeof(m->body.map) &&
            bytes > 0 && bytes <= MAX_RANGE_BYTES && start + bytes > start &&
-           s->n_ranges < MAX_RANGES && !vfio_memory_is_mapped(s, start, bytes);
+           f->n_ranges < MAX_RANGES && !vfio_memory_is_mapped(f, start, bytes);
 }
 
 /* It reads flags, and a bitmap that follows, before it looks at the size. */
@@ -121,11 +121,11 @@ static bool irqs_are_sound(const Message *m)
            m->body.irqs.count <= MAX_VECTORS;
 }
 
-static bool is_sound(const Server *s, const Message *m)
+static bool is_sound(const Function *f, const Message *m)
 {
     switch (m->head.cmd) {
     case VFIO_USER_DMA_MAP:
-        return map_is_sound(s, m);
+        return map_is_sound(f, m);
     case VFIO_USER_DMA_UNMAP:
         return unmap_is_sound(m);
     case VFIO_USER_DEVICE_SET_IRQS:
@@ -153,7 +153,7 @@ static bool drop(int fd, size_t n)
     return true;
 }
 
-static Guard refuse(Server *s, int fd, const Message *m)
+static Guard refuse(Function *f, int fd, const Message *m)
 {
     struct vfio_user_header reply = {
         .msg_id = m->head.msg_id,
@@ -164,7 +164,7 @@ static Guard refuse(Server *s, int fd, const Message *m)
         .error_no = EINVAL,
     };
 
-    s->refused++;
+    f->refused++;
     if (!drop(fd, m->head.msg_size)) {
         return GUARD_BROKEN;
     }
@@ -175,7 +175,7 @@ static Guard refuse(Server *s, int fd, const Message *m)
     return GUARD_REFUSED;
 }
 
-static Guard look(Server *s, int fd)
+static Guard look(Function *f, int fd)
 {
     static Message m; /* one thread */
     ssize_t n = recv(fd, &m, sizeof(m), MSG_PEEK | MSG_DONTWAIT);
@@ -201,7 +201,7 @@ static Guard look(Server *s, int fd)
     if ((size_t)n < m.head.msg_size) {
         return GUARD_BROKEN;
     }
-    return is_sound(s, &m) ? GUARD_READY : refuse(s, fd, &m);
+    return is_sound(f, &m) ? GUARD_READY : refuse(f, fd, &m);
 }
 
 static bool has_gone(int fd)
@@ -213,14 +213,14 @@ static bool has_gone(int fd)
 
 /* The rest of a message may have come before the client went: after that
  * nothing comes. */
-Guard vfio_guard_look(Server *s, int fd)
+Guard vfio_guard_look(Function *f, int fd)
 {
-    Guard found = look(s, fd);
+    Guard found = look(f, fd);
 
     if (found != GUARD_PART || !has_gone(fd)) {
         return found;
     }
-    found = look(s, fd);
+    found = look(f, fd);
     return found == GUARD_PART ? GUARD_BROKEN : found;
 }
 

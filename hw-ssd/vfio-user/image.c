@@ -176,7 +176,7 @@ static bool did_at_once(Image *image, NvmeStoreReq *req)
 
 static int submit(void *opaque, NvmeStoreReq *req)
 {
-    Image *image = ((Server *)opaque)->image;
+    Image *image = ((Function *)opaque)->drive->image;
     Job *job;
 
     if (did_at_once(image, req)) {

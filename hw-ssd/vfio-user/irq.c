@@ -11,20 +11,20 @@
 
 #include "server.h"
 
-static bool interrupt(Server *s, unsigned vector)
+static bool interrupt(Function *f, unsigned vector)
 {
     /* A counter at its end, or no counter: nobody waits for it. */
-    return vfu_irq_trigger(s->ctx, vector) == 0 || errno != ENOENT;
+    return vfu_irq_trigger(f->ctx, vector) == 0 || errno != ENOENT;
 }
 
-void vfio_irq_note_msix(Server *s, unsigned vector)
+void vfio_irq_note_msix(Function *f, unsigned vector)
 {
-    s->pending[vector / 64] |= 1ULL << vector % 64;
+    f->pending[vector / 64] |= 1ULL << vector % 64;
 }
 
-void vfio_irq_note_pin(Server *s, bool level)
+void vfio_irq_note_pin(Function *f, bool level)
 {
-    s->pin = level;
+    f->pin = level;
 }
 
 /*
@@ -32,43 +32,50 @@ void vfio_irq_note_pin(Server *s, bool level)
  * event for a level that is high until the guest has served it, and then
  * unmasks the pin.
  */
-static void deliver_pin(Server *s)
+static void deliver_pin(Function *f)
 {
-    if (!s->pin) {
-        s->pin_sent = false;
-    } else if (!s->pin_sent && !s->pin_masked && vfio_pci_has_pin(s)) {
-        s->pin_sent = interrupt(s, 0);
+    if (!f->pin) {
+        f->pin_sent = false;
+    } else if (!f->pin_sent && !f->pin_masked && vfio_pci_has_pin(f)) {
+        f->pin_sent = interrupt(f, 0);
     }
 }
 
 /* A message is a write of the bus master.  One for which there is no eventfd
  * waits for it. */
-void vfio_irq_deliver(Server *s)
+void vfio_irq_deliver(Function *f)
 {
-    if (!s->attached) {
+    if (!f->attached) {
         return;
     }
-    deliver_pin(s);
-    if (!vfio_pci_msix_enabled(s) || !vfio_pci_is_master(s)) {
+    deliver_pin(f);
+    if (!vfio_pci_msix_enabled(f) || !vfio_pci_is_master(f)) {
         return;
     }
-    for (unsigned i = 0; i < G_N_ELEMENTS(s->pending); i++) {
+    for (unsigned i = 0; i < G_N_ELEMENTS(f->pending); i++) {
         uint64_t left = 0;
 
-        for (uint64_t bits = s->pending[i]; bits; bits &= bits - 1) {
+        for (uint64_t bits = f->pending[i]; bits; bits &= bits - 1) {
             unsigned vector = i * 64 + __builtin_ctzll(bits);
 
-            if (!interrupt(s, vector)) {
+            if (!interrupt(f, vector)) {
                 left |= bits & -bits;
             }
         }
-        s->pending[i] = left;
+        f->pending[i] = left;
     }
 }
 
-void vfio_irq_mask_pin(Server *s, bool masked)
+void vfio_irq_deliver_all(Server *s)
 {
-    s->pin_masked = masked;
-    s->pin_sent = false; /* served: the level may raise it once more */
-    vfio_irq_deliver(s);
+    for (unsigned i = 0; i < s->n_functions; i++) {
+        vfio_irq_deliver(&s->function[i]);
+    }
+}
+
+void vfio_irq_mask_pin(Function *f, bool masked)
+{
+    f->pin_masked = masked;
+    f->pin_sent = false; /* served: the level may raise it once more */
+    vfio_irq_deliver(f);
 }

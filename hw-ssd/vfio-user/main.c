@@ -30,8 +30,9 @@ static const GOptionEntry own_entries[] = {
      "raw file or block device with the data; repeated: one for each "
      "namespace, up to 8",
      "FILE"},
-    {"socket", 0, 0, G_OPTION_ARG_FILENAME, &opt.socket,
-     "where virtual machines connect", "SOCKET"},
+    {"socket", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.sockets,
+     "where virtual machines connect; repeated: a controller each, up to 32",
+     "SOCKET"},
     {"qmp", 0, 0, G_OPTION_ARG_FILENAME, &opt.control,
      "where statistics, faults and power cuts are asked for", "SOCKET"},
     {"pmr", 0, 0, G_OPTION_ARG_FILENAME, &opt.pmr,
@@ -64,9 +65,8 @@ static bool refuse(GError **error, const char *format, ...)
 static bool is_elsewhere(const OptDesc *d)
 {
     static const char *const names[] = {
-        "oplog",         "durable_log",  "timeline",
-        "timeline_from", "timeline_for", "timeline_size",
-        "trace",         "controllers",  NULL};
+        "oplog",        "durable_log",   "timeline", "timeline_from",
+        "timeline_for", "timeline_size", "trace",    NULL};
 
     return g_strv_contains(names, d->key);
 }
@@ -170,7 +170,7 @@ static bool check(GError **error)
         const void *value;
     } needed[] = {{"profile", opt.profile},
                   {"image", opt.images},
-                  {"socket", opt.socket}};
+                  {"socket", opt.sockets}};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(needed); i++) {
         if (!needed[i].value) {
@@ -180,6 +180,10 @@ static bool check(GError **error)
     if (!nvme_options_ok(&opt.drive, opt.pmr, error)) {
         g_prefix_error(error, "--");
         return false;
+    }
+    if (g_strv_length(opt.sockets) > MAX_FUNCTIONS) {
+        return refuse(error, "--socket: %u of them: allowed 1..%d",
+                      g_strv_length(opt.sockets), MAX_FUNCTIONS);
     }
     return check_images(error) && read_block(error);
 }
@@ -235,12 +239,31 @@ static gboolean on_signal(gpointer opaque)
     return G_SOURCE_CONTINUE;
 }
 
+static void make_functions(Server *s)
+{
+    s->n_functions = g_strv_length(s->opt->sockets);
+    for (unsigned i = 0; i < s->n_functions; i++) {
+        s->function[i].drive = s;
+        s->function[i].socket = s->opt->sockets[i];
+    }
+}
+
+static bool listen_all(Server *s, GError **error)
+{
+    for (unsigned i = 0; i < s->n_functions; i++) {
+        if (!vfio_client_init(&s->function[i], error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool server_begin(Server *s, GError **error)
 {
     vfio_memory_init();
     return vfio_image_open(s, error) && vfio_drive_create(s, error) &&
            vfio_serve_init(s, error) && vfio_control_init(s, error) &&
-           vfio_client_init(s, error);
+           listen_all(s, error);
 }
 
 /* The drive ends while the client is still there, so that completions reach the
@@ -249,9 +272,13 @@ static bool end(Server *s, GError **error)
 {
     bool ok = true;
 
-    if (s->client) {
+    if (s->function[s->n_functions - 1].client) { /* it was ready */
         ok = vfio_drive_finish(s, error);
-        vfio_client_free(s);
+    }
+    for (unsigned i = 0; i < s->n_functions; i++) {
+        if (s->function[i].client) {
+            vfio_client_free(&s->function[i]);
+        }
     }
     vfio_control_free(s);
     vfio_power_stop(s);
@@ -268,7 +295,7 @@ static bool end(Server *s, GError **error)
 static void say_ready(const Server *s)
 {
     printf("vssd-server: %" G_GUINT64_FORMAT " bytes at %s\n",
-           s->nvme_cfg.nblocks * s->opt->block, s->opt->socket);
+           s->nvme_cfg.nblocks * s->opt->block, s->opt->sockets[0]);
     fflush(stdout);
 }
 
@@ -286,6 +313,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* the image has an error for it */
     filelock_warn_by(vfio_say);
     s->opt = &opt;
+    make_functions(s);
     s->loop = g_main_loop_new(NULL, FALSE);
     g_unix_signal_add(SIGTERM, on_signal, s);
     g_unix_signal_add(SIGINT, on_signal, s);

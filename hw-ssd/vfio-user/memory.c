@@ -56,25 +56,25 @@ static bool holds(const MemoryRange *r, uint64_t addr)
     return addr >= r->start && addr - r->start < r->bytes;
 }
 
-static const MemoryRange *find(Server *s, uint64_t addr)
+static const MemoryRange *find(Function *f, uint64_t addr)
 {
-    for (unsigned i = 0; i < s->n_ranges; i++) {
-        unsigned k = (s->last_range + i) % s->n_ranges;
+    for (unsigned i = 0; i < f->n_ranges; i++) {
+        unsigned k = (f->last_range + i) % f->n_ranges;
 
-        if (holds(&s->range[k], addr)) {
-            s->last_range = k;
-            return &s->range[k];
+        if (holds(&f->range[k], addr)) {
+            f->last_range = k;
+            return &f->range[k];
         }
     }
     return NULL;
 }
 
 /* A transfer may cross from one range into the next. */
-static int transfer(Server *s, uint64_t addr, uint8_t *buf, size_t len,
+static int transfer(Function *f, uint64_t addr, uint8_t *buf, size_t len,
                     bool write)
 {
     while (len) {
-        const MemoryRange *r = find(s, addr);
+        const MemoryRange *r = find(f, addr);
         uint64_t offset;
         size_t n;
         int ret;
@@ -96,34 +96,35 @@ static int transfer(Server *s, uint64_t addr, uint8_t *buf, size_t len,
     return 0;
 }
 
-static int count_refused(Server *s, int ret)
+static int count_refused(Function *f, int ret)
 {
-    s->dma_refused += ret < 0;
+    f->dma_refused += ret < 0;
     return ret;
 }
 
-int vfio_memory_read(void *server, uint64_t addr, void *buf, size_t len)
+int vfio_memory_read(void *function, uint64_t addr, void *buf, size_t len)
 {
-    Server *s = server;
+    Function *f = function;
 
-    return count_refused(s, vfio_pci_is_master(s)
-                                ? transfer(s, addr, buf, len, false)
+    return count_refused(f, vfio_pci_is_master(f)
+                                ? transfer(f, addr, buf, len, false)
                                 : -EFAULT);
 }
 
-int vfio_memory_write(void *server, uint64_t addr, const void *buf, size_t len)
+int vfio_memory_write(void *function, uint64_t addr, const void *buf,
+                      size_t len)
 {
-    Server *s = server;
+    Function *f = function;
 
-    return count_refused(s, vfio_pci_is_master(s)
-                                ? transfer(s, addr, (uint8_t *)buf, len, true)
+    return count_refused(f, vfio_pci_is_master(f)
+                                ? transfer(f, addr, (uint8_t *)buf, len, true)
                                 : -EFAULT);
 }
 
-bool vfio_memory_is_mapped(const Server *s, uint64_t start, uint64_t bytes)
+bool vfio_memory_is_mapped(const Function *f, uint64_t start, uint64_t bytes)
 {
-    for (unsigned i = 0; i < s->n_ranges; i++) {
-        const MemoryRange *r = &s->range[i];
+    for (unsigned i = 0; i < f->n_ranges; i++) {
+        const MemoryRange *r = &f->range[i];
 
         if (start < r->start + r->bytes && r->start < start + bytes) {
             return true;
@@ -132,18 +133,18 @@ bool vfio_memory_is_mapped(const Server *s, uint64_t start, uint64_t bytes)
     return false;
 }
 
-void vfio_memory_map(Server *s, const MemoryRange *range)
+void vfio_memory_map(Function *f, const MemoryRange *range)
 {
-    g_assert(s->n_ranges < MAX_RANGES); /* the library refuses more */
-    s->range[s->n_ranges++] = *range;
+    g_assert(f->n_ranges < MAX_RANGES); /* the library refuses more */
+    f->range[f->n_ranges++] = *range;
 }
 
-void vfio_memory_unmap(Server *s, uint64_t start, uint64_t bytes)
+void vfio_memory_unmap(Function *f, uint64_t start, uint64_t bytes)
 {
-    for (unsigned i = 0; i < s->n_ranges; i++) {
-        if (s->range[i].start == start && s->range[i].bytes == bytes) {
-            s->range[i] = s->range[--s->n_ranges];
-            s->last_range = 0;
+    for (unsigned i = 0; i < f->n_ranges; i++) {
+        if (f->range[i].start == start && f->range[i].bytes == bytes) {
+            f->range[i] = f->range[--f->n_ranges];
+            f->last_range = 0;
             return;
         }
     }

@@ -17,10 +17,10 @@ static void disarm(guint *source)
     }
 }
 
-static void arm(guint *source, uint64_t ns, GSourceFunc back, Server *s)
+static void arm(guint *source, uint64_t ns, GSourceFunc back, void *opaque)
 {
     disarm(source);
-    *source = g_timeout_add(MAX(ns / NS_PER_MS, 1), back, s);
+    *source = g_timeout_add(MAX(ns / NS_PER_MS, 1), back, opaque);
 }
 
 /* ---- power --------------------------------------------------------------- */
@@ -29,7 +29,9 @@ static void come_back(Server *s)
 {
     disarm(&s->power_timer);
     s->power_off = false;
-    vfio_pci_reset(s);
+    for (unsigned i = 0; i < s->n_functions; i++) {
+        vfio_pci_reset(&s->function[i]);
+    }
     nvme_power_on(s->ctrl, vfio_now(s));
 }
 
@@ -43,9 +45,9 @@ static gboolean power_back(gpointer opaque)
     return G_SOURCE_REMOVE;
 }
 
-void vfio_power_lost(void *server)
+void vfio_power_lost(void *function)
 {
-    Server *s = server;
+    Server *s = ((Function *)function)->drive;
 
     s->power_off = true;
     if (s->opt->drive.power_return_ms) {
@@ -77,62 +79,75 @@ void vfio_power_set(Server *s, bool on)
 
 static gboolean link_back(gpointer opaque)
 {
-    Server *s = opaque;
+    Function *f = opaque;
 
-    s->link_timer = 0;
-    s->link_down = false;
+    f->link_timer = 0;
+    f->link_down = false;
     return G_SOURCE_REMOVE;
 }
 
 typedef struct Unplug {
-    Server *s;
+    Function *f;
     bool removed;
     uint64_t for_ns;
 } Unplug;
+
+static void remove_drive(Server *s, uint64_t for_ns)
+{
+    vfio_power_set(s, false);
+    if (for_ns) {
+        arm(&s->power_timer, for_ns, power_back, s);
+    }
+}
+
+static void fail_link(Function *f, uint64_t for_ns)
+{
+    Server *s = f->drive;
+
+    f->link_down = true;
+    vfio_pci_reset(f);
+    if (!s->power_off) {
+        nvme_reset(f->ctrl, vfio_now(s));
+    }
+    disarm(&f->link_timer);
+    if (for_ns) {
+        arm(&f->link_timer, for_ns, link_back, f);
+    }
+    vfio_serve_run(s);
+}
 
 /* What came before is executed: not from inside the controller. */
 static gboolean unplug(gpointer opaque)
 {
     Unplug *u = opaque;
-    Server *s = u->s;
 
     if (u->removed) {
-        vfio_power_set(s, false);
-        if (u->for_ns) {
-            arm(&s->power_timer, u->for_ns, power_back, s);
-        }
+        remove_drive(u->f->drive, u->for_ns);
     } else {
-        s->link_down = true;
-        vfio_pci_reset(s);
-        if (!s->power_off) {
-            nvme_reset(s->ctrl, vfio_now(s));
-        }
-        disarm(&s->link_timer);
-        if (u->for_ns) {
-            arm(&s->link_timer, u->for_ns, link_back, s);
-        }
-        vfio_serve_run(s);
+        fail_link(u->f, u->for_ns);
     }
     return G_SOURCE_REMOVE;
 }
 
-void vfio_power_unplug(void *server, bool removed, uint64_t for_ns)
+void vfio_power_unplug(void *function, bool removed, uint64_t for_ns)
 {
     Unplug *u = g_new(Unplug, 1);
 
-    *u = (Unplug){.s = server, .removed = removed, .for_ns = for_ns};
+    *u = (Unplug){.f = function, .removed = removed, .for_ns = for_ns};
     g_idle_add_full(G_PRIORITY_HIGH, unplug, u, g_free);
 }
 
 /* ---- reset --------------------------------------------------------------- */
 
-void vfio_power_reset(Server *s)
+void vfio_power_reset(Function *f)
 {
+    Server *s = f->drive;
+
     if (s->power_off) {
         come_back(s);
     } else {
-        vfio_pci_reset(s);
-        nvme_reset(s->ctrl, vfio_now(s));
+        vfio_pci_reset(f);
+        nvme_reset(f->ctrl, vfio_now(s));
     }
     vfio_serve_run(s);
 }
@@ -140,5 +155,7 @@ void vfio_power_reset(Server *s)
 void vfio_power_stop(Server *s)
 {
     disarm(&s->power_timer);
-    disarm(&s->link_timer);
+    for (unsigned i = 0; i < s->n_functions; i++) {
+        disarm(&s->function[i].link_timer);
+    }
 }

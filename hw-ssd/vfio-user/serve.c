@@ -116,7 +116,7 @@ void vfio_serve_run(Server *s)
         more = nvme_run(s->ctrl, vfio_now(s));
         more |= vfio_image_reap(s);
     } while (more && --left);
-    vfio_irq_deliver(s);
+    vfio_irq_deliver_all(s);
     if (s->stopped) {
         return;
     }

@@ -24,8 +24,11 @@
  *
  * Threads.  One thread, the main loop's, does all but image I/O.  Threads of
  * the image's pool know their job and the file, nothing else.  So the
- * controller needs no lock, and guest memory is unmapped between two runs of
- * it: no transfer is ever under way then.
+ * controllers need no lock, and guest memory is unmapped between two runs of
+ * them: no transfer is ever under way then.
+ *
+ * A drive (Server) has one model, one clock, its images, and a Function for
+ * each controller: a socket, a client, a guest's memory.
  *
  * Clients.  Nothing that a client does ends the process, blocks it for longer
  * than GUARD_WAIT_MS, or makes it grow without bound.  A client that goes is
@@ -62,6 +65,9 @@
  * room in a socket that it does not read. */
 #define GUARD_WAIT_MS 1000
 
+/* Sockets, of a controller each. */
+#define MAX_FUNCTIONS 32
+
 /* Most ranges of guest memory that libvfio-user keeps. */
 #define MAX_RANGES 16
 
@@ -69,12 +75,12 @@ typedef struct ServerOptions {
     NvmeOptions drive; /* as the properties of the in-tree device */
     char *profile;     /* path */
     char **images;     /* one: of the drive; else one of each namespace */
-    char *socket;
-    char *control; /* NULL: none */
-    char *pmr;     /* file of the persistent memory region, or NULL */
-    char **set;    /* "key=value", or NULL */
-    char *id;      /* of the drive at the control socket */
-    int block;     /* bytes of a logical block */
+    char **sockets;    /* of a controller each */
+    char *control;     /* NULL: none */
+    char *pmr;         /* file of the persistent memory region, or NULL */
+    char **set;        /* "key=value", or NULL */
+    char *id;          /* of the drive at the control socket */
+    int block;         /* bytes of a logical block */
 } ServerOptions;
 
 /* A range of guest memory; vaddr is NULL if the client did not share it. */
@@ -93,18 +99,60 @@ typedef struct DriveMemory {
     bool shown; /* the controller lets the guest have it */
 } DriveMemory;
 
-typedef struct Image Image;     /* image.c */
+typedef struct Image Image; /* image.c */
+typedef struct Server Server;
 typedef struct Client Client;   /* client.c */
 typedef struct Control Control; /* control.c */
 
-typedef struct Server {
+/*
+ * A controller of the drive, as one client has it: a PCI function, its
+ * interrupts, and the guest's memory.  Opaque of NvmeMachine.
+ */
+typedef struct Function {
+    Server *drive;
+    NvmeCtrl *ctrl;
+    const char *socket;
+
+    /* memory.c */
+    MemoryRange range[MAX_RANGES];
+    unsigned n_ranges;
+    unsigned last_range;
+    uint64_t dma_refused; /* transfers to memory that is not there */
+
+    /* bars.c; the first one's, others have none */
+    DriveMemory cmb, pmr;
+
+    /* pci.c */
+    uint8_t config[CONFIG_BYTES];
+    uint8_t wmask[CONFIG_BYTES]; /* bits that the guest may write */
+
+    /* irq.c */
+    uint64_t pending[(MAX_VECTORS + 63) / 64]; /* MSI-X vectors to send */
+    bool pin, pin_sent, pin_masked;
+
+    /* client.c */
+    Client *client;
+    struct vfu_ctx *ctx; /* the library's */
+    bool attached;       /* a virtual machine is there */
+    uint64_t clients;    /* that have been attached */
+    uint64_t messages;   /* of all clients */
+    uint64_t refused;    /* messages, by guard.c */
+
+    /* power.c */
+    bool link_down;
+    guint link_timer; /* source; 0: none */
+} Function;
+
+struct Server {
     const ServerOptions *opt;
     GMainLoop *loop;
 
-    /* drive.c */
+    /* drive.c; the first one is there as long as the drive */
+    Function function[MAX_FUNCTIONS];
+    unsigned n_functions;
     SsdConfig *cfg;
     Ssd *ssd;
-    NvmeCtrl *ctrl;
+    NvmeCtrl *ctrl; /* of the first, for calls for the whole drive */
     NvmeConfig nvme_cfg;
     FileLock *state_lock;
     uint64_t state_end; /* where the drive ends in the file that was loaded */
@@ -129,45 +177,21 @@ typedef struct Server {
     Image *image;
     NvmeImages images;
 
-    /* memory.c */
-    MemoryRange range[MAX_RANGES];
-    unsigned n_ranges;
-    unsigned last_range;
-    uint64_t dma_refused; /* transfers to memory that is not there */
-
     /* bars.c */
-    DriveMemory cmb, pmr;
     FileLock *pmr_lock;
-
-    /* pci.c */
-    uint8_t config[CONFIG_BYTES];
-    uint8_t wmask[CONFIG_BYTES]; /* bits that the guest may write */
-
-    /* irq.c */
-    uint64_t pending[(MAX_VECTORS + 63) / 64]; /* MSI-X vectors to send */
-    bool pin, pin_sent, pin_masked;
-
-    /* client.c */
-    Client *client;
-    struct vfu_ctx *ctx; /* the library's */
-    bool attached;       /* a virtual machine is there */
-    uint64_t clients;    /* that have been attached */
-    uint64_t messages;   /* of all clients */
-    uint64_t refused;    /* messages, by guard.c */
 
     /* power.c */
     bool power_off;
-    bool link_down;
-    guint power_timer, link_timer; /* sources; 0: none */
+    guint power_timer; /* source; 0: none */
 
     /* control.c */
     Control *control;
-} Server;
+};
 
 /* Does the guest find no device: no power, no link? */
-static inline bool vfio_is_absent(const Server *s)
+static inline bool vfio_is_absent(const Function *f)
 {
-    return s->power_off || s->link_down;
+    return f->drive->power_off || f->link_down;
 }
 
 /* ---- clock.c ------------------------------------------------------------- */
@@ -216,9 +240,9 @@ void vfio_serve_hold(Server *s, bool on);
 
 /* ---- client.c ------------------------------------------------------------ */
 
-/* Listen on opt->socket.  false: *error is one line. */
-bool vfio_client_init(Server *s, GError **error);
-void vfio_client_free(Server *s);
+/* Listen on its socket.  false: *error is one line. */
+bool vfio_client_init(Function *f, GError **error);
+void vfio_client_free(Function *f);
 
 /* ---- guard.c ------------------------------------------------------------- */
 
@@ -231,7 +255,7 @@ typedef enum Guard {
 } Guard;
 
 /* What is to be done with the connection now. */
-Guard vfio_guard_look(Server *s, int fd);
+Guard vfio_guard_look(Function *f, int fd);
 
 /* No more data from the client, none that came before: the library finds the
  * connection closed. */
@@ -239,9 +263,9 @@ void vfio_guard_shut(int fd);
 
 /* ---- pci.c --------------------------------------------------------------- */
 
-/* A function as after a reset; vectors: of its MSI-X table. */
-void vfio_pci_reset(Server *s);
-void vfio_pci_read(Server *s, uint64_t offset, uint8_t *buf, size_t n);
+/* A function as after a reset. */
+void vfio_pci_reset(Function *f);
+void vfio_pci_read(Function *f, uint64_t offset, uint8_t *buf, size_t n);
 
 /* What a write leads to. */
 typedef enum PciAsks {
@@ -250,26 +274,27 @@ typedef enum PciAsks {
     PCI_ASKS_INTERRUPTS, /* those that waited may be sent */
 } PciAsks;
 
-PciAsks vfio_pci_write(Server *s, uint64_t offset, const uint8_t *buf,
+PciAsks vfio_pci_write(Function *f, uint64_t offset, const uint8_t *buf,
                        size_t n);
 
-bool vfio_pci_msix_enabled(const Server *s);
-bool vfio_pci_is_master(const Server *s);
-bool vfio_pci_has_pin(const Server *s); /* it may be used */
+bool vfio_pci_msix_enabled(const Function *f);
+bool vfio_pci_is_master(const Function *f);
+bool vfio_pci_has_pin(const Function *f); /* it may be used */
 
 /* The guest's address of BAR 0, 2 or 4; UINT64_MAX: it is switched off. */
-uint64_t vfio_pci_bar_address(const Server *s, unsigned bar);
+uint64_t vfio_pci_bar_address(const Function *f, unsigned bar);
 
 /* ---- irq.c --------------------------------------------------------------- */
 
 /* Noted by the controller; send what may be sent. */
-void vfio_irq_note_msix(Server *s, unsigned vector);
-void vfio_irq_note_pin(Server *s, bool level);
-void vfio_irq_deliver(Server *s);
+void vfio_irq_note_msix(Function *f, unsigned vector);
+void vfio_irq_note_pin(Function *f, bool level);
+void vfio_irq_deliver(Function *f);
+void vfio_irq_deliver_all(Server *s);
 
 /* The client masks or unmasks the pin, as it does until the guest has served an
  * interrupt. */
-void vfio_irq_mask_pin(Server *s, bool masked);
+void vfio_irq_mask_pin(Function *f, bool masked);
 
 /* ---- memory.c ------------------------------------------------------------ */
 
@@ -278,13 +303,14 @@ void vfio_irq_mask_pin(Server *s, bool masked);
 void vfio_memory_init(void);
 
 /* Guest memory that the client gives, and takes back. */
-void vfio_memory_map(Server *s, const MemoryRange *range);
-void vfio_memory_unmap(Server *s, uint64_t start, uint64_t bytes);
-bool vfio_memory_is_mapped(const Server *s, uint64_t start, uint64_t bytes);
+void vfio_memory_map(Function *f, const MemoryRange *range);
+void vfio_memory_unmap(Function *f, uint64_t start, uint64_t bytes);
+bool vfio_memory_is_mapped(const Function *f, uint64_t start, uint64_t bytes);
 
 /* NvmeMachine: 0, or -EFAULT if a byte is not in shared memory. */
-int vfio_memory_read(void *server, uint64_t addr, void *buf, size_t len);
-int vfio_memory_write(void *server, uint64_t addr, const void *buf, size_t len);
+int vfio_memory_read(void *function, uint64_t addr, void *buf, size_t len);
+int vfio_memory_write(void *function, uint64_t addr, const void *buf,
+                      size_t len);
 
 /* ---- bars.c -------------------------------------------------------------- */
 
@@ -292,17 +318,14 @@ int vfio_memory_write(void *server, uint64_t addr, const void *buf, size_t len);
 bool vfio_bars_open(Server *s, GError **error);
 void vfio_bars_close(Server *s);
 
-/* The memory at BAR 2 or 4. */
-DriveMemory *vfio_bar(Server *s, unsigned bar);
-
 /* A message of the client: memory that is not shown reads as all ones. */
-void vfio_bars_access(Server *s, unsigned bar, uint64_t offset, void *buf,
+void vfio_bars_access(Function *f, unsigned bar, uint64_t offset, void *buf,
                       size_t n, bool write);
 
 /* NvmeMachine. */
-uint64_t vfio_bars_address(void *server, unsigned bar);
-void vfio_bars_show(void *server, unsigned bar, bool on);
-bool vfio_bars_sync(void *server);
+uint64_t vfio_bars_address(void *function, unsigned bar);
+void vfio_bars_show(void *function, unsigned bar, bool on);
+bool vfio_bars_sync(void *function);
 
 /* ---- image.c ------------------------------------------------------------- */
 
@@ -341,8 +364,8 @@ bool vfio_metadata_open(Server *s, uint64_t nblocks, GError **error);
 /* ---- power.c ------------------------------------------------------------- */
 
 /* NvmeMachine. */
-void vfio_power_lost(void *server);
-void vfio_power_unplug(void *server, bool removed, uint64_t for_ns);
+void vfio_power_lost(void *function);
+void vfio_power_unplug(void *function, bool removed, uint64_t for_ns);
 
 /* Of the control socket. */
 void vfio_power_cut(Server *s);
@@ -350,7 +373,7 @@ void vfio_power_set(Server *s, bool on);
 
 /* A reset of the function finds the power off, and switches it on; else it
  * resets the controller. */
-void vfio_power_reset(Server *s);
+void vfio_power_reset(Function *f);
 void vfio_power_stop(Server *s);
 
 /* ---- control.c ----------------------------------------------------------- */

@@ -77,5 +77,4 @@ def test_identify(tmp_path: Path, image: Path) -> None:
 
 
 ELSEWHERE = ("oplog", "durable_log", "timeline", "timeline_from",
-             "timeline_for", "timeline_size", "trace",
-             "controllers")
+             "timeline_for", "timeline_size", "trace")
