@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "printable.h"
 #include "server.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
@@ -343,8 +342,8 @@ bool vfio_drive_create(Server *s, GError **error)
         !attach(s, nblocks, error) || !load_kept(s, error) ||
         !nvme_images_place(&s->images, s->ctrl, ssd_info(s->ssd)->block_bytes,
                            error) ||
-        !vfio_metadata_open(s, nblocks, error) || !preload(s, nblocks, error) ||
-        !add_controllers(s, error)) {
+        !vfio_metadata_open(s, nblocks, error) || !vfio_files_open(s, error) ||
+        !preload(s, nblocks, error) || !add_controllers(s, error)) {
         return false;
     }
     s->now_ns = ssd_now_ns(s->ssd);
@@ -412,17 +411,10 @@ static bool free_trimmed(Server *s)
     return true;
 }
 
-void vfio_say(const char *text)
-{
-    g_autofree char *shown = printable(text);
-
-    fprintf(stderr, "vssd-server: %s\n", shown);
-}
-
 bool vfio_drive_finish(Server *s, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    bool kept;
+    bool kept, logged;
 
     vfio_now(s);
     s->stopped = true;
@@ -437,6 +429,9 @@ bool vfio_drive_finish(Server *s, GError **error)
             vfio_say("there was no time to free all that the guest has "
                      "trimmed: the image still holds data there");
         }
+    }
+    logged = vfio_files_close(s);
+    if (nvme_powered(s->ctrl)) {
         nvme_power_cut(s->ctrl, s->now_ns);
     }
     nvme_run(s->ctrl, s->now_ns);
@@ -446,5 +441,5 @@ bool vfio_drive_finish(Server *s, GError **error)
         vfio_say(fault->message);
         return false;
     }
-    return kept;
+    return kept && logged;
 }

@@ -61,16 +61,6 @@ static bool refuse(GError **error, const char *format, ...)
     return false;
 }
 
-/* What only the device in QEMU has. */
-static bool is_elsewhere(const OptDesc *d)
-{
-    static const char *const names[] = {
-        "oplog",        "durable_log",   "timeline", "timeline_from",
-        "timeline_for", "timeline_size", "trace",    NULL};
-
-    return g_strv_contains(names, d->key);
-}
-
 /* name: as on the command line, with its dashes. */
 static gboolean set_drive_option(const char *name, const char *value,
                                  gpointer unused, GError **error)
@@ -111,9 +101,6 @@ static GArray *all_entries(GPtrArray **help)
     *help = g_ptr_array_new_with_free_func(g_free);
     g_array_append_vals(all, own_entries, G_N_ELEMENTS(own_entries));
     for (unsigned i = 0; i < nvme_n_options; i++) {
-        if (is_elsewhere(&nvme_options[i])) {
-            continue;
-        }
         GOptionEntry one = {
             .long_name = nvme_options[i].key,
             .arg = G_OPTION_ARG_CALLBACK,

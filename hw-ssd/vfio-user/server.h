@@ -10,6 +10,7 @@
  *   power.c    power cuts, and faults that take the drive away
  *   serve.c    who runs the controller, and when: event loop
  *   irq.c      interrupts
+ *   files.c    logs and traces
  *   metadata.c the place of metadata in the image
  *   image.c    payload in images
  *   file.c     an image that is a raw file
@@ -19,6 +20,7 @@
  *   pci.c      configuration space
  *   socket.c   UNIX sockets to listen on
  *   clock.c    time
+ *   say.c      messages to the user
  *
  * A file calls files below it only (tests/components.py).
  *
@@ -194,6 +196,11 @@ static inline bool vfio_is_absent(const Function *f)
     return f->drive->power_off || f->link_down;
 }
 
+/* ---- say.c --------------------------------------------------------------- */
+
+/* One line on standard error. */
+void vfio_say(const char *text);
+
 /* ---- clock.c ------------------------------------------------------------- */
 
 uint64_t vfio_host_ns(void);
@@ -217,9 +224,6 @@ bool free_path(const char *option, const char *path, GError **error);
  * *error is one line. */
 bool vfio_drive_create(Server *s, GError **error);
 void vfio_drive_destroy(Server *s);
-
-/* One line on standard error. */
-void vfio_say(const char *text);
 
 /* The loop has ended: commands in flight and image I/O end, the drive loses its
  * power, and is saved.  false: *error says why it was not, or which data the
@@ -355,6 +359,15 @@ bool vfio_image_next_data(Server *s, unsigned image, uint64_t *at,
 int vfio_image_move(Server *s, bool write, uint64_t at, void *buf, size_t n);
 
 extern const NvmeStore vfio_image_store;
+
+/* ---- files.c ------------------------------------------------------------- */
+
+/* Once the controller has its drive, before that is told of any data.  false:
+ * *error is one line. */
+bool vfio_files_open(Server *s, GError **error);
+
+/* false: messages have said which of them is not complete. */
+bool vfio_files_close(Server *s);
 
 /* ---- metadata.c ---------------------------------------------------------- */
 
