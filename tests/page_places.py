@@ -53,6 +53,8 @@ ELSEWHERE = {
     "./vssd sim run --profile pm9a3 --drives 5": HOURS,
     "./vssd powercut campaign": "takes minutes; test_campaign.py has it",
     "PYTHONPATH=scripts:lab python -m vssd_lab.figures.fit_inputs": INPUT,
+    "docs/course/grade.py": "needs the reader's work; test_course.py has such",
+    "cp docs/course": "the same",
     "./vssd policy": "compiles a policy; test_policy.py has it",
     "cc -O2": "compiles a policy; test_policy.py has it",
     "./vssd sim run --profile tiny --set ftl.gc=so:mine.so":

@@ -73,11 +73,11 @@ def test_what_is_typed_names_drives_by_serial() -> None:
 def test_pictures_of_the_course() -> None:
     """Each picture that a command makes is on its page, and is there."""
     pages = [p for p in PAGES if p.parent.name == "course"]
-    assert pages
+    assert any("![" in page.read_text() for page in pages)
     for page in pages:
         made = re.findall(r" -o /tmp/(\S+\.svg)", page.read_text())
         shown = re.findall(r"!\[[^\]]+\]\((\S+)\)", page.read_text())
-        assert made == shown != []
+        assert made == shown
         for name in shown:
             assert "<svg" in (page.parent / name).read_text()
 
