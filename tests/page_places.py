@@ -96,6 +96,7 @@ ELSEWHERE = {
     "nix run": OTHER, "podman": OTHER, "cloud-hypervisor": OTHER,
     "qemu-system-x86_64": INPUT,
     "vssd-server": "group server has it, with a client",
+    "qemu-nbd": "tests/server/test_nbd.py has it, with a server",
     "python -m libvssd.baselines": "needs the installed wheel; test_libvssd.py",
     "cc play.c": "needs the installed library; tests/lib/installed.py has it",
     "./play": "needs the installed library; tests/lib/installed.py has it",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * backing.h - where the bytes of one image rest: a raw file or a block device
- * (file.c).
+ * (file.c), or a server of NBD (nbd.c).
  *
  * All calls but open and close may come from several threads at a time, and may
  * wait, but for move_now.
@@ -51,5 +51,6 @@ struct Backing {
 
 /* Open it for this process alone.  NULL: *error is one line. */
 Backing *file_open(const char *path, GError **error);
+Backing *nbd_backing_open(const char *uri, GError **error);
 
 #endif

@@ -279,6 +279,13 @@ int vfio_image_move(Server *s, bool write, uint64_t at, void *buf, size_t n)
 
 /* ---- life ---------------------------------------------------------------- */
 
+static Backing *open_one(const char *name, GError **error)
+{
+    return g_str_has_prefix(name, "nbd") && strstr(name, "://")
+               ? nbd_backing_open(name, error)
+               : file_open(name, error);
+}
+
 bool vfio_image_open(Server *s, GError **error)
 {
     Image *image = g_new0(Image, 1);
@@ -289,7 +296,7 @@ bool vfio_image_open(Server *s, GError **error)
     g_mutex_init(&image->done_lock);
     image->pool = g_thread_pool_new(work, image, THREADS, FALSE, NULL);
     for (char **name = s->opt->images; *name; name++) {
-        Backing *b = file_open(*name, error);
+        Backing *b = open_one(*name, error);
 
         if (!b) {
             return false;

@@ -14,6 +14,7 @@
  *   metadata.c the place of metadata in the image
  *   image.c    payload in images
  *   file.c     an image that is a raw file
+ *   nbd.c      an image behind a server of NBD
  *   guard.c    which messages reach the library
  *   memory.c   memory of the guest, for DMA
  *   bars.c     memory of the drive, for the guest

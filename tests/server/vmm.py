@@ -49,7 +49,7 @@ class Refused(Exception):
 class Server:
     """A vssd-server process."""
 
-    def __init__(self, folder: Path, image: Path, *more: str,
+    def __init__(self, folder: Path, image: Path | str, *more: str,
                  profile: str = "tiny",
                  profiles: Path = PROJECT / "profiles") -> None:
         self.socket = folder / "s.sock"

@@ -71,7 +71,7 @@ PYTHON = Group("the vssd command's Python environment", ("python3-venv",))
 BUILD = Group("building the model and the device", (
     "gcc", "libc6-dev", "pkg-config", "ninja-build", "libglib2.0-dev",
     "liburing-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"))
-SERVER = Group("building vssd-server", (*BUILD.names, "libjson-c-dev"))
+SERVER = Group("building vssd-server", (*BUILD.names, "libjson-c-dev", "libnbd-dev"))
 QEMU = Group("building QEMU", (
     *BUILD.names, "make", "flex", "bison", "libpixman-1-dev", "libslirp-dev",
     "libaio-dev", "libcap-ng-dev", "libattr1-dev", "libnuma-dev", "libfdt-dev"))
