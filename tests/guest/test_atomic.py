@@ -5,8 +5,8 @@ writes with RWF_ATOMIC to the block device and to files (docs/power.md)."""
 from __future__ import annotations
 
 import pytest
-from test_metadata import name_of
 
+from test_metadata import name_of
 from vssd.guest.guest import Guest
 
 # One write of SIZE bytes at OFFSET with RWF_ATOMIC; prints the error.

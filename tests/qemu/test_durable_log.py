@@ -60,8 +60,8 @@ def work(host: NvmeHost, seed: int) -> None:
             pass_time(20_000_000)
 
 
-def life(folder: Path, seed: int, cut_ns: int | None = None, more: str = "") \
-        -> bytes:
+def life(folder: Path, seed: int, cut_ns: int | None = None, more: str = "",
+         **properties: str) -> bytes:
     """Of a drive whose log is `log`; what it holds after the cut."""
     image = folder / "disk.img"
     with image.open("wb") as f:
@@ -72,7 +72,8 @@ def life(folder: Path, seed: int, cut_ns: int | None = None, more: str = "") \
         rules.write_text(f"time={cut_ns}ns -> cut power\n")
         options += f";faults={rules}"
     with Machine(*drive_args("tiny", image, options=options, power_return_ms="0",
-                             durable_log=str(folder / "log"))) as machine:
+                             durable_log=str(folder / "log"),
+                             **properties)) as machine:
         assert machine.qtest
         host = NvmeHost(machine.qtest)
         host.enable()
@@ -92,17 +93,19 @@ def life(folder: Path, seed: int, cut_ns: int | None = None, more: str = "") \
     return found
 
 
-@pytest.mark.parametrize("more, cuts", [
-    ("", 8), (";ftl.recovery=checkpoint;ftl.op_percent=80%", 5),
-    (";buffer.plp=on", 4), (";buffer.ignore_flush=on", 4)])
-def test_image_of_each_cut(tmp_path: Path, more: str, cuts: int) -> None:
+@pytest.mark.parametrize("more, cuts, properties", [
+    ("", 8, {}), (";ftl.recovery=checkpoint;ftl.op_percent=80%", 5, {}),
+    (";buffer.plp=on", 4, {}), (";buffer.ignore_flush=on", 4, {}),
+    ("", 6, {"atomic.nawupf": "0"})])  # units are torn
+def test_image_of_each_cut(tmp_path: Path, more: str, cuts: int,
+                           properties: dict[str, str]) -> None:
     """Random instants with each kind of drive, byte for byte.  Each life has a
     log of its own: without -icount no two are equal."""
     chance = random.Random(len(more))
     changes = set()
     for cut in range(cuts):
         cut_ns = chance.randrange(2_000_000, 60_000_000)
-        found = life(tmp_path, cut, cut_ns, more)
+        found = life(tmp_path, cut, cut_ns, more, **properties)
         log = Log(tmp_path / "log")
         replayer = Replayer(log, tmp_path / "replayed", BYTES)
         replayer.advance(cut_ns)
