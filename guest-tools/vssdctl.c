@@ -17,11 +17,12 @@
 
 static const char usage[] =
     "usage: vssdctl [-d DEVICE] stats | streams | where FILE...\n"
-    "               | where LBA[+BLOCKS]... | raw PAGE\n"
+    "               | where LBA[+BLOCKS]... | blocks FILE... | raw PAGE\n"
     "\n"
     "  stats     what the drive is and what it has done\n"
     "  streams   what each stream has written and cost\n"
     "  where     erase block, page and stream of files or logical blocks\n"
+    "  blocks    erase blocks of files, and how many units of each are there\n"
     "  raw       a log page as it is: c0 (stats), c1 (streams), c2 (places)\n"
     "\n"
     "DEVICE is /dev/nvme0 or /dev/nvme0n1 (default: the first vssd drive; for\n"
@@ -237,6 +238,131 @@ static bool where_blocks(const char *device, const char *text)
     return true;
 }
 
+/* ---- blocks ------------------------------------------------------------- */
+
+/* Units of a file, of one stream and in one erase block. */
+typedef struct Part {
+    VssdLogPlace place;
+    uint64_t units;
+} Part;
+
+typedef struct Parts {
+    Part *part;
+    size_t n;
+} Parts;
+
+static int compare_parts(const void *a, const void *b)
+{
+    const VssdLogPlace *x = &((const Part *)a)->place;
+    const VssdLogPlace *y = &((const Part *)b)->place;
+
+    if (x->where != y->where) {
+        return x->where < y->where ? -1 : 1;
+    }
+    if (x->erase_block != y->erase_block) {
+        return x->erase_block < y->erase_block ? -1 : 1;
+    }
+    return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+static void add_place(Parts *p, const VssdLogPlace *place)
+{
+    Part one = {*place, 1};
+
+    if (place->where == VSSD_PLACE_NOWHERE) {
+        return;
+    }
+    if (p->n > 0 && compare_parts(&p->part[p->n - 1], &one) == 0) {
+        p->part[p->n - 1].units++;
+        return;
+    }
+    p->part = reallocarray(p->part, p->n + 1, sizeof(*p->part));
+    if (!p->part) {
+        die("out of memory");
+    }
+    p->part[p->n++] = one;
+}
+
+static void add_range(Parts *p, const Drive *d, const DriveRange *r)
+{
+    enum { AT_ONCE = 256 };
+    VssdLogPlace place[AT_ONCE];
+    uint64_t unit = r->start / d->info.unit_bytes;
+    uint64_t end =
+        (r->start + r->bytes + d->info.unit_bytes - 1) / d->info.unit_bytes;
+
+    while (unit < end) {
+        uint64_t n = end - unit < AT_ONCE ? end - unit : AT_ONCE;
+
+        drive_places(d, unit, n, place);
+        for (uint64_t i = 0; i < n; i++) {
+            add_place(p, &place[i]);
+        }
+        unit += n;
+    }
+}
+
+static void show_part(const Drive *d, const Part *p, const char *path)
+{
+    uint16_t id = drive_stream_id(d, p->place.stream);
+
+    if (id == DRIVE_NO_STREAM) {
+        printf("%6s", "-");
+    } else {
+        printf("%6u", id);
+    }
+    if (p->place.where == VSSD_PLACE_NAND) {
+        printf(" %8u %-6s", p->place.erase_block,
+               p->place.block_stream == p->place.stream ? "alone" : "shared");
+    } else {
+        printf(" %8s %-6s", "-", "buffer");
+    }
+    printf(" %8" PRIu64 " %s\n", p->units, path);
+}
+
+static void show_blocks_of(const char *path)
+{
+    Drive d;
+    uint64_t start;
+    size_t n;
+    DriveRange *r;
+    Parts parts = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        die("%s: %s", path, strerror(errno));
+    }
+    drive_open_below(&d, path, &start);
+    drive_read_streams(&d);
+    r = drive_file_ranges(fd, path, start, &n);
+    for (size_t i = 0; i < n; i++) {
+        add_range(&parts, &d, &r[i]);
+    }
+    qsort(parts.part, parts.n, sizeof(*parts.part), compare_parts);
+    for (size_t i = 0; i < parts.n; i++) {
+        if (i + 1 < parts.n &&
+            compare_parts(&parts.part[i], &parts.part[i + 1]) == 0) {
+            parts.part[i + 1].units += parts.part[i].units;
+        } else {
+            show_part(&d, &parts.part[i], path);
+        }
+    }
+    free(parts.part);
+    free(r);
+    free(d.streams);
+    close(d.fd);
+    close(fd);
+}
+
+static void show_blocks(char **path)
+{
+    printf("%6s %8s %-6s %8s %s\n", "stream", "block", "where", "units",
+           "file");
+    for (; *path; path++) {
+        show_blocks_of(*path);
+    }
+}
+
 /* ---- raw ---------------------------------------------------------------- */
 
 static void raw(const Drive *d, const char *text)
@@ -290,6 +416,8 @@ int main(int argc, char **argv)
                 where_file(argv[optind]);
             }
         }
+    } else if (strcmp(what, "blocks") == 0 && optind < argc) {
+        show_blocks(argv + optind);
     } else if (strcmp(what, "raw") == 0 && optind + 1 == argc) {
         drive_open(&d, device);
         raw(&d, argv[optind]);

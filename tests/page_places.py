@@ -62,6 +62,7 @@ ELSEWHERE = {
     "./vssd run --set ftl.gc=so:": "needs a compiled policy",
     "./vssd run --arch": "builds two emulators; test_arch.py has it",
     "./vssd run --suite": "makes a system of Debian 11; test_rocksdb.py has it",
+    "./vssd streams": "takes minutes; test_streams.py of the guests has it",
     "./vssd kernel build --patches": INPUT, "./vssd kernel build --source":
         INPUT,
     "./vssd kernel remove": "there is no such kernel to remove",

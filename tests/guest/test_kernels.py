@@ -181,7 +181,8 @@ def unmounted(request: pytest.FixtureRequest) -> Iterator[None]:
 WORKS, REFUSED, IGNORED = "works", "refused", "ignored"
 KERNELS = {"old": "5.10", "patched": "6.12 with our patches", "new": "6.16 and later"}
 # An interface's target: a file system on the drive with streams, or a drive.
-TARGETS = {"uring": FDP, "passthru, streams": STREAMS, "passthru, FDP": FDP}
+TARGETS = {"uring": FDP, "passthru, streams": STREAMS, "passthru, FDP": FDP,
+           "fdp-f2fs": FDP}
 NO_FADVISE = b"stream 1 by fadvise: Invalid argument"
 NO_IOCTL = b"-m ioctl: this kernel has no ioctl for streams there"
 NO_RULES = b"no ioctl for streams"
@@ -203,6 +204,9 @@ CELLS: dict[tuple[str, str], tuple[str, bytes]] = {
     ("uring", "old"): (REFUSED, NO_URING),
     ("uring", "patched"): (REFUSED, NO_URING),
     ("uring", "new"): (WORKS, b""),
+    ("fdp-f2fs", "old"): (IGNORED, b""),
+    ("fdp-f2fs", "patched"): (IGNORED, b""),
+    ("fdp-f2fs", "new"): (WORKS, b""),
     **{(f"passthru, {kind}", kernel): (WORKS, b"")
        for kind in ("streams", "FDP") for kernel in KERNELS},
 }
@@ -239,6 +243,25 @@ def check_rules(guest: Guest, kind: str, said: bytes) -> None:
         assert found.get(stream, 0) == (4 * MIB if kind == WORKS else 0)
 
 
+def check_f2fs(guest: Guest, kind: str) -> None:
+    """F2FS gives hot, warm and cold files handles 0 to 2, or all of them one;
+    no other data has handles 1 and 2."""
+    dev = device(guest, FDP)
+    guest.run(f"mkfs.f2fs -q -f -t 0 {dev} > /dev/null"
+              f" && mount -t f2fs {dev} /mnt")
+    warm, cold = 38 * MIB // 4, 76 * MIB // 4  # of 128 files of 256 KiB
+
+    found = grown(guest, lambda: guest.run(
+        "streamchurn -m temperature -p 32 -w 0 /mnt && sync") and None, FDP)
+    assert found[0] > (12 * MIB // 4 if kind == WORKS else warm + cold)
+    assert (found[1], found[2]) == ((warm, cold) if kind == WORKS else (0, 0))
+    for i, name in enumerate(("hot", "warm", "cold")):
+        lines = guest.run(f"vssdctl blocks /mnt/{name}.0").splitlines()[1:]
+        assert sum(int(line.split()[3]) for line in lines) == 64
+        assert {line.split()[0] for line in lines} == \
+            {str(i if kind == WORKS else 0)}
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("interface", dict.fromkeys(i for i, _ in CELLS))
 def test_matrix(request: pytest.FixtureRequest, kernel: str,
@@ -247,6 +270,9 @@ def test_matrix(request: pytest.FixtureRequest, kernel: str,
     guest: Guest = request.getfixturevalue(kernel)
     request.addfinalizer(lambda: guest.run("umount /mnt 2>/dev/null; true"))
     kind, said = CELLS[interface, kernel]
+    if interface == "fdp-f2fs":
+        check_f2fs(guest, kind)
+        return
     serial = TARGETS.get(interface)
     if not serial:
         make_fs(guest, "xfs")

@@ -25,7 +25,7 @@ RANKS = {"vssd_lab.cli": 9, "vssd_lab.figures": 8, "vssd_lab.bench": 8,
          "vssd_lab.board": 8, "vssd_lab.suites": 7,
          "vssd_lab": 6,
          "vssd.cli": 5, "vssd.watch": 4, "vssd.campaign": 4,
-         "vssd.measured": 4, "vssd.guest": 3,
+         "vssd.measured": 4, "vssd.streams": 4, "vssd.guest": 3,
          "vssd.sim": 3, "vssd.build": 2, "vssd": 1}
 # What runs before the Python environment is there; the libraries that it has
 # are imported inside functions.

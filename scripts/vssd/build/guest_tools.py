@@ -19,6 +19,7 @@ TOOLS = {
     "vssdctl": ("vssdctl.c", "drive.c"),
     "streamrun": ("streamrun.c", "placement.c", "hints.c"),
     "streamwrite": ("streamwrite.c", "drive.c", "placement.c", "uring.c"),
+    "streamchurn": ("streamchurn.c", "drive.c", "placement.c", "uring.c"),
 }
 HEADERS = ("guest-tools/drive.h", "guest-tools/placement.h",
            "guest-tools/uring.h", "hw-ssd/nvme/vendor-log.h")

@@ -40,6 +40,7 @@ from . import (
     ssh,
     stat,
     stop,
+    streams,
     sweep,
     top,
     vng,
@@ -56,7 +57,8 @@ Groups = dict[str, tuple[ModuleType, ...]]
 # Help, completion and man pages read the same parsers.
 GROUPS: Groups = {
     "guests": (run, vng, ps, console, execute, cp, ssh, stop, powercut, fault,
-               stat, top, metrics, libvirt, kernel),
+               stat, top, metrics, libvirt, kernel,
+               streams),
     "simulation": (sim, age, sweep, fleet, fit, profile, policy),
     "look at results": (compare, report, plot, checklog),
     "this program": (setup, doctor, cache, help, completion, man),
