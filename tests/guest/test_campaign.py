@@ -10,6 +10,7 @@ each program has each mode and file system of its own.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import time
@@ -240,3 +241,17 @@ def test_ignored_flushes(tmp_path: Path) -> None:
                       found=True)
     assert "committed rows lost" in " ".join(
         row["text"] for row in result["rows"])
+
+
+@LONG
+@pytest.mark.usefixtures("planted")  # all is built
+def test_deleted_fsync_in_two_minutes(tmp_path: Path) -> None:
+    """Of CPU time; one process at a time has work."""
+    before = os.times()
+    campaign(tmp_path / "out", "--write", f"{FILES} write both", "--check",
+             f"{FILES} check", "--cuts", "10", "--seconds", "3", found=True)
+    after = os.times()
+    used_s = after.children_user + after.children_system \
+        - before.children_user - before.children_system
+    print(f"{used_s:.0f} s of CPU time")
+    assert 10 < used_s < 120
