@@ -106,9 +106,26 @@ def test_run_with_a_server(env: Env, tmp_path: Path) -> None:
     found = json.loads(stats.read_text())
     assert found["profile"] == "zero-latency" and found["requests"] > 100
     assert state.stat().st_size > 0
-    for option in (["--icount"], ["--drive", "tiny"], ["--controllers", "2"],
-                   ["--oplog", str(tmp_path / "o")], ["--device", "nvme"],
-                   ["--print-command"], ["--", "-incoming", "defer"]):
+    for option in (["--icount"], ["--drive", "tiny"], ["--sriov-vfs", "2"],
+                   ["--device", "nvme"], ["--print-command"],
+                   ["--", "-incoming", "defer"]):
         done = vssd("run", "--server", *option)
         assert done.returncode != 0
         assert "not with --server" in done.stderr.splitlines()[-1]
+
+
+def test_two_paths_and_logs(env: Env, tmp_path: Path) -> None:
+    """A server with two controllers: Linux joins them to one disk; the trace and
+    the timeline are whole at the end."""
+    trace, timeline = tmp_path / "guest.trace", tmp_path / "timeline"
+    done = vssd("run", "--server", "--profile", "tlc-generic", "--controllers",
+                "2", "--trace", str(trace), "--timeline", str(timeline),
+                "--exec", "nvme list-subsys | grep -c 'nvme.*pcie.*live';"
+                " dd if=/dev/zero of=/root/x bs=1M count=8 conv=fsync 2>&1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "2", done.stdout
+    assert "8 MiB" in done.stdout or "8388608 bytes" in done.stdout
+    assert timeline.stat().st_size > 0
+    checked = vssd("sim", "replay", str(trace), "--check", "--json")
+    assert checked.returncode == 0, checked.stderr
+    assert json.loads(checked.stdout)["requests"] > 100

@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,26 @@ def test_what_refuses_to_migrate(tmp_path: Path, formats: str) -> None:
     node = json.loads(args[args.index("-blockdev") + 1])
     assert node["driver"] == "qcow" and "vssd-server" in node["node-name"]
     assert node["file"]["filename"] == str(tmp_path / hardware.NO_MIGRATION)
+
+
+def test_controllers_and_files(tmp_path: Path) -> None:
+    """Each controller has a socket, which a device of the guest names; files
+    are options of the server."""
+    said = tmp_path / "said"
+    program = server(tmp_path, f'echo "$@" > {said}; echo ready; exec sleep 60')
+    given = replace(options(tmp_path), controllers=3,
+                    properties={"oplog": "/o", "timeline_size": "1MiB"})
+    with served.serving(program, given, tmp_path) as found:
+        words = said.read_text()
+        drive = hardware.Drive(tmp_path, controllers=3, server=found)
+        args = hardware.drive_args(0, drive, boot=True)
+    names = [json.loads(one) for one in args if one != "-device"]
+    assert [n["id"] for n in names] == ["ssd0", "ssd0c1", "ssd0c2"]
+    assert [n.get("bootindex") for n in names] == [0, None, None]
+    for name in names:
+        assert f"--socket {name['socket']['path']}" in words
+    assert len({n["socket"]["path"] for n in names}) == 3
+    assert "--oplog /o --timeline_size 1MiB" in words
 
 
 @pytest.mark.parametrize("said,has", [

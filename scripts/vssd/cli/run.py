@@ -243,9 +243,7 @@ def _check_server(args: argparse.Namespace) -> None:
         return
     for option, given in (
             ("--icount", args.icount), ("--drive", args.drive),
-            ("--controllers", args.controllers > 1),
-            ("--sriov-vfs", args.sriov_vfs), ("--oplog", args.oplog),
-            ("--timeline", args.timeline), ("--trace", args.trace),
+            ("--sriov-vfs", args.sriov_vfs),
             ("--device nvme", args.device != "vssd"),
             ("--print-command", args.print_command),
             ("-incoming", "-incoming" in args.qemu)):
@@ -430,10 +428,16 @@ def _served(args: argparse.Namespace, _qemu: qemu_build.Qemu,
     else:
         path = args.disk.resolve()
     profile = paths.find_profile(args.profile)
+    properties = {name: str(file.absolute())
+                  for name in ("oplog", "timeline", "trace")
+                  if (file := getattr(args, name))}
+    properties |= {f"timeline_{key}": text
+                   for key, text in _timeline_options(args).items()}
     with served.serving(program, served.Options(
-            profile, path, _sets(args), args.state), args.folder) as found:
+            profile, path, _sets(args), args.state, properties=properties,
+            controllers=args.controllers), args.folder) as found:
         yield hardware.Drive(path, "raw", "vfio-user-pci", profile,
-                            server=found)
+                            controllers=args.controllers, server=found)
 
 
 def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,

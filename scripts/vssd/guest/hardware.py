@@ -46,13 +46,13 @@ class Drive:
     timeline_options: dict[str, str] = field(default_factory=dict)  # from, for, size
     trace: Path | None = None  # trace the guest's commands to this file
     durable_log: Path | None = None  # all that becomes durable; vssd only
-    controllers: int = 1  # of the drive; vssd only
+    controllers: int = 1  # of the drive; vssd, or in a vssd-server
     sriov_vfs: int = 0  # virtual functions; vssd only
     slot: bool = False  # in a hot-plug slot: it can go and come back
     forget: bool = False  # writes are lost when QEMU ends (snapshot=on)
-    # Sockets of a vssd-server that has the drive: of the device, of the drive's
-    # properties; the file NO_MIGRATION is beside them.  The image and what follows
-    # are that process's then.
+    # Sockets of a vssd-server that has the drive: of its first controller
+    # (socket_of()), of the drive's properties; the file NO_MIGRATION is beside
+    # them.  The image and its options are that process's then.
     server: tuple[Path, Path] | None = None
 
 
@@ -84,14 +84,22 @@ class Spec:
     confined: bool = False      # a share gives no rights: confined.py
     arch: Arch = X86_64
 
-def _server_args(i: int, path: Path, boot: bool) -> list[str]:
-    device: dict[str, Any] = {
-        "driver": "vfio-user-pci", "id": f"ssd{i}",
-        "socket": {"type": "unix", "path": str(path)},
-        "x-msg-timeout": MSG_TIMEOUT_MS}
-    if boot:
-        device["bootindex"] = i
-    return ["-device", json.dumps(device)]
+def socket_of(first: Path, k: int) -> Path:
+    """Of controller k of a vssd-server, from 0 on."""
+    return first.with_stem(f"{first.stem}{k}") if k else first
+
+
+def _server_args(i: int, drive: Drive, first: Path, boot: bool) -> list[str]:
+    found = []
+    for k in range(drive.controllers):
+        device: dict[str, Any] = {
+            "driver": "vfio-user-pci", "id": f"ssd{i}c{k}" if k else f"ssd{i}",
+            "socket": {"type": "unix", "path": str(socket_of(first, k))},
+            "x-msg-timeout": MSG_TIMEOUT_MS}
+        if boot and not k:
+            device["bootindex"] = i
+        found += ["-device", json.dumps(device)]
+    return found
 
 
 def has_format(emulator: Path, name: str) -> bool:
@@ -118,7 +126,7 @@ def drive_args(i: int, drive: Drive, boot: bool, arch: Arch = X86_64,
     """QEMU's arguments for the drive ssd<i>; boot: firmware may boot from it;
     aio: how QEMU reads and writes the image."""
     if drive.server:
-        return _server_args(i, drive.server[0], boot)
+        return _server_args(i, drive, drive.server[0], boot)
     node = drive.node or {
         "driver": drive.fmt, "discard": "unmap",
         "file": {"driver": "file", "filename": str(drive.image), "aio": aio}}

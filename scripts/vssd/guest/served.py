@@ -22,7 +22,8 @@ from pathlib import Path
 from .. import rundir
 from ..errors import UserError, one_line
 from ..ui import Stage, say
-from .hardware import NO_MIGRATION
+from . import drives
+from .hardware import NO_MIGRATION, socket_of
 from .machine import PR_SET_PDEATHSIG
 
 SOCKET = "drive.sock"
@@ -43,6 +44,9 @@ class Options:
     sets: list[str] = field(default_factory=list)
     state: Path | None = None
     serial: str = "VSSD0000"
+    controllers: int = 1
+    # Files and texts of the properties of -device vssd, by name.
+    properties: dict[str, str] = field(default_factory=dict)
 
 
 def copy_image(image: Path, to: Path) -> Path:
@@ -57,9 +61,11 @@ def copy_image(image: Path, to: Path) -> Path:
 
 
 def sockets(folder: Path) -> tuple[Path, Path]:
-    """Of the device, and of the drive's properties: the run's monitor."""
+    """Of the first controller, and of the drive's properties: the run's
+    monitor."""
     found = folder / SOCKET, folder / rundir.MONITOR
-    if max(len(os.fsencode(path)) for path in found) > SOCKET_MAX:
+    longest = socket_of(found[0], drives.MOST_FUNCTIONS - 1)
+    if max(len(os.fsencode(path)) for path in (longest, found[1])) > SOCKET_MAX:
         raise UserError(f"--server: the path of {found[0]} is too long for a"
                         " socket: set VSSD_CACHE to a shorter one")
     return found
@@ -72,8 +78,12 @@ def serving(program: Path, options: Options, folder: Path) \
     device, control = sockets(folder)
     (folder / NO_MIGRATION).write_bytes(QCOW.ljust(1024, b"\0"))
     command = [str(program), "--profile", str(options.profile), "--image",
-               str(options.image), "--socket", str(device), "--qmp",
-               str(control), "--serial", options.serial]
+               str(options.image), "--qmp", str(control), "--serial",
+               options.serial]
+    for k in range(options.controllers):
+        command += ["--socket", str(socket_of(device, k))]
+    for name, value in options.properties.items():
+        command += [f"--{name}", value]
     for one in options.sets:
         command += ["--set", one]
     if options.state:
