@@ -50,6 +50,8 @@ ELSEWHERE = {
     "./vssd fleet": HOURS, "./vssd sweep": HOURS,
     "./vssd profile --facts": INPUT,
     "./vssd sim run --profile p4500 --fill random": HOURS,
+    "./vssd sim run --profile pe8110 --set host.queue_depth=64": HOURS,
+    "./vssd sim run --profile 7450-pro --set ftl.gc_pace=late": HOURS,
     "./vssd sim run --profile pm9a3 --drives 5": HOURS,
     "./vssd powercut campaign": "takes minutes; test_campaign.py has it",
     "PYTHONPATH=scripts:lab python -m vssd_lab.figures.fit_inputs": INPUT,

@@ -94,11 +94,13 @@ def test_rules(tmp_path: Path) -> None:
     assert found["ftl"]["op_percent"] == "14.5%"
     assert "gc_pace" not in found["ftl"]  # no PLP
     assert facts.options(DRIVES[PM9A3])["ftl"]["gc_pace"] == "even"
+    assert facts.options(DRIVES[PM9A3])["host"]["queue_depth"] == "384"
     assert found["superblock"]["row_wait"] == "10ms"
     host = found["host"]
     assert (host["link_mb_s"], host["max_iops"]) == ("2000", "200000")
     assert host["max_write_iops"] == "5000"  # the array does 15,700
     assert "max_write_mb_s" not in host
+    assert "queue_depth" not in host  # without PLP
 
 
 @pytest.mark.parametrize(("write_iops", "percent"), [

@@ -48,6 +48,7 @@ MAP_CACHE = "64KiB"  # entries of the buffer and as many more
 MAP_PREFETCH = "32"
 PLAYED_ZONES, SPARE_BLOCKS = 24, 7  # of a plane of a drive with zones
 LIMIT = 1.3  # a rated figure this far below the array's is a controller's limit
+COMMANDS = "384"  # that a drive with PLP holds
 GC_SHARE = 0.85  # of the rate of writes that reads and erases of GC leave
 MAP_ENTRY = "20ns"  # to clear one; as of a TRIM (ftl.trim_unit)
 APPEND = "7us"  # an append takes the time of a write once more, alone
@@ -390,7 +391,8 @@ def options(d: Drive) -> Options:
         "ftl": ftl,
         **_zones(d),
         "buffer": {"size": "64MiB", "plp": "on" if d.plp else "off"},
-        "host": {"firmware": "5us", "firmware_write": "2us",
+        "host": {**({"queue_depth": COMMANDS} if d.plp else {}),
+                 "firmware": "5us", "firmware_write": "2us",
                  "read_ahead": "512KiB", **_limits(d)},
     }
     for more in (_slc(d), _map(d)):
