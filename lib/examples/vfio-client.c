@@ -249,8 +249,6 @@ static void enable(void)
                                  (ENTRIES - 1) << 16 | 1, 1u << 16 | 1, 0));
 }
 
-/* ---- the example --------------------------------------------------------- */
-
 static void cut_power(const char *control)
 {
     static const char text[] =
