@@ -91,6 +91,16 @@ static bool zoned_ok(const NvmeCtrl *ctrl, const Record *r)
            !nvme_ns_count(ctrl, (uint16_t)r->nsid);
 }
 
+/* One that has an image of its own may have less than its place, or nothing. */
+static bool size_ok(const NvmeCtrl *ctrl, const Record *r, unsigned format)
+{
+    uint64_t has = nvme_ns_count(ctrl, (uint16_t)r->nsid);
+    uint64_t needs = nvme_ns_granules(ctrl, r->nblocks, format);
+
+    return ctrl->cfg.namespaces_fixed ? has && needs <= has
+                                      : needs == has && r->nblocks;
+}
+
 static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
 {
     const NvmeNamespaces *all = &ctrl->sub->namespaces;
@@ -102,11 +112,9 @@ static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
            r->attached <= 1 && r->shared <= 1 &&
            (r->format <= 0xf || kv_ok(ctrl, r) || zoned_ok(ctrl, r)) &&
            nvme_ns_format(ctrl, format) && r->protect < NVME_N_PROTECTS &&
-           r->nblocks && (r->serial < all->created || !all->managed) &&
+           (r->serial < all->created || !all->managed) &&
            r->error_recovery <= (NVME_DULBE | UINT16_MAX) &&
-           (zoned || !all->managed ||
-            nvme_ns_granules(ctrl, r->nblocks, format) ==
-                nvme_ns_count(ctrl, (uint16_t)r->nsid)) &&
+           (zoned || !all->managed || size_ok(ctrl, r, format)) &&
            (all->managed ? true
             : ctrl->sub->zones.n
                 ? r->nblocks == ctrl->sub->zones.n * ctrl->sub->zones.size

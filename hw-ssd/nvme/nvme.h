@@ -307,6 +307,23 @@ bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
                           uint64_t *nblocks);
 
 /*
+ * With NvmeConfig.namespaces_fixed: a namespace that the drive has loses its
+ * image, and gets another.  The controller is held and at rest
+ * (nvme_settle()).
+ *
+ * remove: begins it, and nvme_settle() follows.  If it succeeds the store has
+ * all data of the namespace, the drive has none, and nvme_namespace_place()
+ * gives 0 blocks.  false: *error says why not.
+ * insert: of one without blocks: nblocks 1..nvme_namespace_room(), in the
+ * drive's blocks; data that they hold is preloaded.  new_identity: EUI-64 and
+ * UUID are others than before.
+ */
+uint64_t nvme_namespace_room(const NvmeCtrl *ctrl, uint32_t nsid);
+bool nvme_namespace_remove(NvmeCtrl *ctrl, uint32_t nsid, GError **error);
+void nvme_namespace_insert(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
+                           bool new_identity);
+
+/*
  * Further controllers of the NVM subsystem that `first` was made with, up to
  * NvmeConfig.controllers.  A controller has the configuration of the first one,
  * but for its CNTLID, the memory of CMB and PMR, and the Host Memory Buffer,

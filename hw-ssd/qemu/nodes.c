@@ -121,3 +121,96 @@ bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error)
     return nvme_images_place(&s->store.images, ctrl,
                              ssd_info(s->ssd)->block_bytes, error);
 }
+
+/* ---- another image ------------------------------------------------------- */
+
+bool vssd_nodes_check(VssdDev *s, uint64_t nsid, bool has, Error **errp)
+{
+    const NvmeImages *images = &s->store.images;
+
+    if (images->n < 2) {
+        error_setg(errp, "vssd: without drive2=ID the image stays");
+        return false;
+    }
+    if (nsid - 1 >= images->n) {
+        error_setg(errp, "vssd: namespace %" PRIu64 ": allowed 1..%u", nsid,
+                   images->n);
+        return false;
+    }
+    if ((images->place[nsid - 1].bytes > 0) != has) {
+        error_setg(errp, "vssd: namespace %" PRIu64 " has %s image", nsid,
+                   has ? "no" : "an");
+        return false;
+    }
+    return true;
+}
+
+void vssd_nodes_remove(VssdDev *s, unsigned i)
+{
+    g_assert(bql_locked());
+    blk_remove_bs(s->store.blk[i]);
+    s->store.images.place[i].bytes = 0;
+}
+
+/* The size that a namespace has with the image; 0: none. */
+static uint64_t usable_bytes(VssdDev *s, unsigned i, BlockDriverState *bs,
+                             uint64_t room, Error **errp)
+{
+    uint32_t block_bytes = ssd_info(s->ssd)->block_bytes;
+    int64_t bytes = bdrv_getlength(bs);
+
+    if (bytes < block_bytes) {
+        error_setg(errp,
+                   "vssd: the image of node '%s' is smaller than one block of "
+                   "%" PRIu32 " bytes",
+                   bdrv_get_node_name(bs), block_bytes);
+        return 0;
+    }
+    if (bytes > room) {
+        error_setg(errp,
+                   "vssd: the image of node '%s' has %" PRId64 " bytes, "
+                   "namespace %u only %" PRIu64,
+                   bdrv_get_node_name(bs), bytes, i + 1, room);
+        return 0;
+    }
+    return QEMU_ALIGN_DOWN(bytes, block_bytes);
+}
+
+uint64_t vssd_nodes_insert(VssdDev *s, unsigned i, const char *node,
+                           uint64_t room, Error **errp)
+{
+    ERRP_GUARD();
+    BlockDriverState *bs = bdrv_find_node(node);
+    uint64_t bytes;
+
+    g_assert(bql_locked());
+    if (!bs) {
+        error_setg(errp, "vssd: there is no block node '%s'", node);
+        return 0;
+    }
+    bytes = usable_bytes(s, i, bs, room, errp);
+    if (!bytes) {
+        return 0;
+    }
+    if (blk_insert_bs(s->store.blk[i], bs, errp) != 0) {
+        error_prepend(errp, "vssd: ");
+        return 0;
+    }
+    s->store.images.place[i].bytes = bytes;
+    return bytes;
+}
+
+void vssd_nodes_refill(VssdDev *s)
+{
+    uint32_t block_bytes = ssd_info(s->ssd)->block_bytes;
+
+    for (unsigned i = 0; i < s->store.images.n; i++) {
+        uint64_t has = s->store.images.place[i].bytes / block_bytes;
+        uint64_t first, n;
+
+        if (nvme_namespace_place(s->ctrl, i + 1, &first, &n) && !n &&
+            has <= nvme_namespace_room(s->ctrl, i + 1)) {
+            nvme_namespace_insert(s->ctrl, i + 1, has, false);
+        }
+    }
+}

@@ -84,7 +84,8 @@ static bool preload_node(VssdDev *s, BlockBackend *blk, uint64_t start,
                 error_setg_errno(errp, -ret,
                                  "vssd: the drive of '%s' has no "
                                  "room for the data of the image",
-                                 s->prop.opt.state);
+                                 s->prop.opt.state ? s->prop.opt.state
+                                                   : s->prop.profile);
                 return false;
             }
         }
@@ -109,4 +110,14 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
         }
     }
     return true;
+}
+
+bool vssd_store_preload_image(VssdDev *s, unsigned i, Error **errp)
+{
+    const NvmePlace *p = &s->store.images.place[i];
+    uint64_t data_bytes = 0;
+
+    g_assert(bql_locked());
+    return preload_node(s, s->store.blk[i], p->start, p->bytes, &data_bytes,
+                        errp);
 }

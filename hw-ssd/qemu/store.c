@@ -91,8 +91,10 @@ static int coroutine_fn store_co_flush(VssdJob *job)
     int ret = 0;
 
     for (unsigned i = 0; i < s->store.images.n && ret >= 0; i++) {
-        job->blk = s->store.blk[i];
-        ret = blk_co_flush(job->blk);
+        if (s->store.images.place[i].bytes) {
+            job->blk = s->store.blk[i];
+            ret = blk_co_flush(job->blk);
+        }
     }
     return ret;
 }

@@ -65,6 +65,20 @@ char *vssd_nodes_namespaces(VssdDev *s, Error **errp);
  * *error says why of "it". */
 bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error);
 
+/* Has a namespace, which has a node of its own, an image now, or none?  Else
+ * *errp. */
+bool vssd_nodes_check(VssdDev *s, uint64_t nsid, bool has, Error **errp);
+
+/* Image i, from 0, of several has gone: its namespace has no blocks.  Another
+ * one, by the name of its block node, is in its place, and has so many bytes,
+ * at most room; 0: *errp. */
+void vssd_nodes_remove(VssdDev *s, unsigned i);
+uint64_t vssd_nodes_insert(VssdDev *s, unsigned i, const char *node,
+                           uint64_t room, Error **errp);
+
+/* A drive of a state file was saved without some of its images: they are in. */
+void vssd_nodes_refill(VssdDev *s);
+
 /* ---- store-done.c ------------------------------------------------------- */
 
 /* Hand a request that has ended to the controller; and all that
@@ -109,6 +123,8 @@ void vssd_store_finish(VssdDev *s, unsigned most_ms);
  * hold data.  *data_bytes: how many. */
 bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
                         Error **errp);
+/* The same of image i, of a drive at rest. */
+bool vssd_store_preload_image(VssdDev *s, unsigned i, Error **errp);
 
 /* ---- metadata.c --------------------------------------------------------- */
 

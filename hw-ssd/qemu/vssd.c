@@ -168,8 +168,12 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
     own.vi_per_secondary = s->prop.sriov_vi_per_vf;
     s->nvme_cfg = own;
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
-        !vssd_state_load_kept(s, &error) ||
-        !vssd_nodes_place(s, s->ctrl, &error)) {
+        !vssd_state_load_kept(s, &error)) {
+        propagate(errp, error);
+        return false;
+    }
+    vssd_nodes_refill(s);
+    if (!vssd_nodes_place(s, s->ctrl, &error)) {
         propagate(errp, error);
         return false;
     }
@@ -471,6 +475,7 @@ static void vssd_class_init(ObjectClass *klass, VssdClassData data)
     vssd_stats_class_init(klass);
     vssd_power_class_init(klass);
     vssd_faults_class_init(klass);
+    vssd_swap_class_init(klass);
     filelock_warn_by(warn_of_lock);
 }
 

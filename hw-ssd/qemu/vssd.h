@@ -9,9 +9,11 @@
  *             (further controllers of it), migration.c
  *   function  function.c (PCI functions, one for each controller), sriov.c
  *   machine   machine.c (what the controller calls), memory.c (BARs of its
- * own), stats.c (QOM properties) files     state.c, file-lock.c, and logs power
- * power.c, faults.c, slot.c serve     serve.c (registers and threads), kick.c,
- * wake.c, rest.c store     store.c, store-end.c, preload.c, nodes.c, metadata.c
+ *             own), stats.c and swap.c (QOM properties)
+ *   files     state.c, file-lock.c, and logs
+ *   power     power.c, faults.c, slot.c
+ *   serve     serve.c (registers and threads), kick.c, wake.c, rest.c
+ *   store     store.c, store-end.c, preload.c, nodes.c, metadata.c
  *   run       run.c (running the controller), store-done.c, lead.c
  *   irq       irq.c, irqfd.c, hold.c
  *   base      drive-lock.c, clock.c, events.c (messages to the monitor), exit.c
@@ -316,5 +318,9 @@ void vssd_migration_stop(VssdDev *s);
 void vssd_account(VssdDev *s, const NvmeTrace *t);
 
 void vssd_stats_class_init(ObjectClass *klass);
+
+/* ---- swap.c ------------------------------------------------------------- */
+
+void vssd_swap_class_init(ObjectClass *klass);
 
 #endif

@@ -400,6 +400,11 @@ void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns)
     ns->run = n ? (uint64_t)run * all->granule_blocks : 0;
 }
 
+static uint64_t eui64_of(const NvmeCtrl *ctrl, uint64_t serial)
+{
+    return ctrl->cfg.eui64 ? ctrl->cfg.eui64 + serial : 0;
+}
+
 const NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid,
                                     const NvmeNsForm *form)
 {
@@ -418,7 +423,7 @@ const NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid,
         .kv = form->kv,
     };
     all->any_kv |= form->kv;
-    ns->eui64 = ctrl->cfg.eui64 ? ctrl->cfg.eui64 + ns->serial : 0;
+    ns->eui64 = eui64_of(ctrl, ns->serial);
     nvme_ns_set_format(ctrl, ns, form->format);
     nvme_ns_set_protection(ns, form->extended, form->dps);
     for (uint32_t i = at < all->n_granules ? at : 0; need; i++) {
@@ -491,6 +496,33 @@ void nvme_ns_delete(NvmeCtrl *ctrl, const NvmeNamespace *ns)
     }
     g_free(ns->granule);
     *own(ctrl, ns) = (NvmeNamespace){.nsid = ns->nsid};
+}
+
+void nvme_ns_take_out(NvmeCtrl *ctrl, const NvmeNamespace *in)
+{
+    NvmeNamespace *ns = own(ctrl, in);
+
+    nvme_ns_expect_writes(ctrl, ns, 0, ns->nblocks << ns->drive_shift,
+                          SSD_WRITES_UNKNOWN);
+    ns->nblocks = 0;
+    ns->attached = 0;
+    ns->protect = NVME_PROTECT_NONE;
+    ns->error_recovery = 0;
+    ns->count = (NvmeNsCounts){0};
+}
+
+void nvme_ns_put_in(NvmeCtrl *ctrl, const NvmeNamespace *out, uint64_t nblocks,
+                    bool new_identity)
+{
+    NvmeNamespace *ns = own(ctrl, out);
+
+    g_assert(nblocks <= ns->run);
+    nvme_ns_set_format(ctrl, ns, 0);
+    ns->nblocks = nblocks;
+    if (new_identity) {
+        ns->serial = ctrl->sub->namespaces.created++;
+        ns->eui64 = eui64_of(ctrl, ns->serial);
+    }
 }
 
 void nvme_ns_regrant(NvmeCtrl *ctrl, uint16_t from, uint16_t to)

@@ -112,6 +112,13 @@ const NvmeNamespace *nvme_ns_create_only(NvmeCtrl *ctrl,
                                          const NvmeNsForm *form);
 /* Its granules are dirty from now on; hints about them are forgotten. */
 void nvme_ns_delete(NvmeCtrl *ctrl, const NvmeNamespace *ns);
+/* It has no blocks, and is attached to nobody; it keeps its granules.  And
+ * back: so many blocks of the drive, in format 0, with its EUI-64 and UUID, or
+ * new ones. */
+void nvme_ns_take_out(NvmeCtrl *ctrl, const NvmeNamespace *ns);
+void nvme_ns_put_in(NvmeCtrl *ctrl, const NvmeNamespace *ns, uint64_t nblocks,
+                    bool new_identity);
+
 /* nvme_preloaded(): free granules of these blocks of the drive are dirty. */
 void nvme_ns_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks);
 /* All granules of one owner have another. */

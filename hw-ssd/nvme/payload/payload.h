@@ -158,6 +158,10 @@ uint64_t payload_trim_begin(Payload *p, uint64_t lba, uint64_t nblocks);
 void payload_trim_end(Payload *p, uint64_t end_ns, uint64_t id, bool ok,
                       bool durable);
 
+/* Of a range of whole units that the drive has freed, at rest: the store need
+ * not have zeroes there. */
+void payload_forget_zeroes(Payload *p, uint64_t lba, uint64_t nblocks);
+
 /* client->barrier_done() will follow, from the next payload_pump() at the
  * earliest. */
 void payload_barrier(Payload *p, PayloadBarrier *b);

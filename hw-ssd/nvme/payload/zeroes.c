@@ -268,6 +268,18 @@ bool payload_zeroes_give_way(Payload *p, uint64_t lpn, bool take_out)
     return true;
 }
 
+void payload_forget_zeroes(Payload *p, uint64_t lba, uint64_t nblocks)
+{
+    uint64_t first = lba / p->unit_blocks;
+    uint64_t end = first + nblocks / p->unit_blocks;
+    ZeroRange *z;
+
+    while ((z = first_behind(p, first)) && z->lpn < end) {
+        g_assert(!z->started);
+        cut_out(p, z, first, end);
+    }
+}
+
 /* ---- their turn ---------------------------------------------------------- */
 
 ZeroRange *payload_zeroes_begin(Payload *p, ZeroRange *z, uint64_t most)
