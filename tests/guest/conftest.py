@@ -36,7 +36,7 @@ OF_RUN = ("test_run", "test_command_line", "test_machines", "test_powercut",
           "test_trace", "test_rocksdb", "test_cassandra", "test_vfio_user",
           "test_vng")
 # Fixtures that start a guest; its tests are one worker's, too.
-GUESTS = ("patched", "old", "new", "cut_guest", "four_cpus", "featured")
+GUESTS = ("patched", "old", "new", "two_paths", "cut_guest", "four_cpus", "featured")
 # What takes longest begins first; then come the others.
 LONGEST = ("run", "test_drive", "cut_guest-sound", "test_migration")
 

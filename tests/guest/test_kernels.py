@@ -559,6 +559,58 @@ def test_hint_of_a_descriptor(old: Guest) -> None:
     assert grown(old, work)[4] == MIB
 
 
+# ---- FDP below Linux's own layers ---------------------------------------------
+
+@pytest.fixture(scope="module", name="two_paths")
+def two_paths_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """Debian's newest kernel, and a drive with four handles and two
+    controllers."""
+    folder = tmp_path_factory.mktemp("two-paths")
+    root = folder / "root.qcow2"
+    image.overlay(env.qemu.img, env.image.disk, root)
+    found = suite_kernel.ensure("trixie-backports")
+    sets = [*GEOMETRY, "fdp.ruhs=4"]
+    size = model.drive_info(paths.find_profile("tlc-generic"),
+                            sets)["capacity_bytes"]
+    two = drive(blank(folder / "two.raw", size), "raw", "tlc-generic", sets)
+    two.controllers, two.serial = 2, FDP
+    with Guest(env.lean([drive(root), two], kernel=found.kernel,
+                        initrd=found.initrd(env.image.initrd,
+                                            folder / "initrd.img"))) as running:
+        running.wait_agent()
+        yield running
+
+
+def shared_device(guest: Guest) -> str:
+    """The multipath device of the drive with two controllers."""
+    found = guest.run(f"for s in /sys/class/nvme-subsystem/*; do"
+                      f" grep -qw {FDP} $s/serial && ls $s; done; true")
+    name = next(n for n in found.split() if re.fullmatch(r"nvme\d+n1", n))
+    return f"/dev/{name}"
+
+
+def test_fdp_with_two_controllers(two_paths: Guest) -> None:
+    """Linux's multipath device has the write streams of its paths."""
+    dev = shared_device(two_paths)
+    said = two_paths.run(f"streamwrite -n 4 -s 4 -m uring -o {dev}")
+    assert "every unit lies in blocks of its stream" in said
+    assert "NOT" not in said
+
+
+def test_fdp_below_dm(two_paths: Guest) -> None:
+    """A device of dm-linear has none."""
+    dev = shared_device(two_paths)
+    sectors = two_paths.run(f"blockdev --getsz {dev}").strip()
+    two_paths.run(f"dmsetup create --noudevsync line --table"
+                  f" '0 {sectors} linear {dev} 0'")
+    try:
+        queue = two_paths.run("ls -d /sys/block/dm-0/queue").strip()
+        assert two_paths.run(f"cat {queue}/max_write_streams") == "0\n"
+    finally:
+        two_paths.run("dmsetup remove --noudevsync line")
+
+
 # ---- Linux 6.16 and later: block write streams ------------------------------
 
 def test_write_streams_in_sysfs(new: Guest) -> None:

@@ -29,7 +29,7 @@ from . import image, initramfs
 PACKAGE = r"linux-image-(\d[\d.]*(?:\+deb\d+|-\d+))-"  # then the flavour
 TRIES = 5  # kernels, the newest first: an index may list missing files
 # The root has none of its modules.
-MODULES = (*initramfs.MODULES, "xfs", "f2fs")
+MODULES = (*initramfs.MODULES, "xfs", "f2fs", "dm_mod")
 NEED_BYTES = 1500 << 20
 
 
