@@ -67,8 +67,8 @@ def test_identify(tmp_path: Path, image: Path) -> None:
     """What they give is in Identify Controller and Identify Namespace."""
     with Server(tmp_path, image, "--serial", "S1", "--model", "M 1", "--mdts",
                 "3", "--fw_slots", "5", "--sgl", "on", "--queue_size", "64",
-                "--eui64", "0x1122334455667788") as server, \
-            Vmm(server.socket) as vmm:
+                "--eui64", "0x1122334455667788", "--num_vectors", "3") as \
+            server, Vmm(server.socket, msix=False) as vmm:
         host = host_of(vmm)
         data = host.identify(1)
         assert data[4:24].split() == [b"S1"] and data[24:64].strip() == b"M 1"
@@ -77,4 +77,5 @@ def test_identify(tmp_path: Path, image: Path) -> None:
         assert struct.unpack_from("<I", data, 536)[0] & 3
         assert host.identify(0, 1)[120:128].hex() == "1122334455667788"
         assert host.reg_read(0) & 0xFFFF == 63  # CAP.MQES
+        assert host.pci.read(host.pci.capability(0x11)) >> 16 & 0x7FF == 2
 
