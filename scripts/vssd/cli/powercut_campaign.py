@@ -47,7 +47,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " durable")
     p.add_argument("--files", action="append", default=[], type=Path,
                    metavar="PATH", help="file or directory that the commands"
-                   " need; may be repeated; up to 700 KiB packed")
+                   " need; may be repeated; up to 90 KiB packed")
     p.add_argument("--packages", default="", metavar="P,...",
                    help="Debian packages that the commands need")
     p.add_argument("--cuts", type=int, default=plan.cuts, metavar="N",
