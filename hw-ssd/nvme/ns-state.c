@@ -97,8 +97,10 @@ static bool size_ok(const NvmeCtrl *ctrl, const Record *r, unsigned format)
     uint64_t has = nvme_ns_count(ctrl, (uint16_t)r->nsid);
     uint64_t needs = nvme_ns_granules(ctrl, r->nblocks, format);
 
-    return ctrl->cfg.namespaces_fixed ? has && needs <= has
-                                      : needs == has && r->nblocks;
+    if (!ctrl->cfg.namespaces_fixed) {
+        return needs == has && r->nblocks;
+    }
+    return has && needs <= has && (r->nblocks || !r->attached);
 }
 
 static bool record_ok(const NvmeCtrl *ctrl, const Record *r)

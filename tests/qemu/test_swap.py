@@ -103,6 +103,7 @@ def test_swap(tmp_path: Path, identity_of: str) -> None:
         old = (tmp_path / "two.img").read_bytes()
         assert old == b"tw" * (2 * KIB) + b"mine" * 128 + b"tw" * ((MIB - 4608) // 2)
         machine.cmd("blockdev-del", **{"node-name": "d1"})
+        write(host, 1, 16, b"more")
         host.check(host.io.run(OP_FLUSH, nsid=1))
         assert read(host, 1, 8) == b"kept"
         host.check(host.admin.run(GET_LOG, nsid=0xFFFFFFFF, prp1=BUFFER,
