@@ -139,6 +139,34 @@ static void test_event(void)
     host_free(h);
 }
 
+/* All controllers lose it, and have it again. */
+static void test_controllers(void)
+{
+    HostOptions o = two;
+    Host *h, *other;
+    uint8_t data[64];
+
+    o.controllers = 2;
+    h = host_new(&o);
+    host_enable(h);
+    other = host_add(h, 7, NULL);
+    host_enable(other);
+    identify(other, 2, 0, data);
+    g_assert_cmpuint(get_le64(data), ==, 2048);
+    take_out(h);
+    nvme_hold(h->ctrl, false);
+    identify(other, 2, 0, data);
+    g_assert_cmpuint(get_le64(data), ==, 0);
+    host_settle(h);
+    put_in(h, 1000, false);
+    identify(other, 2, 0, data);
+    g_assert_cmpuint(get_le64(data), ==, 1000);
+    identify(h, 2, 0, data);
+    g_assert_cmpuint(get_le64(data), ==, 1000);
+    host_free(other);
+    host_free(h);
+}
+
 /* A drive that was saved meanwhile. */
 static void test_state(void)
 {
@@ -191,6 +219,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/swap/data", test_data);
     g_test_add_func("/nvme/swap/event", test_event);
+    g_test_add_func("/nvme/swap/controllers", test_controllers);
     g_test_add_func("/nvme/swap/state", test_state);
     g_test_add_func("/nvme/swap/refused", test_refused);
     return g_test_run();
