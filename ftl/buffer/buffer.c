@@ -514,11 +514,23 @@ static void fill_victims(Ssd *ssd, uint32_t stream)
     }
 }
 
+/* Is there less room, or less on its way, than is promised?  A unit that has
+ * left may be one that the command would have rewritten: it needs one more. */
+static bool lacks_room(Ssd *ssd, Cmd *c)
+{
+    uint32_t at_once = MAX(wanted_at_once(ssd, c), 1);
+
+    while (c->promised < at_once) {
+        promise(ssd, c);
+    }
+    return ssd->buffer->n_free_slots + ssd->buffer->n_evicting <
+           ssd->buffer->n_promised;
+}
+
 bool buffer_make_room(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t last = last_lpn(ssd, c);
-    uint32_t at_once = MAX(wanted_at_once(ssd, c), 1);
     uint32_t stream = NONE;
 
     invariant(cmd < ssd->commands.n_cmds);
@@ -531,12 +543,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
             promise(ssd, c);
         }
     }
-    while (c->promised < at_once) {
-        promise(ssd, c);
-    }
-    while (ssd->buffer->n_free_slots + ssd->buffer->n_evicting <
-               ssd->buffer->n_promised &&
-           evict(ssd, &stream)) {
+    while (lacks_room(ssd, c) && evict(ssd, &stream)) {
     }
     if (stream != NONE && !ssd->buffer->policy->follows) {
         fill_victims(ssd, stream);
