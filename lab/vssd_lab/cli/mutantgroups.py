@@ -27,7 +27,7 @@ NEEDS = {  # of the build
     "scripts": (),
     "lab": (),
     "qemu": (qemu_plugin.TARGET, qemu_plugin.QTEST, model.OPLOG_CHECK),
-    "server": (vfio_server.TARGET,),
+    "server": (vfio_server.TARGET, model.OPLOG_CHECK),
 }
 
 
@@ -53,7 +53,7 @@ class Groups:
 
     def configure(self, groups: set[str]) -> None:
         """Have the options that their programs depend on."""
-        if "qemu" in groups:
+        if groups & {"qemu", "server"}:  # the server's tests use its qemu-img
             debian = qemu_plugin.package()
             model.set_in(self.build, qemu_plugin.OPTION,
                          str(qemu_plugin.source_of(debian)))
