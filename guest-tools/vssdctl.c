@@ -187,26 +187,34 @@ static void show_range(const Drive *d, uint64_t start, uint64_t bytes)
     }
 }
 
-static void where_file(const char *path)
+/* The drive below a file, and the n places of the file in it (free). */
+static DriveRange *open_below(const char *path, Drive *d, size_t *n)
 {
-    Drive d;
     uint64_t start;
-    size_t n;
     DriveRange *r;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0) {
         die("%s: %s", path, strerror(errno));
     }
-    drive_open_below(&d, path, &start);
-    drive_read_streams(&d);
-    r = drive_file_ranges(fd, path, start, &n);
+    drive_open_below(d, path, &start);
+    drive_read_streams(d);
+    r = drive_file_ranges(fd, path, start, n);
+    close(fd);
+    return r;
+}
+
+static void where_file(const char *path)
+{
+    Drive d;
+    size_t n;
+    DriveRange *r = open_below(path, &d, &n);
+
     printf("%s: %zu extents on %s\n", path, n, d.name);
     for (size_t i = 0; i < n; i++) {
         show_range(&d, r[i].start, r[i].bytes);
     }
     free(r);
-    close(fd);
 }
 
 /* LBA or LBA+BLOCKS; false: text is something else. */
@@ -323,18 +331,10 @@ static void show_part(const Drive *d, const Part *p, const char *path)
 static void show_blocks_of(const char *path)
 {
     Drive d;
-    uint64_t start;
     size_t n;
-    DriveRange *r;
     Parts parts = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    DriveRange *r = open_below(path, &d, &n);
 
-    if (fd < 0) {
-        die("%s: %s", path, strerror(errno));
-    }
-    drive_open_below(&d, path, &start);
-    drive_read_streams(&d);
-    r = drive_file_ranges(fd, path, start, &n);
     for (size_t i = 0; i < n; i++) {
         add_range(&parts, &d, &r[i]);
     }
@@ -351,7 +351,6 @@ static void show_blocks_of(const char *path)
     free(r);
     free(d.streams);
     close(d.fd);
-    close(fd);
 }
 
 static void show_blocks(char **path)

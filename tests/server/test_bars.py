@@ -14,22 +14,20 @@ import pytest
 from test_server import refused
 from vmm import GET_REGION_INFO, HEADER, MIB, PROJECT, Bus, Refused, Server, Vmm
 
-from nvme_host import BUFFER, CC, OP_READ, OP_WRITE, NvmeHost
+from nvme_host import CC, OP_READ, OP_WRITE, NvmeHost
 from test_cmb import (
     CMB,
-    CMBLOC,
     CMBSZ,
     DATA,
     FAR,
-    LIST,
     NRDY,
     PMR,
     PMRCTL,
     PMRMSCL,
     PMRMSCU,
     PMRSTS,
-    pages,
-    queue_in_cmb,
+    check_all_parts,
+    check_legacy,
     use_cmb,
 )
 
@@ -85,34 +83,15 @@ def test_queue_list_data(tmp_path: Path, image: Path, base: int) -> None:
     with Server(tmp_path, image, "--cmb", "1M") as server, \
             Vmm(server.socket) as vmm:
         host = host_of(vmm)
-        assert host.reg_read(CMBSZ) == 0
         assert host.qtest.read(CMB, 4) == b"\xff" * 4
-        use_cmb(host, base)
-        assert host.reg_read(CMBSZ) == 0x10001F
-        assert host.reg_read(CMBLOC) & 7 == 2
-        host.enable()
-        queue = queue_in_cmb(host, base)
-        host.qtest.write(CMB + DATA, b"data" * (4 * KIB))
-        host.qtest.write(CMB + LIST, pages(base + DATA, 4))
-        host.check(queue.run(OP_WRITE, prp1=base + DATA, prp2=base + LIST,
-                             cdw=(0, 0, 31)))
-        host.qtest.write(CMB + DATA, bytes(16 * KIB))
-        host.check(queue.run(OP_READ, prp1=base + DATA, prp2=base + LIST,
-                             cdw=(0, 0, 31)))
-        assert host.qtest.read(CMB + DATA, 16 * KIB) == b"data" * (4 * KIB)
+        check_all_parts(host, base)
 
 
 def test_legacy(tmp_path: Path, image: Path) -> None:
     """Without CMBMSC: the address is that of the BAR, where the host puts it."""
     with Server(tmp_path, image, "--cmb", "1M", "--legacy_cmb", "on",
                 "--cmb_uses", "sqs+cqs") as server, Vmm(server.socket) as vmm:
-        host = host_of(vmm)
-        assert host.reg_read(CMBSZ) == 0x100003
-        host.enable()
-        queue = queue_in_cmb(host)
-        host.check(queue.run(OP_READ, prp1=BUFFER, cdw=(0, 0, 7)))
-        done = queue.run(OP_READ, prp1=CMB + DATA, cdw=(0, 0, 7))
-        assert done.status & 0x7FF == 0x12
+        check_legacy(host_of(vmm))
 
 
 def test_mapped(tmp_path: Path, image: Path) -> None:
