@@ -159,8 +159,9 @@ class FakeGuest:
     def __init__(self, answers: dict[str, tuple[int, bytes, bytes]]) -> None:
         self.answers = answers
 
-    def result(self, command: str) -> Any:
-        """As Guest.result()."""
+    def result(self, command: str, timeout_s: float = 1) -> Any:
+        """As Guest.result(); no command here waits."""
+        assert timeout_s > 0
         for start, answer in self.answers.items():
             if command.startswith(start):
                 return type("Result", (), dict(zip(("status", "out", "err"),

@@ -21,6 +21,7 @@ from .ways import Way, drives
 
 SERIALS = ("WITHOUT-STREAMS", "WITH-STREAMS")
 MOST_FILES = 4096
+MOST_LOAD_S = 24 * 3600  # of a load; other commands take moments
 AT_ONCE = 64  # files of one command
 EARLY = " quiet systemd.unit=vssd-agent-early.service"
 # ext4 would have blocks of 1 KiB on a small drive, and files share units then.
@@ -93,9 +94,10 @@ def _drive(bench: Bench, folder: Path, serial: str, option: str) \
                           state=state, serial=serial)
 
 
-def _say(guest: Guest, command: str) -> str:
+def _say(guest: Guest, command: str,
+         timeout_s: float = Guest.COMMAND_S) -> str:
     """Run it; its own line is the error."""
-    done = guest.result(command)
+    done = guest.result(command, timeout_s)
     if done.status:
         said = one_line((done.err or done.out).decode(errors="replace"))
         raise UserError(said or f"{command}: status {done.status}")
@@ -147,7 +149,7 @@ def _one(guest: Guest, bench: Bench, serial: str, on: bool) -> report.Run:
         _say(guest, f"mount -t {bench.fs} -o discard {device} {target}")
     if on:
         _check_way(guest, bench, device, target)
-    _say(guest, script(bench.load, bench.way, target, on))
+    _say(guest, script(bench.load, bench.way, target, on), MOST_LOAD_S)
     _say(guest, f"sync; nvme flush {device} > /dev/null")
     run = report.Run(report.since(_rows(guest, device), before))
     if bench.fs != "raw":
