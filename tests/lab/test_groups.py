@@ -247,6 +247,10 @@ def test_long_tests_of_a_change() -> None:
     found = testparts.long_tests(["ftl/gc/gc.c", "nand/nand.c", "docs/a.md"])
     assert found == {"gcc": ["swarm", "power", "wide"], "clang": ["swarm"],
                      "server": ["test_upgrade"], "guest": ["test_pages"]}
+
+
+def test_changed_since_a_commit() -> None:
+    """A name that git knows, or one line."""
     assert testparts.changed_since("HEAD") is not None
     with pytest.raises(UserError, match="--changed --no-such: name a tag"):
         testparts.changed_since("--no-such")
