@@ -20,6 +20,7 @@ from . import (
     cp,
     doctor,
     execute,
+    explain,
     fault,
     fit,
     fleet,
@@ -60,7 +61,7 @@ GROUPS: Groups = {
                stat, top, metrics, libvirt, kernel,
                streams),
     "simulation": (sim, age, sweep, fleet, fit, profile, policy),
-    "look at results": (compare, report, plot, checklog),
+    "look at results": (explain, compare, report, plot, checklog),
     "this program": (setup, doctor, cache, help, completion, man),
 }
 # Commands of the laboratory, which is a package beside this one (lab/).

@@ -46,10 +46,14 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 def check(args: argparse.Namespace) -> None:
     """The files, but for names of guests."""
     paths.check_output("-o", args.out)
-    guests = [run.name for run in rundir.running()]
     for name in args.results:
-        if name not in guests:
-            paths.check_input("", name)
+        check_result(name)
+
+
+def check_result(name: str) -> None:
+    """Of a guest that runs, or a file that can be read."""
+    if name not in [run.name for run in rundir.running()]:
+        paths.check_input("", name)
 
 
 def load(name: str, drive: str | None) -> list[Result]:

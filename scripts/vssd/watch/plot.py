@@ -9,23 +9,20 @@ its value is, with its unit or without.  Each workload has a colour.
 from __future__ import annotations
 
 import csv
-import functools
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .. import pictures
 from ..errors import UserError
-from ..paths import PROJECT
 from ..sim.calibrate import number_of
 from . import members
+from .defaults import default_of
 from .result import load, name_apart
 
 SIZE = (7.0, 4.2)  # inches
 TABLES = (".csv", ".parquet")
 INPUTS = ("workload", "trace")  # what makes two runs two workloads
-OPTIONS = PROJECT / "docs/options.md"  # a row has an option and its default
 # Of an axis, by the kind of an option's value; and its size in what number_of
 # gives.
 UNITS = {"time": ("ns", 1000), "size": ("bytes", 1), "percent": ("%", 1)}
@@ -124,23 +121,12 @@ def _course(source: Source, y: str, x: str | None) -> Curve:
     return Curve(source.name, at, values)
 
 
-@functools.cache
-def _default(place: str) -> str | None:
-    """The value of an option that a run was not given; None of what is none."""
-    if not OPTIONS.is_file():
-        return None
-    text = OPTIONS.read_text(encoding="utf-8")
-    name = re.escape(place.removeprefix("options."))
-    m = re.search(rf"^\| `{name}` \| ([^|]+?) \|", text, re.M)
-    return m[1] if m else None
-
-
 def _numbers(place: str, values: list[Any]) -> tuple[list[float], str] | None:
     """The values as numbers of one unit, and the unit; None if they are words.
     An option that was not given has its default."""
     out, kinds = [], set()
     for value in values:
-        one = _default(place) if value is None else value
+        one = default_of(place) if value is None else value
         if isinstance(one, bool) or not isinstance(one, (int, float, str)):
             return None
         try:
@@ -170,7 +156,7 @@ def _name(row: Row, whole: str, by: str | None, parts: list[str]) -> str:
     words = []
     if by is not None:
         value = row.get(by)
-        words.append(f"{by}={_default(by) if value is None else value}")
+        words.append(f"{by}={default_of(by) if value is None else value}")
     words += [str(row[part]) for part in parts if row.get(part) is not None]
     return ", ".join(words) or whole
 

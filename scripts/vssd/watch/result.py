@@ -7,8 +7,14 @@ Of X.json these are X.csv (--csv, a line per command) and X.oplog (--oplog).
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import heapq
 import json
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +23,7 @@ from ..errors import UserError
 
 FIRST_DRIVE = "ssd0"
 COLUMNS = ("op", "complete_ns", "latency_ns")  # of --csv, that are used here
+FIRST_PART = "queue_ns"  # of --csv: from here on the parts of the latency
 
 
 @dataclass
@@ -26,6 +33,17 @@ class Commands:
     op: list[str]
     complete_ns: list[int]
     latency_ns: list[int]
+
+
+@dataclass
+class Slowest:
+    """The slowest commands of a run together."""
+
+    commands: int
+    of: int
+    least_ns: int             # the latency of the quickest among them
+    ops: dict[str, int]       # how many of each kind
+    parts: dict[str, float]   # ns of each part of the latency, mean
 
 
 @dataclass
@@ -45,6 +63,10 @@ class Result:
             return [(self.name, self.data)]
         return [(f"{self.name}, drive {i}", one)
                 for i, one in enumerate(several)]
+
+    def slowest(self, share: float) -> Slowest | None:
+        """That share of the commands of X.csv."""
+        return read_slowest(self.csv, share) if self.csv else None
 
     def commands(self) -> Commands | None:
         """Those of X.csv."""
@@ -115,21 +137,44 @@ def name_apart(results: list[Result]) -> None:
             one.name += f" ({i + 1})"
 
 
-def read_commands(path: Path) -> Commands:
-    """The file of --csv."""
-    out = Commands([], [], [])
+@contextlib.contextmanager
+def _rows(path: Path) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
+    """Names of the columns, and the rows, of the file of --csv."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
             rows = csv.reader(file)
-            head = next(rows, [])
-            op, complete, latency = (head.index(c) for c in COLUMNS)
-            for row in rows:
-                out.op.append(row[op])
-                out.complete_ns.append(int(row[complete]))
-                out.latency_ns.append(int(row[latency]))
+            yield next(rows, []), rows
     except OSError as e:
         raise UserError(f"{path}: {e.strerror}") from e
     except (ValueError, IndexError, csv.Error) as e:
         raise UserError(f"{path}: no file of vssd-sim run --csv, or cut short:"
                         f" {e}") from e
+
+
+def read_commands(path: Path) -> Commands:
+    """The file of --csv."""
+    out = Commands([], [], [])
+    with _rows(path) as (head, rows):
+        op, complete, latency = (head.index(c) for c in COLUMNS)
+        for row in rows:
+            out.op.append(row[op])
+            out.complete_ns.append(int(row[complete]))
+            out.latency_ns.append(int(row[latency]))
     return out
+
+
+def read_slowest(path: Path, share: float) -> Slowest | None:
+    """That share of its commands, one at least; None: it has no command."""
+    with _rows(path) as (head, rows):
+        op, latency = head.index("op"), head.index("latency_ns")
+        parts = {head[i].removesuffix("_ns"): i
+                 for i in range(head.index(FIRST_PART), len(head))}
+        every = [(int(row[latency]), row) for row in rows]
+        found = heapq.nlargest(math.ceil(share * len(every)), every)
+        if not found:
+            return None
+        return Slowest(
+            len(found), len(every), found[-1][0],
+            dict(Counter(row[op] for _, row in found)),
+            {name: statistics.fmean(int(row[i]) for _, row in found)
+             for name, i in parts.items()})
