@@ -58,6 +58,23 @@ static const StatSet *set_of(const StatTable *t, const char *at)
     g_assert_not_reached();
 }
 
+const StatRow *stats_row(const StatTable *t, const char *path)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (t->row[i].path && strcmp(t->row[i].path, path) == 0) {
+            return &t->row[i];
+        }
+    }
+    return NULL;
+}
+
+const StatSet *stats_row_set(const StatTable *t, const StatRow *r)
+{
+    const char *set = strpbrk(r->path, "<[");
+
+    return set ? set_of(t, set) : NULL;
+}
+
 static unsigned set_count(const StatSet *set, const void *ctx)
 {
     return !set ? 1 : set->n_names ? set->n_names : set->n(ctx);

@@ -146,6 +146,11 @@ struct StatRow {
 /* The members of a STAT_HIST. */
 extern const StatTable hist_stats;
 
+/* The row of a path as in the table, or NULL; the first set of its path, or
+ * NULL. */
+const StatRow *stats_row(const StatTable *t, const char *path);
+const StatSet *stats_row_set(const StatTable *t, const StatRow *r);
+
 /* ---- using them ------------------------------------------------------- */
 
 /* Write the members into the object that is open. */

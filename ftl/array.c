@@ -91,6 +91,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
     Ssd *ssd = opaque;
     uint32_t block = page_block(ssd, op->ppa.page);
 
+    live_note_op(ssd->inspect.slow, op, now_ps);
     switch (op->kind) {
     case NAND_READ:
         read_done(ssd, op);

@@ -154,6 +154,9 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     if (ssd->inspect.timeline) {
         timeline_rebase(ssd->inspect.timeline, by_ps);
     }
+    if (ssd->inspect.live) {
+        live_rebase(ssd->inspect.live, by_ps);
+    }
     ssd->journal->counters.saved_ps -= by_ps; /* modulo 2^64 */
     if (ssd->buffer->stalled_since_ps != SIM_NEVER) {
         ssd->buffer->stall_ps += ssd->now_ps - ssd->buffer->stalled_since_ps;

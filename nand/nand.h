@@ -356,6 +356,25 @@ void nand_on_released(Nand *nand, NandReleased *released);
 /* Does GC of another plane have the plane's channel? */
 bool nand_held_by_other(const Nand *nand, uint32_t plane);
 
+/* What an operation does at an instant. */
+typedef enum NandDoing {
+    NAND_WAITS,     /* for its die */
+    NAND_HOLDS,     /* its die, and waits for the channel, or for its turn */
+    NAND_TRANSFERS, /* command, address, data or status on the channel */
+    NAND_WORKS,     /* the array does */
+    NAND_RESTS,     /* suspended, or on the way there */
+    NAND_DECODES,   /* it has left its die */
+} NandDoing;
+
+typedef void NandSee(void *opaque, const NandOp *op, NandDoing doing);
+
+/* Call see, a leaf call, for each operation submitted and not done, in no
+ * particular order. */
+void nand_each_op(const Nand *nand, NandSee *see, void *opaque);
+
+/* The transfer of an operation that NAND_TRANSFERS. */
+NandSpan nand_transfer(const NandOp *op);
+
 const NandGeometry *nand_geometry(const Nand *nand);
 const NandStats *nand_stats(const Nand *nand);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "live.h"
 #include "option-number.h"
 #include "player.h"
 #include "record.h"
@@ -49,6 +50,7 @@ static struct {
     char *oplog;
     char *record;
     char *histograms;
+    char *live;
     char *timeline;
     char *timeline_option[SSD_TIMELINE_OPTIONS];
     /* Of these texts, once play_check() has read them; 0: not given. */
@@ -93,6 +95,10 @@ static const GOptionEntry play_entries[] = {
     {"histograms", 0, 0, G_OPTION_ARG_FILENAME, &args.histograms,
      "write the latencies to FILE, as a log of HdrHistogram "
      "(docs/timeline.md)",
+     "FILE"},
+    {"live", 0, 0, G_OPTION_ARG_FILENAME, &args.live,
+     "write pictures of the drive to FILE while it is played, for those who "
+     "read it (docs/live-format.md)",
      "FILE"},
     {"timeline", 0, 0, G_OPTION_ARG_FILENAME, &args.timeline,
      "write commands, operations and GC of the run to FILE, for Perfetto "
@@ -186,6 +192,7 @@ static bool read_timeline(GError **error)
 static bool outputs_fit(GError **error)
 {
     return output_check("timeline", args.timeline, error) &&
+           output_check("live", args.live, error) &&
            output_claim("histograms", args.histograms, error) &&
            output_check("record", args.record, error) &&
            output_check("oplog", args.oplog, error) &&
@@ -209,6 +216,7 @@ bool play_check(DriveUse *use, GError **error)
                       : args.csv      ? "--csv"
                       : args.series   ? "--series"
                       : args.timeline ? "--timeline"
+                      : args.live     ? "--live"
                                       : NULL;
     }
     use->as_in_qemu |= args.record != NULL;
@@ -511,9 +519,16 @@ static bool run_all(Run *r, GError **error)
            record_end(r->record, error);
 }
 
-static bool open_logs(const Run *r, GError **error)
+static bool begin_live(Run *r, GError **error)
 {
-    return (!args.oplog || opened(ssd_oplog_open(r->ssd, args.oplog, error),
+    r->cfg.live = args.live ? sim_live_new(r->ssd, args.live, error) : NULL;
+    return opened(r->cfg.live || !args.live, "live", error);
+}
+
+static bool open_logs(Run *r, GError **error)
+{
+    return begin_live(r, error) &&
+           (!args.oplog || opened(ssd_oplog_open(r->ssd, args.oplog, error),
                                   "oplog", error)) &&
            (!args.record ||
             opened(ssd_trace_open(r->ssd, args.record, r->play->drive->profile,
@@ -623,6 +638,7 @@ bool play(const Play *p, GError **error)
     }
     r.cfg.progress = &r.progress;
     ok = check_wait(p, error) && run_stages(&r, error);
+    ok = sim_live_end(r.cfg.live, ok ? error : NULL) && ok;
     record_free(r.record);
     player_free(r.player);
     g_free(r.replayed);

@@ -977,6 +977,7 @@ static bool play(Player *p, const RequestSource *source, GError **error)
             return false;
         }
         collect(p);
+        sim_live_passed(p->cfg.live);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "array.h"
 #include "hist.h"
 #include "host-rules.h"
+#include "live.h"
 #include "progress.h"
 #include "request.h"
 #include "run-stats.h"
@@ -60,6 +61,7 @@ typedef struct PlayerDone {
 typedef struct PlayerConfig {
     bool wrap; /* fold addresses beyond the capacity instead of refusing */
     Progress *progress; /* counts requests; or NULL */
+    SimLive *live;      /* is told that time has passed; or NULL */
     /* So many completions of a player_run() are not measured: the result, and
      * the drive's statistics, begin after them. */
     uint64_t warm_up;

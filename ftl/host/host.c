@@ -85,6 +85,7 @@ static void complete(Ssd *ssd, uint32_t cmd)
     } else if (c->status != SSD_STATUS_POWER_LOSS) {
         counters_changed(ssd);
     }
+    live_note_cmd(ssd->inspect.slow, c);
     hist_add(&ssd->inspect.latency[c->req.op], ns);
     hist_add(&ssd->inspect.latency[SSD_N_OPS], ns);
 }

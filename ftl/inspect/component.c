@@ -22,6 +22,9 @@ static void destroy(Ssd *ssd)
     ssd_oplog_close(ssd, NULL);
     ssd_trace_close(ssd, NULL);
     ssd_timeline_close(ssd, NULL);
+    if (ssd->inspect.live) {
+        live_drop(ssd->inspect.live);
+    }
     lazy_free(ssd->inspect.latency, SSD_N_OPS + 1,
               sizeof(*ssd->inspect.latency));
     g_free(ssd->inspect.busy_base);
@@ -56,6 +59,8 @@ static const StateRow inspect_rows[] = {
     STATE_UNSAVED_ROW(Inspect, log),
     STATE_UNSAVED_ROW(Inspect, recording),
     STATE_UNSAVED_ROW(Inspect, timeline),
+    STATE_UNSAVED_ROW(Inspect, live),
+    STATE_UNSAVED_ROW(Inspect, slow),
 };
 
 static const StateStruct inspect_struct = STATE_STRUCT(Inspect, inspect_rows);

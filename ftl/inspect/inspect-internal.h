@@ -9,6 +9,7 @@
 #define VSSD_FTL_INSPECT_INTERNAL_H
 
 #include "commands-internal.h"
+#include "inspect/live.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
 #include "inspect/timeline.h"
@@ -66,6 +67,8 @@ typedef struct Inspect {
     Oplog *log; /* or NULL */
     Recording *recording; /* or NULL */
     Timeline *timeline;   /* or NULL */
+    Live *live;           /* or NULL */
+    LiveSlow *slow;       /* of live, while a reader wants pictures; or NULL */
 } Inspect;
 
 #endif

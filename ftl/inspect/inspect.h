@@ -97,7 +97,11 @@ typedef struct DriveStats {
 /* Count from now on. */
 void inspect_reset(Ssd *ssd);
 
+/* drive_stats_clear() it. */
 void drive_stats_init(DriveStats *v, const Ssd *ssd);
+/* The same without what takes a look at each block: erase counts in c, wear,
+ * full_by_valid; O(planes). */
+void drive_stats_init_brief(DriveStats *v, const Ssd *ssd);
 void drive_stats_clear(DriveStats *v);
 
 /* ---- stream-stats.c ---------------------------------------------------- */

@@ -59,19 +59,25 @@ void oplog_write(Oplog *log, const OplogRecord *r)
 
 /* ---- the array's side ---------------------------------------------------- */
 
-uint64_t oplog_owner(const Ssd *ssd, const NandOp *op)
+uint32_t oplog_command(const Ssd *ssd, const NandOp *op)
 {
     uint32_t cmd = op->cookie;
 
     if (op->kind != NAND_READ || op->cause != NAND_CAUSE_HOST ||
         rebuild_is_read(ssd, op)) {
-        return 0;
+        return NONE;
     }
     if (cmd & COOKIE_SLOT) {
         cmd = ssd->buffer->slot[cmd & ~COOKIE_SLOT].before;
     }
-    return cmd == NONE || cmd & AHEAD_COOKIE ? 0
-                                             : ssd->commands.cmd[cmd].serial;
+    return cmd == NONE || cmd & AHEAD_COOKIE ? NONE : cmd;
+}
+
+uint64_t oplog_owner(const Ssd *ssd, const NandOp *op)
+{
+    uint32_t cmd = oplog_command(ssd, op);
+
+    return cmd == NONE ? 0 : ssd->commands.cmd[cmd].serial;
 }
 
 /* Of a change of the block in SLC mode that is not always in it. */

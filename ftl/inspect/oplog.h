@@ -65,7 +65,10 @@ typedef struct Oplog Oplog;
 
 void oplog_write(Oplog *log, const OplogRecord *r);
 
-/* The serial of the command that an operation, a read, is for; 0: none. */
+/* The command that an operation, a read, is for; NONE: it is for none. */
+uint32_t oplog_command(const Ssd *ssd, const NandOp *op);
+
+/* Its serial; 0: none. */
 uint64_t oplog_owner(const Ssd *ssd, const NandOp *op);
 
 /* The pages that the medium has lost, after a power cut. */

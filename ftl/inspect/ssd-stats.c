@@ -97,10 +97,9 @@ static void fill_media_counters(const Ssd *ssd, SsdCounters *c)
     c->read_only = media_is_read_only(ssd);
 }
 
-void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
+/* All but those of erases over the life of the blocks. */
+static void fill_counters(const Ssd *ssd, SsdCounters *c)
 {
-    uint64_t erases = 0;
-
     *c = ssd->inspect.counters;
     c->nand_reads = ops_of_kind(ssd, NAND_READ);
     c->nand_programs = ops_of_kind(ssd, NAND_PROGRAM);
@@ -108,6 +107,16 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
     c->nand_bytes_written = c->nand_programs * ssd->geo->page_bytes;
     c->copied_units = ssd->inspect.count.gc_copied_units;
     fill_media_counters(ssd, c);
+    c->waf = c->host_bytes_written
+                 ? (double)c->nand_bytes_written / (double)c->host_bytes_written
+                 : 0;
+}
+
+void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
+{
+    uint64_t erases = 0;
+
+    fill_counters(ssd, c);
     c->max_erase_count = 0;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         uint32_t n = nand_erase_count(ssd->nand, b);
@@ -117,9 +126,6 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
     }
     c->mean_erase_count = (double)erases / ssd->geo->n_blocks;
     c->percent_used = wear_percent_used(ssd, erases);
-    c->waf = c->host_bytes_written ? (double)c->nand_bytes_written /
-                                         (double)c->host_bytes_written
-                                   : 0;
 }
 
 void ssd_get_written(const Ssd *ssd, SsdWritten *w)
@@ -180,15 +186,14 @@ static void init_heat(DriveStats *v, const Ssd *ssd)
     v->controller_nj = (double)s->controller_nj;
 }
 
-void drive_stats_init(DriveStats *v, const Ssd *ssd)
+void drive_stats_init_brief(DriveStats *v, const Ssd *ssd)
 {
     *v = (DriveStats){
         .ssd = ssd,
         .elapsed_ns = (uint64_t)(stats_elapsed_ps(ssd) / PS_PER_NS),
-        .wear = g_new(uint32_t, ssd->geo->n_blocks),
         .slc = slc_size(ssd),
     };
-    ssd_get_counters(ssd, &v->c);
+    fill_counters(ssd, &v->c);
     accounts_busy(ssd, &v->busy);
     ssd_utilization(ssd, &v->bus, &v->die);
     for (NandCause c = 0; c < NAND_N_CAUSES; c++) {
@@ -201,6 +206,13 @@ void drive_stats_init(DriveStats *v, const Ssd *ssd)
     v->use = accounts_use(ssd);
     explain_init(&v->explain, ssd);
     init_heat(v, ssd);
+}
+
+void drive_stats_init(DriveStats *v, const Ssd *ssd)
+{
+    drive_stats_init_brief(v, ssd);
+    ssd_get_counters(ssd, &v->c);
+    v->wear = g_new(uint32_t, ssd->geo->n_blocks);
     v->n_wear = numbers_wear(ssd, v->wear);
     numbers_by_valid(ssd, v->full_by_valid);
 }

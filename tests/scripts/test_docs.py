@@ -143,11 +143,18 @@ def new_options(text: str) -> set[str]:
     return set(re.findall(r'^\+.*"([a-z]+\.\w+)"', code_of(text), re.M))
 
 
+@cache
+def live_sections() -> set[str]:
+    """Sections of a picture (docs/live-format.md)."""
+    table = (PROJECT / "ftl/inspect/live-picture.c").read_text()
+    return set(re.findall(r' X\(\w+, "([\w.]+)"', table))
+
+
 def unknown_options(text: str) -> list[str]:
     """`group.name` and `group.name=value` in backticks that are no option,
     nor a member of the results."""
     groups = {o.split(".")[0] for o in options() if "." in o}
-    known = options() | FOREIGN | new_options(text)
+    known = options() | FOREIGN | new_options(text) | live_sections()
     bad = []
     for span in SPAN.findall(without_code(text)):
         m = re.fullmatch(r"((\w+)\.([\w.]*\w))(?:=\S+)?", span)
@@ -234,6 +241,19 @@ def missing_paths(text: str) -> list[str]:
                     Path(span).name + ".[ch]")):
             bad.append(span)
     return bad
+
+
+def test_live_sections() -> None:
+    """The page of the live view has each section, and each member of the
+    statistics that it shows has a row on the pages of results."""
+    page = text_of(PROJECT / "docs/live-format.md")
+    assert len(live_sections()) >= 30
+    assert {s for s in live_sections() if f"`{s}`" not in page} == set()
+    values = (PROJECT / "ftl/inspect/live-values.c").read_text()
+    paths = re.findall(r'^    "([\w.<>]+)",$', values, re.M)
+    assert len(paths) > 60
+    assert {p for p in paths
+            if not re.search(rf"`{re.escape(p)}[`.]", statistics())} == set()
 
 
 @pytest.mark.parametrize("page", ALL, ids=names)

@@ -853,7 +853,8 @@ class Listed(unittest.TestCase):
             done = run("run", "--profile", TINY, "--workload",
                        "rw=randwrite number_ios=20", option, path)
             self.assertEqual(done.returncode, 0, done.stderr)
-        self.values = {**self.VALUES, "state": self.state, "job": self.job}
+        self.values = {**self.VALUES, "state": self.state, "job": self.job,
+                       "live": self.tmp / "live"}
 
     def listed(self, *command: str) -> set[str]:
         """The options in --help."""
