@@ -76,6 +76,7 @@ ELSEWHERE = {
     "~/vssd/vssd vng": "configures and builds Linux; test_vng.py has it",
     "make -j4 bzImage": "configures and builds Linux; test_vng.py has it",
     "./vssd stat --watch": FOREVER, "./vssd stat iops waf --csv": FOREVER,
+    "./vssd watch": "goes on until a signal ends it; test_live_page.py has it",
     "./vssd metrics #": FOREVER, "./vssd top #": FOREVER,
     "./vssd report NAME": INPUT, "./vssd plot sweep.csv": INPUT,
     "./vssd plot now.csv": INPUT,

@@ -30,7 +30,7 @@ RANKS = {"vssd_lab.cli": 9, "vssd_lab.figures": 8, "vssd_lab.bench": 8,
 # What runs before the Python environment is there; the libraries that it has
 # are imported inside functions.
 LIBRARIES = {"rich", "qemu", "prometheus_client", "numpy", "matplotlib", "pyarrow", "distributed",
-             "scipy", "sklearn", "pytest", "mesonbuild"}
+             "scipy", "sklearn", "pytest", "mesonbuild", "tornado", "bokeh"}
 Graph = dict[str, set[str]]
 
 

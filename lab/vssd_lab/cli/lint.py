@@ -206,6 +206,7 @@ def run(parts: list[str]) -> Iterator[tuple[str, str, list[str]]]:
         packages.ensure(*packages.TEST)
         venv.extra("lint")
         venv.extra("figures")  # mypy looks at numpy's types
+        venv.extra("watch")  # and those of tornado
     for name, check in wanted.items():
         try:
             found = check()

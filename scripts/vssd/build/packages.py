@@ -89,6 +89,7 @@ CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"),
               clang_runtime)
 LINT = Group("the checks of the sources, man pages and completions", (
     "clang-tidy", "shellcheck", "man-db", "zsh", "fish"))
+BROWSER = Group("the tests of the live page", ("chromium", "fonts-dejavu-core"))
 PACKAGING = Group("the tests of packages", (
     "debhelper", "dpkg-dev", "fakeroot", "nix-bin", "rpm"))
 CASSANDRA = Group("getting Cassandra for a guest", (

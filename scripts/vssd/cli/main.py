@@ -45,6 +45,7 @@ from . import (
     sweep,
     top,
     vng,
+    watch,
 )
 from .parsing import Parser, add_quiet, show_group, wants_colours
 
@@ -58,7 +59,7 @@ Groups = dict[str, tuple[ModuleType, ...]]
 # Help, completion and man pages read the same parsers.
 GROUPS: Groups = {
     "guests": (run, vng, ps, console, execute, cp, ssh, stop, powercut, fault,
-               stat, top, metrics, libvirt, kernel,
+               watch, stat, top, metrics, libvirt, kernel,
                streams),
     "simulation": (sim, age, sweep, fleet, fit, profile, policy),
     "look at results": (explain, compare, report, plot, checklog),

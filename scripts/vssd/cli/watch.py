@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd watch: a running drive as a page in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from pathlib import Path
+
+from .. import ranges, rundir
+from ..build import venv
+from ..errors import UserError
+from ..ui import say
+
+LIVE = "live-"  # begins the live file of a drive in the folder of its run
+EPILOG = """\
+  ./vssd watch                            the drive of the only guest
+  ./vssd watch NAME --drive ssd1          a drive of a guest with several
+  ./vssd watch live.vssd                  a file of vssd-sim --live, vssd-server
+                                          --live, libvssd or live=FILE
+
+docs/watch.md describes the page.
+"""
+
+
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "watch", help="show a running drive as a page in the browser",
+        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("what", nargs="?", metavar="RUN|FILE",
+                   help="a guest, as ./vssd ps names it, or a live file"
+                   " (default: the only guest)")
+    p.add_argument("--drive", metavar="ID",
+                   help="this drive of the guest, as ssd0 (default: the only"
+                   " one)")
+    p.add_argument("--port", type=int, default=0, metavar="N",
+                   help="listen there, on 127.0.0.1 (default: a free one)")
+    p.add_argument("--no-browser", action="store_true",
+                   help="only print the page's address")
+    p.set_defaults(call=main, check_arguments=check)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Errors that need no library."""
+    ranges.check("--port", args.port, 0, ranges.MOST_PORT)
+    find(args.what, args.drive)
+
+
+def find(what: str | None, drive: str | None) -> tuple[str, str, Path]:
+    """The names of run and drive, and the live file."""
+    if what and Path(what).is_file():
+        if drive:
+            raise UserError(f"--drive {drive}: {what} is the file of one drive")
+        return "", Path(what).name, Path(what)
+    if what and ("/" in what or not rundir.NAME.fullmatch(what)):
+        raise UserError(f"{what}: no such file")
+    machine = _machine(what)
+    files = {path.name.removeprefix(LIVE): path
+             for path in sorted(machine.folder.glob(LIVE + "*"))}
+    if not files:
+        raise UserError(f"the guest {machine.name} has no drive that shows"
+                        " itself: it has another device than vssd")
+    if drive is None and len(files) > 1:
+        raise UserError(f"the guest {machine.name} has several drives, say"
+                        f" which: --drive {' or '.join(files)}")
+    name = drive or next(iter(files))
+    if name not in files:
+        raise UserError(f"--drive {name}: the guest {machine.name} has"
+                        f" {', '.join(files)}")
+    return machine.name, name, files[name]
+
+
+def _machine(name: str | None) -> rundir.Run:
+    found = {run.name: run for run in rundir.running()}
+    if name and name not in found:
+        raise UserError(f"{name}: no such file, and no such guest; there are: "
+                        + (", ".join(found) or "none"))
+    return rundir.find(name)
+
+
+def _browse(address: str) -> None:
+    """Only a graphical browser: one of the terminal would take it over."""
+    import webbrowser
+
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open(address)
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd watch"""
+    from ..watch.live import LiveFile
+
+    run, drive, path = find(args.what, args.drive)
+    with LiveFile(path) as live:
+        venv.extra("watch")
+        from ..watch import serve
+
+        def ready(address: str) -> None:
+            print(address, flush=True)
+            say("Ctrl-C ends it")
+            if not args.no_browser:
+                _browse(address)
+
+        asyncio.run(serve.serve(live, {"run": run, "name": drive}, args.port,
+                                ready))
+    return 0

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page of ./vssd watch: takes pictures from the server and shows them in its panels.
+import {Chart} from "./charts.js";
+import {Picture, View, prepared} from "./decode.js";
+import {Dies, Superblocks} from "./maps.js";
+import {Slow} from "./slow.js";
+import {element, ns, percent, si, whole} from "./text.js";
+import {explain} from "./words.js";
+
+const CHART_MS = 500, NUMBERS_MS = 250, SLOW_MAP_MS = 500;
+const CALM_MS = 1000; // with prefers-reduced-motion
+const QUIET_S = 2; // without a picture, of which the page tells
+const SHARES = [0.5, 0.99, 0.999];
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const panel = name => document.getElementById(`p-${name}`);
+
+// The numbers of each panel: id, label, word of the glossary, value, as text.  A panel
+// whose numbers are all missing is not shown.
+const NUMBERS = {
+  io: [
+    ["iops", "IOPS", "", v => v.rate("requests"), x => si(x)],
+    ["read", "read", "", v => v.rate("host_bytes_read"), x => si(x, "B/s")],
+    ["written", "written", "", v => v.rate("host_bytes_written"), x => si(x, "B/s")],
+    ["failed", "failed", "", v => v.rate("commands_failed"), x => si(x, "/s")]],
+  latency: ["read", "write"].flatMap(op => ["p50", "p99", "p99.9"].map((name, i) =>
+    [`${op}-${name.replace(".", "")}`, `${op} ${name}`, "", v => v.quantiles(`latency.${op}`, SHARES)[i], ns])),
+  waf: [
+    ["waf", "now", "", v => v.mean("waf", "host_bytes_written"), x => si(x)],
+    ["waf-all", "since the reset", "", v => v.now.value("waf"), x => si(x)],
+    ["waf-gc", "by GC, now", "gc", v => v.mean("waf_by_cause.gc", "host_bytes_written"),
+     x => si(x)]],
+  buffer: [
+    ["used", "used", "", v => share(v.now.value("buffer.units_used"), v), percent],
+    ["dirty", "dirty", "dirty", v => share(v.now.value("buffer.units_dirty"), v), percent],
+    ["units", "units used", "unit", v => v.now.value("buffer.units_used"), whole]],
+  gc: [
+    ["free", "free blocks", "free block", v => v.now.value("gc.free_blocks"), whole],
+    ["victims", "victims", "victim", v => v.rate("gc.victims"), x => si(x, "/s")],
+    ["copies", "copies", "copy", v => v.rate("gc.copied_units"), x => si(x, "units/s")],
+    ["erases", "erases", "", v => v.rate("nand.erases"), x => si(x, "/s")],
+    ["low", "GC begins at", "foreground gc", v => v.layout.drive.gc_marks?.low ?? null, whole],
+    ["high", "GC ends at", "foreground gc", v => v.layout.drive.gc_marks?.high ?? null, whole]],
+  queues: [
+    ["depth", "commands in the drive", "", v => sum(v.now.array("queue.depth")), whole]],
+  heat: [
+    ["celsius", "temperature", "", v => v.now.value("thermal.celsius"), x => si(x, "°C")],
+    ["watts", "mean power", "", v => v.now.value("power.mean_w"), x => si(x, "W")]],
+  lateness: [
+    ["late", "mean now", "", v => v.mean("lateness_ns.mean", "lateness_ns.count"), ns],
+    ["late-p99", "p99 since the reset", "", v => v.now.value("lateness_ns.p99"), ns]],
+};
+
+// The curves of panels, and their values.
+const CHARTS = {
+  io: [{iops: {label: "IOPS", colour: "one"}}, {},
+       v => ({iops: v.rate("requests")})],
+  latency: [{read50: {label: "read p50", colour: "one"},
+             read99: {label: "read p99", colour: "one", dash: "dashed"},
+             write50: {label: "write p50", colour: "two"},
+             write99: {label: "write p99", colour: "two", dash: "dashed"}},
+            {log: true, unit: "µs"}, v => {
+              const [read50, read99, write50, write99] = ["read", "write"].flatMap(op =>
+                v.quantiles(`latency.${op}`, [0.5, 0.99]).map(x => x === null ? x : x / 1e3));
+              return {read50, read99, write50, write99};
+            }],
+  waf: [{now: {label: "WAF now", colour: "one"}}, {},
+        v => ({now: v.mean("waf", "host_bytes_written")})],
+  buffer: [{used: {label: "used", colour: "one"},
+            dirty: {label: "dirty", colour: "two", dash: "dashed"}}, {unit: "units"},
+           v => ({used: v.now.value("buffer.units_used"),
+                  dirty: v.now.value("buffer.units_dirty")})],
+  gc: [{free: {label: "free blocks", colour: "one"},
+        low: {label: "GC begins", colour: "two", dash: "dashed"},
+        high: {label: "GC ends", colour: "three", dash: "dotted"}}, {},
+       v => ({free: v.now.value("gc.free_blocks"), low: v.layout.drive.gc_marks?.low,
+              high: v.layout.drive.gc_marks?.high})],
+  queues: [{depth: {label: "commands in the drive", colour: "one"}}, {},
+           v => ({depth: sum(v.now.array("queue.depth"))})],
+  heat: [{celsius: {label: "temperature", colour: "two"}}, {zero: false, unit: "°C"},
+         v => ({celsius: v.now.value("thermal.celsius")})],
+  lateness: [{late: {label: "mean lateness", colour: "one"}}, {unit: "µs"}, v => {
+    const late = v.mean("lateness_ns.mean", "lateness_ns.count");
+    return {late: late === null ? null : late / 1e3};
+  }],
+};
+const MOST_BARS = 16; // queues shown one by one
+
+function sum(values) {
+  return values && values.reduce((a, b) => a + Number(b), 0);
+}
+
+function share(units, view) {
+  const all = view.layout.drive.buffer_units;
+  return units === null || !all ? null : units / all;
+}
+
+let view = null, maps = [], charts = {}, held = false, said = {};
+const slow = new Slow(panel("slow"));
+
+// The parts of the page that change with the pictures, and how often at most; what is
+// not due yet is shown later.
+const PARTS = [
+  {draw: () => draw(Dies), every: 0},
+  {draw: () => draw(Superblocks), every: SLOW_MAP_MS},
+  {draw: numbers, every: NUMBERS_MS},
+  {draw: curves, every: CHART_MS}];
+for (const part of PARTS)
+  Object.assign(part, {stale: false, at: -Infinity});
+let waits = false; // for show()
+
+function show() {
+  waits = false;
+  let next = Infinity;
+  for (const part of PARTS.filter(one => one.stale)) {
+    const left = part.at + (calm.matches ? CALM_MS : part.every) - performance.now();
+    if (left > 0) {
+      next = Math.min(next, left);
+      continue;
+    }
+    part.stale = false;
+    part.at = performance.now();
+    part.draw();
+  }
+  if (next < Infinity)
+    later(next);
+}
+
+function later(milliseconds) {
+  waits = true;
+  setTimeout(() => requestAnimationFrame(show), milliseconds);
+}
+
+function draw(kind) {
+  maps.find(map => map instanceof kind)?.draw();
+}
+
+function begin(hello) {
+  const layout = prepared(hello.layout), drive = layout.drive;
+  view = new View(layout);
+  const profile = String(drive.profile ?? "").split("/").pop().replace(/\.ini$/, "");
+  document.getElementById("who").textContent =
+    [hello.run, hello.name, profile].filter(Boolean).join(" · ");
+  document.title = `${hello.run || hello.name} – vssd watch`;
+  for (const map of maps)
+    map.remove();
+  maps = [];
+  panel("dies").hidden = !layout.byName["die.state"];
+  if (layout.byName["die.state"])
+    maps.push(new Dies(panel("dies"), view));
+  panel("superblocks").hidden = !layout.byName["superblock.state"];
+  if (layout.byName["superblock.state"])
+    maps.push(new Superblocks(panel("superblocks"), view));
+  panel("streams").hidden = !layout.byName["stream.units"];
+  panel("queues").hidden = !layout.byName["queue.depth"];
+  panel("slow").hidden = !layout.byName["slow.count"];
+  slow.clear();
+  for (const chart of Object.values(charts))
+    chart.clear();
+  shade();
+}
+
+function shade() {
+  const by = document.querySelector("input[name=by]:checked").value;
+  for (const map of maps.filter(one => one instanceof Superblocks)) {
+    map.by = by;
+    map.draw();
+  }
+}
+
+function take(buffer) {
+  if (!view)
+    return;
+  const newest = new Picture(view.layout, buffer);
+  slow.add(newest);
+  if (held)
+    return;
+  if (view.add(newest))
+    for (const chart of Object.values(charts))
+      chart.clear();
+  for (const part of PARTS)
+    part.stale = true;
+  if (!waits)
+    later(0);
+}
+
+function numbers() {
+  for (const [name, rows] of Object.entries(NUMBERS)) {
+    let some = false;
+    for (const [id, , , value, text] of rows) {
+      const found = value(view), place = document.getElementById(`n-${id}`);
+      some ||= found !== null && !Number.isNaN(found);
+      put(place, text(found));
+      place.dataset.value = found ?? "";
+    }
+    if (["heat", "lateness"].includes(name))
+      panel(name).hidden = !some;
+  }
+  queues();
+  streams();
+  tell();
+}
+
+function put(place, text) {
+  if (place.textContent !== text)
+    place.textContent = text;
+}
+
+function queues() {
+  const depths = Array.from(view.now.array("queue.depth") ?? [], Number);
+  const busiest = [...depths.keys()].sort((a, b) => depths[b] - depths[a] || a - b)
+    .slice(0, MOST_BARS).sort((a, b) => a - b);
+  const most = Math.max(1, ...depths), bars = panel("queues").querySelector(".bars");
+  bars.replaceChildren(...(depths.length < 2 ? [] : busiest.flatMap(i => {
+    const bar = element("div", {class: "bar"});
+    bar.style.width = `${100 * depths[i] / most}%`;
+    return [element("span", {}, `queue ${i + 1}`), element("div", {class: "room"}, bar),
+            element("span", {"data-queue": i}, String(depths[i]))];
+  })));
+}
+
+function streams() {
+  const one = view.layout.byName["stream.units"];
+  if (!one)
+    return;
+  const rows = Array.from({length: one.count}, (_, i) => {
+    const host = view.added("stream.host_bytes", i), nand = view.added("stream.nand_bytes", i);
+    const cells = [whole(view.now.number("stream.units", i)),
+                   si(view.seconds > 0 ? host / view.seconds : null, "B/s"),
+                   si(host ? nand / host : null)];
+    return element("tr", {}, element("th", {scope: "row"}, one.words?.[i] ?? String(i)),
+                   ...cells.map(text => element("td", {}, text)));
+  });
+  panel("streams").querySelector("tbody").replaceChildren(...rows);
+}
+
+function curves() {
+  const seconds = view.now.number("sim_ns") / 1e9;
+  for (const [name, [, , values]] of Object.entries(CHARTS))
+    if (!panel(name).hidden)
+      charts[name].add(seconds, values(view));
+}
+
+// The state of drive and page.
+function tell() {
+  const place = document.getElementById("state");
+  const words = {
+    ended: "the drive has ended; this is its last picture",
+    gone: "the drive's process is gone; this is its last picture",
+    closed: "./vssd watch has ended; this is the last picture"};
+  let text = words[said.state];
+  if (!text && said.silent_s >= QUIET_S)
+    text = `no picture for ${Math.round(said.silent_s)} s: the drive stands still`;
+  if (!text && view?.now) {
+    const speed = view.hostSeconds > 0 ? view.seconds / view.hostSeconds : 0;
+    text = `running at ${si(speed)} times real time, ` +
+      `${(view.now.number("sim_ns") / 1e9).toFixed(1)} s of the drive`;
+  }
+  put(place, (held ? "held; " : "") + (text ?? "waits for the first picture"));
+}
+
+function connect() {
+  const socket = new WebSocket(new URL("pictures", location.href.replace(/^http/, "ws")));
+  socket.binaryType = "arraybuffer";
+  socket.onmessage = ({data}) => {
+    if (data instanceof ArrayBuffer)
+      return take(data);
+    const message = JSON.parse(data);
+    if (message.layout)
+      begin(message);
+    else {
+      said = message;
+      tell();
+    }
+  };
+  socket.onclose = () => {
+    said = {state: "closed"};
+    document.getElementById("again").hidden = false;
+    tell();
+  };
+}
+
+function build() {
+  for (const [name, rows] of Object.entries(NUMBERS)) {
+    const list = element("dl");
+    for (const [id, label, word] of rows)
+      list.append(element("div", {},
+                          element("dt", {}, word
+                            ? element("span", {"data-word": word}, label) : label),
+                          element("dd", {id: `n-${id}`}, "–")));
+    panel(name).querySelector("h2").after(list);
+  }
+  for (const [name, [lines, options]] of Object.entries(CHARTS))
+    charts[name] = new Chart(panel(name), lines, options);
+  for (const radio of document.querySelectorAll("input[name=by]"))
+    radio.addEventListener("change", shade);
+  const hold = document.getElementById("hold");
+  hold.addEventListener("click", () => {
+    held = !held;
+    hold.setAttribute("aria-pressed", String(held));
+    tell();
+  });
+  document.getElementById("again").addEventListener("click", () => location.reload());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const part of [...maps, ...Object.values(charts)])
+      part.restyle ? part.restyle() : part.draw();
+  });
+}
+
+build();
+explain(document.body).catch(() => {});
+connect();

@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of ./vssd watch in Debian's Chromium: numbers, keys, widths, colours,
+ends.  The live files are of live_writer.py, so that each number is known."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from live_writer import COSTS, EDGES, FakeDrive
+from started import ENV
+from vssd.build import packages, venv
+from vssd.paths import PROJECT
+from vssd.watch import glossary
+
+packages.ensure(packages.BROWSER)
+for group in ("watch", "browser"):
+    venv.extra(group)
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
+
+CHROMIUM = "/usr/bin/chromium"
+expect.set_options(timeout=20_000)
+CSS = PROJECT / "scripts/vssd/watch/page/watch.css"
+
+
+class Watched:
+    """A drive, and ./vssd watch of it."""
+
+    def __init__(self, path: Path, **more: Any) -> None:
+        self.drive = FakeDrive(path, **more)
+        self.drive.write(1)
+        self.server = subprocess.Popen(
+            [sys.executable, "-m", "vssd", "watch", "--no-browser", str(path)],
+            env=ENV, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        assert self.server.stdout
+        self.url = self.server.stdout.readline().strip()
+
+    def close(self) -> None:
+        """End both."""
+        self.server.terminate()
+        self.server.communicate()
+        self.drive.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Without Chromium's sandbox, which root has not."""
+    with sync_playwright() as kit:
+        one = kit.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield one
+        one.close()
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """For the tests that do not end it."""
+    one = Watched(tmp_path_factory.mktemp("live") / "live.vssd")
+    yield one
+    one.close()
+
+
+Open = Callable[[Watched], Page]
+
+
+@pytest.fixture(scope="module")
+def show(browser: Browser) -> Iterator[Open]:
+    """Open a page.  At the end all pages have said nothing wrong on their consoles,
+    and asked no other server."""
+    wrong: list[str] = []
+    contexts = []
+
+    def opened(it: Watched) -> Page:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda e: wrong.append(str(e)))
+        page.on("console", lambda m: wrong.append(m.text)
+                if m.type in ("error", "warning") else None)
+        page.on("request", lambda r: None if r.url.startswith(it.url)
+                or r.url.startswith("data:") else wrong.append(r.url))
+        page.goto(it.url)
+        begin(page, it)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def begin(page: Page, it: Watched) -> None:
+    """It shows picture 1 and then 21, a second later."""
+    for n in (1, 21):
+        it.drive.write(n)
+        expect(page.locator("#n-free")).to_have_text(str(30 + n))
+
+
+@pytest.fixture(scope="module")
+def opened(watched: Watched, show: Open) -> Page:
+    """For the tests that do not end it."""
+    return show(watched)
+
+
+@pytest.fixture
+def page(watched: Watched, opened: Page) -> Page:
+    """The same, as after begin()."""
+    if watched.drive.n != 21:
+        begin(opened, watched)
+    return opened
+
+
+def number(page: Page, name: str) -> float:
+    """What a number of the page stands for."""
+    return float(page.get_attribute(f"#n-{name}", "data-value") or "nan")
+
+
+def test_numbers_are_those_of_the_file(watched: Watched, page: Page) -> None:
+    """Each panel, from pictures 1 and 21, a second of the drive apart."""
+    a, b = watched.drive.values(1), watched.drive.values(21)
+    bins = [y - x for x, y in zip(a["latency.read"], b["latency.read"])]
+
+    def quantile(share: float) -> float:
+        rank, found = max(1, math.ceil(share * sum(bins))), 0
+        for i, n in enumerate(bins):
+            found += n
+            if found >= rank:
+                return EDGES[min(i, len(EDGES) - 1)]
+        raise AssertionError
+
+    wanted = {
+        "iops": 500 * 20, "read": 4096 * 300 * 20, "written": 4096 * 200 * 20,
+        "failed": 2, "read-p50": quantile(0.5), "read-p99": quantile(0.99),
+        "write-p999": quantile(0.999), "waf": 1.5, "waf-all": 1.5, "waf-gc": 0.5,
+        "used": 0.121, "dirty": 0.061, "units": 121, "free": 51, "victims": 20,
+        "copies": 600, "erases": 20, "low": 20, "high": 40, "depth": 21 % 8 + 5,
+        "celsius": 42.5, "watts": 6.25, "late": 2500, "late-p99": 9000}
+    found = {name: number(page, name) for name in wanted}
+    assert found == pytest.approx(wanted)
+    shown = {name: page.inner_text(f"#n-{name}") for name in (
+        "iops", "read", "used", "copies", "read-p50", "late", "celsius", "waf")}
+    assert shown == {"iops": "10 k", "read": "24.58 MB/s", "used": "12 %",
+                     "copies": "600 units/s", "late": "2.5 µs", "waf": "1.5",
+                     "celsius": "42.5 °C", "read-p50": "128 µs"}
+    depths = page.locator("#p-queues [data-queue]").all_inner_texts()
+    assert depths == ["5", "5", "0"]
+    rows = page.locator("#p-streams tbody tr").all_inner_texts()
+    assert [r.split("\t") for r in rows] == [["0", "1,021", "8.192 MB/s", "1.2"],
+                                             ["1", "500", "8.192 MB/s", "1.8"]]
+    assert page.inner_text("#who") == "live.vssd · fake"
+    assert page.inner_text("#state") == "running at 1 times real time, 1.1 s of the drive"
+
+
+def test_curves_have_the_values(page: Page) -> None:
+    """Bokeh's figures: the last point of each curve is the number beside it."""
+    ask = """() => Bokeh.documents.map(d => d.roots()[0].renderers[0])
+        .map(r => Object.fromEntries(Object.entries(r.data_source.data)
+            .map(([k, v]) => [k, v[v.length - 1]])))"""
+    last: dict[str, float] = {}
+    while not last.get("iops"):
+        last = {k: v for one in page.evaluate(ask) for k, v in one.items()}
+    wanted = {"iops": 10000, "now": 1.5, "free": 51, "low": 20, "high": 40,
+              "used": 121, "dirty": 61, "depth": 10, "celsius": 42.5, "late": 2.5,
+              "read50": 128, "write99": EDGES[-1] / 1e3, "t": 1.05}
+    assert {k: last.get(k) for k in wanted} == pytest.approx(wanted)
+
+
+def test_dies_by_keys_and_pointer(watched: Watched, page: Page) -> None:
+    """State, cause, waiting and busy share of the chosen die."""
+    page.focus("#p-dies canvas")
+    detail = page.locator("#p-dies .detail")
+
+    def says(die: int) -> None:
+        now = watched.drive.values(21)
+        state = ("idle", "read", "program", "erase",
+                 "suspended")[int(now["die.state"][die])]
+        cause = ("host", "gc", "wear")[int(now["die.cause"][die])]
+        channel = die // 8
+        doing = "idle" if state == "idle" else f"{state} for {cause}"
+        bus = ("idle", "in", "status", "out")[int(now["channel.state"][channel])]
+        assert detail.inner_text() == (
+            f"Die {die}: {doing}, {die % 4} waiting, busy 50 %."
+            f" Channel {channel}: {bus}, busy 20 %.")
+
+    die = 0
+    page.keyboard.press("Home")
+    for key, step in (("ArrowRight", 1), ("ArrowDown", 8), ("ArrowLeft", -1),
+                      ("End", 23), ("ArrowRight", 0), ("ArrowUp", -8),
+                      ("Home", -23), ("ArrowUp", 0)):
+        page.keyboard.press(key)
+        die += step
+        says(die)
+    box = page.locator("#p-dies canvas").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] - 4, box["y"] + box["height"] - 4)
+    says(31)
+
+
+def test_superblocks(page: Page) -> None:
+    """By keys; and each shade is drawn by its own values."""
+    page.focus("#p-superblocks canvas")
+    detail = page.locator("#p-superblocks .detail")
+    page.keyboard.press("Home")
+    for wanted in ("Superblock 0: free, valid 0 %, age 0, 100 erases.",
+                   "Superblock 1: free, valid 1 %, age 3, 101 erases."):
+        assert detail.inner_text() == wanted
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    assert detail.inner_text() == "Superblock 95: full, valid 100 %, age 285, 104 erases."
+    canvas = page.locator("#p-superblocks canvas")
+    drawn = set()
+    for by in ("valid", "age", "erases"):
+        page.check(f"input[value={by}]")
+        drawn.add(canvas.evaluate("c => c.toDataURL()"))
+    assert len(drawn) == 3
+
+
+def test_slow_commands(page: Page) -> None:
+    """The list, and the costs of the one that is chosen by keys."""
+    rows = page.locator(".list [role=option]")
+    assert rows.count() == 21
+    assert rows.first.inner_text().split("\n") == ["read 4 KiB at 0.02 s", "2.1 ms"]
+    page.focus(".list")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    assert rows.nth(1).get_attribute("aria-selected") == "true"
+    costs = page.locator(".where [data-cost]")
+    assert costs.evaluate_all("all => all.map(e => e.dataset.cost)") == list(COSTS)
+    assert costs.nth(8).inner_text() == "1 ms, 50 %"
+    assert costs.nth(0).inner_text() == "100 µs, 5 %"
+    assert page.inner_text(".where .waited") \
+        == "Before it on die 19: program gc (outlined above)."
+    page.keyboard.press("End")
+    assert page.inner_text(".where .waited") == "No operation of NAND was before it."
+    rows.nth(3).click()
+    assert page.inner_text(".where h3") == "write, 1.8 ms"
+
+
+def test_keys_alone(page: Page) -> None:
+    """Tab reaches all that acts, in the order of the page, and shows where it is;
+    the glossary comes with the focus and goes with Escape."""
+    seen: list[str] = []
+    page.check("input[value=valid]")
+    page.focus(".skip")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    for _ in range(80):
+        at = page.evaluate("""() => {
+            const e = document.activeElement, style = getComputedStyle(e);
+            if (e === document.body) return null;
+            return [e.id || e.dataset.word || e.className || e.value || e.tagName,
+                    style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0]
+        }""")
+        if at is None:
+            break
+        assert at[1], f"{at[0]} does not show its focus"
+        seen.append(at[0])
+        page.keyboard.press("Tab")
+    assert seen[:3] == ["skip", "hold", "channel"]
+    order = [seen.index(x) for x in ("hold", "die", "CANVAS", "valid", "list")]
+    assert order == sorted(order) and seen.count("CANVAS") == 2
+    page.focus("#p-waf [data-word=waf]")
+    assert page.inner_text("#tip") == glossary.terms()["waf"]
+    page.keyboard.press("Escape")
+    assert page.locator("#tip").is_hidden()
+    words = page.locator("[data-word]").evaluate_all("all => all.map(e => e.dataset.word)")
+    assert {*words} <= {*glossary.terms()} and len(words) > 10
+
+
+def test_hold(watched: Watched, page: Page) -> None:
+    """By the space key: the page stands still, and goes on."""
+    page.focus("#hold")
+    page.keyboard.press("Space")
+    watched.drive.write(30)
+    page.wait_for_timeout(700)
+    assert page.inner_text("#n-free") == "51"
+    assert page.inner_text("#state").startswith("held; ")
+    page.keyboard.press("Space")
+    watched.drive.write(31)
+    expect(page.locator("#n-free")).to_have_text("61")
+
+
+@pytest.mark.parametrize("width, scheme", [(360, "light"), (768, "dark"),
+                                           (2560, "light")])
+def test_widths(page: Page, width: int, scheme: Literal["light", "dark"]) -> None:
+    """Nothing is wider than the window; each map and curve has its place."""
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light = sum(map(int, re.findall(r"\d+", back)[:3])) > 382
+    assert light is (scheme == "light")
+    for box in page.locator("section:visible").evaluate_all(
+            "all => all.map(e => [e.scrollWidth - e.clientWidth, e.clientHeight])"):
+        assert box[0] <= 0 and box[1] > 40
+
+
+def test_reduced_motion(watched: Watched, page: Page) -> None:
+    """The page changes once a second, not with each picture."""
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate("""() => { window.changes = 0; new MutationObserver(() => changes++)
+        .observe(document.querySelector('#n-free'), {childList: true}) }""")
+    for n in range(22, 52):
+        watched.drive.write(n)
+        page.wait_for_timeout(50)
+    assert 1 <= page.evaluate("changes") <= 3
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def test_a_drive_that_ends(tmp_path: Path, show: Open) -> None:
+    """Two pages say so and keep the picture; a third is gone without a word.  Then
+    another drive has the file; then the server ends."""
+    it = Watched(tmp_path / "live.vssd")
+    try:
+        one, two, lost = show(it), show(it), show(it)
+        lost.context.close()
+        it.drive.end()
+        for page in (one, two):
+            expect(page.locator("#state")).to_have_text(
+                "the drive has ended; this is its last picture")
+            assert page.inner_text("#n-free") == "51"
+        new = FakeDrive(it.drive.path, channels=2, without=(
+            "gauge", "slow.count", "stream.units", "queue.depth", "die.state"))
+        new.write(1)
+        expect(one.locator("#p-heat")).to_be_hidden()
+        hidden = one.locator("section[hidden]").evaluate_all("all => all.map(e => e.id)")
+        assert {*hidden} == {"p-dies", "p-queues", "p-streams", "p-heat",
+                             "p-lateness", "p-slow"}
+        assert one.inner_text("#n-free") == "–"
+        it.server.terminate()
+        expect(one.locator("#state")).to_have_text(
+            "./vssd watch has ended; this is the last picture")
+        assert one.locator("#again").is_visible()
+        new.close()
+    finally:
+        it.close()
+
+
+def test_a_drive_that_stands_still(page: Page) -> None:
+    """The page says for how long."""
+    expect(page.locator("#state")).to_have_text(
+        re.compile("^no picture for [2-9] s: the drive stands still$"))
+
+
+# ---- colours ---------------------------------------------------------------
+
+# Machado, Oliveira, Fernandes (2009): severity 1.0, of linear RGB.
+BLIND = {
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216),
+                   (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413),
+                     (-0.011820, 0.042940, 0.968881)),
+    "none": ((1, 0, 0), (0, 1, 0), (0, 0, 1))}
+Three = tuple[float, ...]
+
+
+def linear(text: str) -> Three:
+    """Of #rrggbb."""
+    parts = [int(text[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    return tuple(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+                 for c in parts)
+
+
+def lab(rgb: Three) -> Three:
+    """CIE L*a*b* of linear sRGB (white D65)."""
+    rows = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750),
+            (0.0193339, 0.1191920, 0.9503041))
+    xyz = [sum(a * b for a, b in zip(row, rgb)) / white
+           for row, white in zip(rows, (0.95047, 1.0, 1.08883))]
+    x, y, z = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def colours(dark: bool) -> dict[str, str]:
+    """The variables of the style sheet."""
+    parts = re.split(r"@media \(prefers-color-scheme: dark\)", CSS.read_text())
+    found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", parts[0]))
+    if dark:
+        found |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", parts[1]))
+    return found
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("sight", BLIND)
+def test_colours_are_told_apart(sight: str, dark: bool) -> None:
+    """States of dies, and the curves of a panel: a difference of 12 in CIE 1976
+    (2.3 is just noticeable)."""
+    found = colours(dark)
+
+    def seen(name: str) -> Three:
+        rgb = linear(found[name])
+        return lab(tuple(max(0.0, min(sum(a * b for a, b in zip(row, rgb)), 1.0))
+                         for row in BLIND[sight]))
+
+    for names in (("idle", "read", "program", "erase", "suspended"),
+                  ("one", "two", "three", "panel")):
+        for a, b in itertools.combinations(names, 2):
+            assert math.dist(seen(a), seen(b)) > 12, (a, b)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_contrast(dark: bool) -> None:
+    """WCAG 2.2: 4.5 of texts, 3 of curves and of the focus."""
+    found = colours(dark) if not dark else {**colours(False), **colours(True)}
+    found.setdefault("panel", "#ffffff")
+
+    def contrast(a: str, b: str) -> float:
+        x, y = sorted(sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722),
+                                                linear(found[n]))) for n in (a, b))
+        return (y + 0.05) / (x + 0.05)
+
+    texts = [("text", "panel"), ("quiet", "panel"), ("text", "page"), ("text", "idle"),
+             *(("ink", state) for state in ("read", "program", "erase", "suspended"))]
+    assert [t for t in texts if contrast(*t) < 4.5] == []
+    lines = [(name, "panel") for name in ("one", "two", "three", "focus")]
+    assert [t for t in lines if contrast(*t) < 3] == []
+
+
+def test_the_cost_of_the_server(tmp_path: Path, show: Open) -> None:
+    """A drive of 256 dies, 20 pictures a second: less than 5 % of a core."""
+    it = Watched(tmp_path / "live.vssd", channels=16, per_channel=16,
+                 superblocks=16384)
+
+    def cpu_s() -> float:
+        parts = Path(f"/proc/{it.server.pid}/stat").read_text().rpartition(")")[2]
+        return sum(map(int, parts.split()[11:13])) / 100
+
+    try:
+        page = show(it)
+        before, begin = cpu_s(), time.monotonic()
+        for n in range(22, 62):
+            it.drive.write(n)
+            page.wait_for_timeout(50)
+        share = (cpu_s() - before) / (time.monotonic() - begin)
+        print(f"{100 * share:.1f} % of a core")
+        assert share < 0.05
+    finally:
+        it.close()
