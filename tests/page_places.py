@@ -124,7 +124,7 @@ IN_GUEST = ("nvme ", "blkzone ", "vssdctl ", "mkfs.", "$kv ")
 BOOTS = re.compile(r"(printf .*\| |truncate .*&& )?\./vssd (run|kernel build)\b")
 # Commands that reach a guest from outside.
 REACHES = tuple(f"./vssd {name}" for name in (
-    "exec", "cp", "ssh", "console", "stop", "powercut", "fault", "stat", "top",
+    "exec", "cp", "ssh", "console", "stop", "powercut", "drive", "fault", "stat", "top",
     "metrics"))
 # The page whose guests run without --long, too.
 SHORT = "README.md"

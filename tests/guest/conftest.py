@@ -32,7 +32,7 @@ EARLY = "vssd-agent-early.service"
 
 # Tests run at the same time but for these, which look at the guests that ./vssd
 # run has started: one worker has them all.
-OF_RUN = ("test_run", "test_command_line", "test_machines", "test_powercut",
+OF_RUN = ("test_run", "test_command_line", "test_machines", "test_operator", "test_powercut",
           "test_trace", "test_rocksdb", "test_cassandra", "test_vfio_user",
           "test_vng")
 # Fixtures that start a guest; its tests are one worker's, too.

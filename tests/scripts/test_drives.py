@@ -73,6 +73,10 @@ def test_sizes(text: str, nbytes: int) -> None:
     ("tiny,image=", "image takes a file"),
     ("tiny,image=/nowhere/x", "--drive image=/nowhere/x: no such file"),
     ("tiny,image=/etc/passwd,size=1M", "image and size exclude each other"),
+    ("tiny,image2=/etc/passwd", "image2 needs image"),
+    ("tiny,image=/etc/passwd,image3=/etc/group", "image3 needs image2"),
+    ("tiny,image=/etc/passwd,image2=/nowhere/x", "--drive image=/nowhere/x: no such"),
+    ("tiny,image=/etc/passwd,image9=/etc/group", "no key 'image9'; did you mean image"),
     ("tiny,state=/nowhere/x", "--drive state /nowhere/x: No such file"),
     ("tiny,oplog=/", "--drive oplog /: Is a directory"),
     ("tiny,fill=sep", "fill=sep: allowed aged, preload, seq, random; did you"
@@ -97,6 +101,10 @@ def test_drives_that_cannot_be_together(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="two drives cannot share"):
         parsed("--drive", state, "--drive", f"tiny,state={tmp_path}/../"
                f"{tmp_path.name}/a")
+    image = tmp_path / "image"
+    image.write_bytes(bytes(1 << 20))
+    with pytest.raises(UserError, match="two namespaces cannot share"):
+        parsed("--drive", f"tiny,image={image},image2={image}")
     with pytest.raises(UserError, match="serial=S: two drives have it"):
         parsed("--drive", "tiny,serial=S", "--drive", "tiny,serial=S")
     parsed(*["--drive", "tiny"] * 23)
@@ -200,6 +208,8 @@ def test_the_machine_has_them(tmp_path: Path,
     """Each behind a slot, with a seed, an image of its size and its files."""
     boot = tmp_path / "boot.raw"
     boot.write_bytes(bytes(1 << 20))
+    other = tmp_path / "other.raw"
+    other.write_bytes(bytes(1 << 20))
     made: list[Any] = []
     monkeypatch.setattr("vssd.build.emulator.ensure", lambda *_: Qemu(Path("/q")))
     monkeypatch.setattr("vssd.guest.kvm.accelerator", lambda _: "tcg")
@@ -209,12 +219,12 @@ def test_the_machine_has_them(tmp_path: Path,
     monkeypatch.setattr("vssd.guest.used.copy", lambda *a: a[-1])
     args = parsed("--disk", str(boot), "--seed", "7",
                   "--drive", "tiny,size=2M", "--drive", "tiny,seed=3",
-                  "--drive", f"tiny,image={boot},state={tmp_path}/s",
+                  "--drive", f"tiny,image={boot},state={tmp_path}/s,image2={other}",
                   "--drive", "tiny,size=1M,aged")
     with cmd_run.prepared(args) as spec:
         assert [d.image.stat().st_size for d in spec.drives[1:3]] == \
             [2 << 20, 5 << 20]
-        assert made[1][1] == boot  # its writes go to an overlay
+        assert [a[1] for a in made[1:]] == [boot, other]  # writes go to overlays
         line = hardware.command_line(spec)
         devices = [json.loads(a) for a in line if a.startswith('{"driver": "vssd')]
         with pytest.raises(UserError, match="--drive state .*: in use"):
@@ -226,6 +236,11 @@ def test_the_machine_has_them(tmp_path: Path,
     assert [d["options"] for d in devices] == \
         ["seed=7", "seed=8", "seed=3", "seed=10", "seed=11"]
     assert devices[3]["state"] == f"{tmp_path}/s"
+    nodes = {json.loads(a)["node-name"]: json.loads(a)["file"]["filename"]
+             for a in line if '"node-name"' in a}
+    assert [nodes[devices[3][name]] for name in ("drive", "drive2")] == \
+        [str(a[2]) for a in made[1:]]
+    assert "drive2" not in devices[1]
     assert devices[4]["state"] == f"{args.folder}/drive4.state"
 
 

@@ -99,16 +99,17 @@ def _further(args: argparse.Namespace, qemu_img: Path) -> list[domain.Disk]:
     found = []
     for i, one in enumerate(args.further, 1):
         files = {name: path for name, path in one.files.items()
-                 if name != "image"}
-        if one.image:
-            path = one.image.resolve()
-            fmt = image_format(path, "--drive image")
+                 if name not in drives.IMAGES}
+        images = [(file.resolve(), image_format(file, "--drive image"))
+                  for file in one.images]
+        if images:
+            path, fmt = images[0]
         else:
             path, fmt = drives.kept(
                 one, qemu_img,
                 paths.cache_dir() / f"libvirt-{args.name}-ssd{i}.qcow2"), "qcow2"
         found.append(domain.Disk(path, fmt, one.profile, one.sets, one.serial,
-                                 files, one.properties))
+                                 files, one.properties, images[1:]))
     return found
 
 

@@ -19,6 +19,7 @@ from . import (
     console,
     cp,
     doctor,
+    drive,
     execute,
     explain,
     fault,
@@ -59,7 +60,7 @@ Groups = dict[str, tuple[ModuleType, ...]]
 # Help, completion and man pages read the same parsers.
 GROUPS: Groups = {
     "guests": (run, vng, ps, console, execute, cp, ssh, stop, powercut, fault,
-               watch, stat, top, metrics, libvirt, kernel,
+               drive, watch, stat, top, metrics, libvirt, kernel,
                streams),
     "simulation": (sim, age, sweep, fleet, fit, profile, policy),
     "look at results": (explain, compare, report, plot, checklog),

@@ -440,6 +440,16 @@ def _served(args: argparse.Namespace, _qemu: qemu_build.Qemu,
                             controllers=args.controllers, server=found)
 
 
+def _image(file: Path, qemu: qemu_build.Qemu, overlay: Path, keep: bool) \
+        -> tuple[Path, str]:
+    """The file that takes the guest's writes, and its format."""
+    fmt = image_format(file, "--drive image")
+    if keep:
+        return file.resolve(), fmt
+    image.overlay(qemu.img, file, overlay, fmt)
+    return overlay, "qcow2"
+
+
 def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
             first: int = 1) -> list[hardware.Drive]:
     """The drives of --drive, from ssd<first> on; each has a seed of its own."""
@@ -448,15 +458,13 @@ def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
     found = []
     for i, one in enumerate(args.further, first):
         path, fmt = folder / f"drive{i}.img", "raw"
-        if not one.image:
-            drives.blank(one, path)
+        images = [_image(file, qemu, folder / hardware.node_of(f"drive{i}.img", nsid),
+                         args.keep or args.print_command)
+                  for nsid, file in enumerate(one.images, 1)]
+        if images:
+            path, fmt = images[0]
         else:
-            fmt = image_format(one.image, "--drive image")
-            if args.keep or args.print_command:
-                path = one.image.resolve()
-            else:
-                image.overlay(qemu.img, one.image, path, fmt)
-                fmt = "qcow2"
+            drives.blank(one, path)
         state = one.files.get("state")
         if one.used:
             state = used.copy(one.profile, one.sets, one.used,
@@ -464,7 +472,8 @@ def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
         sets = one.sets + ([] if any(s.startswith("seed=") for s in one.sets)
                            else [f"seed={args.seed + i}"])
         found.append(hardware.Drive(
-            path, fmt, "vssd", one.profile, sets, properties=one.properties,
+            path, fmt, "vssd", one.profile, sets, more=images[1:],
+            properties=one.properties,
             serial=one.serial, state=state, oplog=one.files.get("oplog"),
             trace=one.files.get("trace"), slot=True,
             forget=args.print_command and not args.keep))
@@ -637,6 +646,7 @@ def facts(args: argparse.Namespace, spec: hardware.Spec) -> dict[str, object]:
         "started": int(time.time()), "detached": args.detach,
         "arch": spec.arch.name,
         "accel": spec.accel, "icount": spec.icount, "smp": spec.smp,
+        "keep": args.keep,
         "mem_mib": spec.mem_mib, "ssh_port": ssh,
         "ports": [list(pair) for pair in spec.ports],
         "shares": [[str(s.folder), s.at] for s in args.shares],

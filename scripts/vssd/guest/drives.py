@@ -22,8 +22,10 @@ MOST_FUNCTIONS = 24  # slots of the machine that are free
 LEAST_BYTES = 1 << 20
 MOST_BYTES = 1 << 50
 BLOCK = 4096
+MOST_NAMESPACES = 8  # with an image of their own
 # Keys of --drive that are not options of the model.
-FILES = ("image", "state", "oplog", "trace")
+IMAGES = ("image", *(f"image{n}" for n in range(2, MOST_NAMESPACES + 1)))
+FILES = (*IMAGES, "state", "oplog", "trace")
 WORDS = {"size": "a number of bytes, as 512M", "serial": "1 to 20 letters,"
          " digits and . _ -", "fill": ", ".join((used.AGED, *used.FILLS)),
          **dict.fromkeys(FILES, "a file")}
@@ -52,6 +54,11 @@ class Further:
         """The data behind the drive; None: it is empty, and for this run."""
         return self.files.get("image")
 
+    @property
+    def images(self) -> list[Path]:
+        """The same, and those of namespaces 2 and following."""
+        return [self.files[name] for name in IMAGES if name in self.files]
+
 
 def check_all(texts: list[str], functions: int) -> list[Further]:
     """All --drive options beside the first drive, which has so many PCI
@@ -61,17 +68,24 @@ def check_all(texts: list[str], functions: int) -> list[Further]:
         raise UserError(f"--drive: given {len(found)} times, allowed"
                         f" 0..{MOST_FUNCTIONS - functions} beside a first drive"
                         f" of {functions} controller(s)")
-    for name in FILES:
-        files = [d.files[name].resolve() for d in found if name in d.files]
+    for kind, names in _kinds():
+        files = [d.files[name].resolve() for d in found for name in names
+                 if name in d.files]
         for file in files:
             if files.count(file) > 1:
-                raise UserError(f"--drive {name}={file}: two drives cannot share"
-                                " it")
+                two = "namespaces" if kind == "image" else "drives"
+                raise UserError(f"--drive {kind}={file}: two {two} cannot share it")
     serials = [d.serial for d in found if d.serial]
     for one in serials:
         if serials.count(one) > 1:
             raise UserError(f"--drive serial={one}: two drives have it")
     return found
+
+
+def _kinds() -> list[tuple[str, tuple[str, ...]]]:
+    """Keys of files of one kind, by their common name."""
+    return [("image", IMAGES), *((name, (name,)) for name in FILES
+                                 if name not in IMAGES)]
 
 
 def parse(text: str) -> Further:
@@ -140,13 +154,17 @@ def _check(drive: Further) -> None:
     if drive.image and drive.size:
         raise UserError(f"--drive {drive.text}: image and size exclude each"
                         " other")
-    if drive.image and not drive.image.is_file():
-        raise UserError(f"--drive image={drive.image}: no such file")
+    for name, before in zip(IMAGES[1:], IMAGES):
+        if name in drive.files and before not in drive.files:
+            raise UserError(f"--drive {drive.text}: {name} needs {before}")
+    for file in drive.images:
+        if not file.is_file():
+            raise UserError(f"--drive image={file}: no such file")
     if drive.used and "state" in drive.files:
         raise UserError(f"--drive {drive.text}: state=FILE says how used the"
                         " drive is: give it, or aged or fill=")
-    for name in FILES[1:]:
-        if name in drive.files:
+    for name in FILES:
+        if name in drive.files and name not in IMAGES:
             paths.check_output(f"--drive {name}", drive.files[name])
 
 
@@ -154,9 +172,8 @@ def claim(drives: list[Further], keep: bool) -> list[int]:
     """One run at a time writes an image or a state."""
     held = []
     for drive in drives:
-        if drive.image:
-            held.append(paths.claim("--drive image", drive.image,
-                                    shared=not keep))
+        held += [paths.claim("--drive image", file, shared=not keep)
+                 for file in drive.images]
         if "state" in drive.files:
             held.append(paths.claim("--drive state", drive.files["state"]))
     return held
@@ -202,7 +219,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drive", action="append", default=[], metavar=METAVAR,
         help="one more drive, in a hot-plug slot: size=BYTES (default: the"
-        " drive's capacity) or image=FILE, aged (in the steady state of GC),"
-        " fill=HOW (preload, seq, random) or state=FILE, serial=TEXT,"
+        " drive's capacity) or image=FILE, image2=FILE to image8=FILE (further"
+        " namespaces), aged (in the steady state of GC), fill=HOW (preload, seq, random) or state=FILE, serial=TEXT,"
         " oplog=FILE, trace=FILE, atomic.NAME=N (docs/power.md), and options of"
         " the model; may be repeated (docs/machines.md)")

@@ -41,6 +41,7 @@ class Drive:
     state: Path | None = None  # the drive of the last run; saved at the end
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
+    more: list[tuple[Path, str]] = field(default_factory=list)  # of namespaces 2...
     oplog: Path | None = None  # operations of the drive; vssd only
     timeline: Path | None = None  # its work over time; vssd only
     timeline_options: dict[str, str] = field(default_factory=dict)  # from, for, size
@@ -89,6 +90,34 @@ def socket_of(first: Path, k: int) -> Path:
     return first.with_stem(f"{first.stem}{k}") if k else first
 
 
+def node_of(drive: str, nsid: int) -> str:
+    """The block node of a namespace of `disk1` or `ssd1`: namespace 1 has the
+    drive's."""
+    return f"{drive}n{nsid}" if nsid > 1 else drive
+
+
+def image_node(name: str, path: Path, fmt: str, aio: str = "threads") -> dict[str, Any]:
+    """A block node of an image, as in -blockdev."""
+    return {"driver": fmt, "node-name": name, "discard": "unmap",
+            "file": {"driver": "file", "filename": str(path), "aio": aio}}
+
+
+def _image_args(drive: Drive, name: str, path: Path, fmt: str, aio: str) -> list[str]:
+    if drive.forget:
+        return ["-drive", f"if=none,id={name},format={fmt}"
+                f",discard=unmap,snapshot=on,aio={aio}"
+                f",file={_no_commas(path)}"]
+    return ["-blockdev", json.dumps(image_node(name, path, fmt, aio))]
+
+
+def _block_args(i: int, drive: Drive, aio: str) -> list[str]:
+    if drive.node:
+        return ["-blockdev", json.dumps({**drive.node, "node-name": f"disk{i}"})]
+    return [arg for nsid, (path, fmt) in enumerate(
+                [(drive.image, drive.fmt), *drive.more], 1)
+            for arg in _image_args(drive, node_of(f"disk{i}", nsid), path, fmt, aio)]
+
+
 def _server_args(i: int, drive: Drive, first: Path, boot: bool) -> list[str]:
     found = []
     for k in range(drive.controllers):
@@ -127,15 +156,14 @@ def drive_args(i: int, drive: Drive, boot: bool, arch: Arch = X86_64,
     aio: how QEMU reads and writes the image."""
     if drive.server:
         return _server_args(i, drive, drive.server[0], boot)
-    node = drive.node or {
-        "driver": drive.fmt, "discard": "unmap",
-        "file": {"driver": "file", "filename": str(drive.image), "aio": aio}}
     device: dict[str, Any] = {
         "driver": drive.device, "id": f"ssd{i}", "drive": f"disk{i}",
         "serial": drive.serial or f"VSSD{i:04d}"}
     if drive.device == "vssd":
         if drive.profile:
             device["profile"] = str(drive.profile)
+        for nsid, _ in enumerate(drive.more, 2):
+            device[f"drive{nsid}"] = node_of(f"disk{i}", nsid)
         if drive.sets:
             device["options"] = ";".join(drive.sets)
         device.update(drive.properties)
@@ -171,13 +199,8 @@ def drive_args(i: int, drive: Drive, boot: bool, arch: Arch = X86_64,
             one["bus"] = f"slot{i}c{k}" if k else f"slot{i}"
             slots += ["-device", f"pcie-root-port,id={one['bus']},"
                       f"slot={i + 100 * k}"]
-    block = ["-blockdev", json.dumps({**node, "node-name": f"disk{i}"})]
-    if drive.forget:
-        block = ["-drive", f"if=none,id=disk{i},format={drive.fmt}"
-                 f",discard=unmap,snapshot=on,aio={aio}"
-                 f",file={_no_commas(drive.image)}"]
-    return [*slots, *block, *(arg for one in devices
-                              for arg in ("-device", json.dumps(one)))]
+    return [*slots, *_block_args(i, drive, aio), *(arg for one in devices
+                                                   for arg in ("-device", json.dumps(one)))]
 
 
 def _no_commas(path: Path) -> str:
