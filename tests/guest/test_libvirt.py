@@ -339,51 +339,45 @@ def test_define_needs_virsh(env: Env, tmp_path: Path) -> None:
     assert "libvirt-clients" in done.stderr
 
 
-def page_swap(name: str, new: Path) -> list[str]:
-    """The QMP commands by which docs/libvirt.md swaps a namespace's image, of a domain
-    and with an image of ours."""
+def page_swap(folder: Path) -> list[str]:
+    """The QMP commands of docs/libvirt.md by which a namespace gets another image, with
+    images and a profile of ours."""
     text = (paths.PROJECT / "docs/libvirt.md").read_text()
-    start = text.index("image2=two.raw")
+    start = text.index("## Another image")
     found = re.findall(r"^    virsh qemu-monitor-command NAME '(.*)'$",
-                       text[start:text.index("`disk1n2`", start)], re.M)
-    assert len(found) == 4
-    return [command.replace("/images/new.raw", str(new)) for command in found]
+                       text[start:text.index("##", start + 2)], re.M)
+    assert len(found) == 7
+    return [command.replace("/images", str(folder)).replace(
+        "/usr/share/vssd/profiles", str(paths.PROJECT / "profiles")) for command in found]
 
 
 @of_part(*START, "scripts/vssd/cli/libvirt.py", "hw-ssd/qemu/", "docs/libvirt.md")
 @pytest.mark.usefixtures("no_images")
 def test_a_namespace_gets_another_image(virsh: Virsh, env: Env, tmp_path: Path) -> None:
-    """The commands of the page, in their order: the image is free after the first two,
-    and the namespace has the new one after the last."""
-    one, two, new = (tmp_path / f"{name}.raw" for name in ("one", "two", "new"))
-    for path in (one, two, new):
+    """The commands of the page, in their order: the old image is free in the middle,
+    and the new one is in use at the end."""
+    images = [tmp_path / f"{name}.raw" for name in ("one", "two", "new")]
+    for path in images:
         path.write_bytes(bytes(8 << 20))
-    made = vssd("libvirt", NAME, "--drive",
-                f"tiny,nand.blocks=64,image={one},image2={two}")
+    made = vssd("libvirt", NAME)
     assert made.returncode == 0, made.stderr
     virsh("define", "/dev/stdin", text=made.stdout)
     virsh("start", NAME)
 
-    def ask(command: str) -> Any:
-        answer = json.loads(virsh("qemu-monitor-command", NAME, command))
-        return answer.get("return", answer.get("error"))
+    def in_use() -> list[bool]:
+        return [subprocess.run(
+            [str(env.qemu.img.with_name("qemu-io")), "-f", "raw", "-c", "length", str(path)],
+            check=False, capture_output=True).returncode != 0 for path in images]
 
-    def node() -> Any:
-        return ask(json.dumps({"execute": "qom-get", "arguments": {
-            "path": "/machine/peripheral/ssd1", "property": "drive2"}}))
-
-    def in_use(path: Path) -> bool:
-        return subprocess.run([str(env.qemu.img), "info", str(path)], check=False,
-                              capture_output=True).returncode != 0
-
-    remove, free, add, insert = page_swap(NAME, new)
-    assert (node(), in_use(two)) == ("disk1n2", True)
-    assert ask(remove) == {}
-    assert node() == ""
-    assert ask(free) == {}
-    assert not in_use(two)
-    assert ask(add) == ask(insert) == {}
-    assert (node(), in_use(new)) == ("new", True)
-    assert "running" in virsh("domstate", NAME)
-    virsh("destroy", NAME)
-    virsh("undefine", NAME)
+    seen = []
+    try:
+        for command in page_swap(tmp_path):
+            answer = json.loads(virsh("qemu-monitor-command", NAME, command))
+            assert "error" not in answer, (command, answer)
+            seen.append(in_use())
+        assert "running" in virsh("domstate", NAME)
+    finally:
+        virsh("destroy", NAME)
+        virsh("undefine", NAME)
+    assert seen[2:] == [[True, True, False], *[[True, False, False]] * 3,
+                        [True, False, True]]

@@ -131,9 +131,12 @@ def test_md_rebuilds(detach: Callable[..., None]) -> None:
           " md5sum /mnt/md/[ab] > /root/sums")
     wait("cat /sys/block/md7/md/degraded", lambda said: said == "1")
     guest("mdadm /dev/md7 --remove detached 2>&1 || true")
-    guest(f"dmesg -C; mdadm /dev/md7 --re-add {put_back('ssd2', 'RIGHT')} 2>&1")
+    right = put_back("ssd2", "RIGHT")
+    guest(f"dmesg -C; mdadm /dev/md7 --re-add {right} 2>&1")
     wait("cat /sys/block/md7/md/degraded /sys/block/md7/md/sync_action",
          lambda said: said.split() == ["0", "idle"])
     print(guest("dmesg | grep md7; mdadm --detail /dev/md7"))
+    sectors = int(guest(f"cat /sys/block/{Path(right).name}/stat").split()[6])
+    assert 20 * MIB <= 512 * sectors < 128 * MIB
     pull("ssd1", "LEFT")
     guest("echo 3 > /proc/sys/vm/drop_caches; md5sum -c /root/sums")

@@ -199,6 +199,10 @@ def test_where_a_used_drive_would_not_last() -> None:
                                      "tiny,fill=random"])
     with pytest.raises(UserError, match="random not with libvirt: make a state"):
         cmd_libvirt.check(found)
+    found = cli.parser().parse_args(
+        ["libvirt", "NAME", "--drive", "tiny,image=/etc/passwd,image2=/etc/group"])
+    with pytest.raises(UserError, match="image2 not with libvirt, which starts no domain"):
+        cmd_libvirt.check(found)
     with pytest.raises(UserError, match="'tiny,aged': aged, size= and other"):
         parsed("--profile", "tiny,aged")
 

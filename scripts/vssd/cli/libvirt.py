@@ -75,6 +75,11 @@ def check(args: argparse.Namespace) -> None:
     paths.find_profile(args.profile)
     args.further = drives.check_all(args.drive, 1)
     drives.refuse_used(args.further, "libvirt")
+    for one in args.further:
+        if len(one.images) > 1:
+            raise UserError(f"--drive {one.text}: image2 not with libvirt, which starts"
+                            " no domain whose drive has several block nodes; add the"
+                            " drive to a running one (docs/libvirt.md)")
 
 
 def _first(args: argparse.Namespace, qemu_img: Path, built_in: Path | None,
@@ -100,16 +105,15 @@ def _further(args: argparse.Namespace, qemu_img: Path) -> list[domain.Disk]:
     for i, one in enumerate(args.further, 1):
         files = {name: path for name, path in one.files.items()
                  if name not in drives.IMAGES}
-        images = [(file.resolve(), image_format(file, "--drive image"))
-                  for file in one.images]
-        if images:
-            path, fmt = images[0]
+        if one.image:
+            path = one.image.resolve()
+            fmt = image_format(path, "--drive image")
         else:
             path, fmt = drives.kept(
                 one, qemu_img,
                 paths.cache_dir() / f"libvirt-{args.name}-ssd{i}.qcow2"), "qcow2"
         found.append(domain.Disk(path, fmt, one.profile, one.sets, one.serial,
-                                 files, one.properties, images[1:]))
+                                 files, one.properties))
     return found
 
 

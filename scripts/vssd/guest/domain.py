@@ -20,7 +20,6 @@ from xml.etree import ElementTree
 from ..build import qemu_package, qemu_plugin
 from ..build.qemu_build import FIRMWARE_DIRS
 from ..errors import UserError
-from . import hardware
 
 QEMU_NS = "http://libvirt.org/schemas/domain/qemu/1.0"
 UUIDS = uuid.UUID("0d6a3c52-44c6-4f0b-9d64-2f0a5a1c7f3e")
@@ -42,12 +41,6 @@ class Disk:
     serial: str = ""
     files: dict[str, Path] = field(default_factory=dict)  # state, oplog, trace
     properties: dict[str, int] = field(default_factory=dict)  # of the device
-    more: list[tuple[Path, str]] = field(default_factory=list)  # of namespaces 2...
-
-    @property
-    def images(self) -> list[tuple[Path, str]]:
-        """Of namespace 1, 2 and so on, with their formats."""
-        return [(self.image, self.fmt), *self.more]
 
 
 @dataclass
@@ -74,8 +67,6 @@ def _device(i: int, disk: Disk) -> dict[str, object]:
         "driver": "vssd", "id": f"ssd{i}", "drive": f"disk{i}",
         "serial": disk.serial or f"VSSD{i:04d}", "profile": str(disk.profile),
         "bus": f"slot{i}"}
-    for nsid, _ in enumerate(disk.more, 2):
-        device[f"drive{nsid}"] = hardware.node_of(f"disk{i}", nsid)
     if disk.sets:
         device["options"] = ";".join(disk.sets)
     device.update(disk.properties)
@@ -108,6 +99,8 @@ def qemu_arguments(disks: list[Disk], form: Form = json.dumps,
     # A drive that goes is told to the guest by its slot, as in ./vssd run.
     args += ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
     for i, disk in enumerate(disks):
+        node = {"driver": disk.fmt, "node-name": f"disk{i}", "discard": "unmap",
+                "file": {"driver": "file", "filename": str(disk.image)}}
         # libvirt numbers the chassis of its own ports from 1 on.  As JSON, since
         # QEMU makes devices in other forms first, where libvirt's would be.
         port: dict[str, object] = {
@@ -116,11 +109,8 @@ def qemu_arguments(disks: list[Disk], form: Form = json.dumps,
         if placed:
             port |= {"addr": f"0x{FIRST_ADDRESS + i // 8:x}.{i % 8}",
                      "multifunction": "on"}
-        args += ["-device", form(port)]
-        for nsid, (path, fmt) in enumerate(disk.images, 1):
-            args += ["-blockdev", form(hardware.image_node(
-                hardware.node_of(f"disk{i}", nsid), path, fmt))]
-        args += ["-device", form(_device(i, disk))]
+        args += ["-device", form(port), "-blockdev", form(node),
+                 "-device", form(_device(i, disk))]
     return args
 
 
@@ -221,7 +211,7 @@ def apparmor_rules(domain: Domain, built_in: Path | None) -> str:
     rules = [f'"{domain.emulator}" rmix,', *_plugin_rules(domain.emulator)]
     for disk in domain.disks:
         rules.append(f'"{disk.profile}" r,')
-        rules += [f'"{path}" rwk,' for path, _ in disk.images]
+        rules.append(f'"{disk.image}" rwk,')
         rules += [f'"{path}" rk,' for path in _backing(disk, built_in)]
         # A state is saved beside the old one and takes its place.
         rules += [f'"{path.absolute()}*" rwk,' for path in disk.files.values()]

@@ -105,8 +105,7 @@ def image_node(name: str, path: Path, fmt: str, aio: str = "threads") -> dict[st
 def _image_args(drive: Drive, name: str, path: Path, fmt: str, aio: str) -> list[str]:
     if drive.forget:
         return ["-drive", f"if=none,id={name},format={fmt}"
-                f",discard=unmap,snapshot=on,aio={aio}"
-                f",file={_no_commas(path)}"]
+                f",discard=unmap,snapshot=on,aio={aio},file={_no_commas(path)}"]
     return ["-blockdev", json.dumps(image_node(name, path, fmt, aio))]
 
 
