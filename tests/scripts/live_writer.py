@@ -25,7 +25,7 @@ COUNTERS = ("requests", "host_bytes_read", "host_bytes_written", "commands_faile
 GAUGES = ("waf", "waf_by_cause.host", "waf_by_cause.gc", "buffer.units_used",
           "buffer.units_dirty", "gc.free_blocks", "thermal.celsius", "power.mean_w",
           "lateness_ns.mean", "lateness_ns.p99", "explain.commands_in_flight")
-EDGES = [1000 * 2 ** i for i in range(16)]  # ns
+EDGES = [0, *(1000 * 2 ** i for i in range(16))]  # ns: where each bin begins
 KEPT = 64
 
 
@@ -81,7 +81,7 @@ class FakeDrive:
                 ("start_ns", "u64", {}), ("latency_ns", "u64", {}),
                 ("op", "u8", {"words": ["read", "write"]}), ("unit", "u64", {}),
                 ("bytes", "u32", {}), ("die", "u16", {}),
-                ("waited_for", "u8", {"words": ["", "program gc", "erase gc"]}))]
+                ("waited_for", "u8", {"words": ["", "gc program", "gc erase"]}))]
         return [
             ("sim_ns", "u64", 1, {}), ("host_ns", "u64", 1, {}),
             ("counter", "u64", len(COUNTERS), {"words": list(COUNTERS)}),
@@ -99,8 +99,8 @@ class FakeDrive:
             ("superblock.age", "u32", cells, {}),
             ("superblock.erases", "u32", cells, {}),
             ("queue.depth", "u16", 3, {}),
-            ("latency.read", "u64", len(EDGES) + 1, {"edges_ns": EDGES}),
-            ("latency.write", "u64", len(EDGES) + 1, {"edges_ns": EDGES}),
+            ("latency.read", "u64", len(EDGES), {"edges_ns": EDGES}),
+            ("latency.write", "u64", len(EDGES), {"edges_ns": EDGES}),
             *((f"stream.{name}", "u64", 2, {"words": ["0", "1"]})
               for name in ("units", "host_bytes", "nand_bytes")),
             ("slow.count", "u64", 1, {}), *slow,
@@ -110,7 +110,7 @@ class FakeDrive:
         """Of picture n, by section: n * 50 ms of the drive's time."""
         dies, cells = range(self.dies), range(self.superblocks)
         kept = [max(0, n - 1 - (n - 1 - i) % KEPT) for i in range(KEPT)]
-        bins = [n * (i % 4) * 10 for i in range(len(EDGES) + 1)]
+        bins = [n * (i % 4) * 10 for i in range(len(EDGES))]
         return {
             "sim_ns": [n * 50_000_000], "host_ns": [n * 50_000_000],
             "counter": [n * 500, n * 4096 * 300, n * 4096 * 200, n // 10, n * 300,

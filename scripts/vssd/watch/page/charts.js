@@ -56,7 +56,8 @@ export class Chart {
   }
 
   #draw() {
-    const {ColumnDataSource, DataRange1d, NumeralTickFormatter, Plotting} = window.Bokeh;
+    const {BasicTicker, ColumnDataSource, DataRange1d, LogTicker, NumeralTickFormatter,
+           Plotting} = window.Bokeh;
     this.source = new ColumnDataSource({
       data: Object.fromEntries(Object.entries(this.data).map(([name, v]) => [name, [...v]]))});
     const range = !this.log && this.zero ? {y_range: new DataRange1d({start: 0})} : {};
@@ -70,6 +71,7 @@ export class Chart {
       axis.axis_line_color = axis.major_tick_line_color = colour("line");
       axis.minor_tick_line_color = null;
     }
+    figure.yaxis.ticker = new (this.log ? LogTicker : BasicTicker)({desired_num_ticks: 4});
     figure.yaxis.formatter = new NumeralTickFormatter({format: "0.[0]a"});
     figure.xgrid.grid_line_color = figure.ygrid.grid_line_color = colour("line");
     figure.xgrid.grid_line_alpha = figure.ygrid.grid_line_alpha = 0.5;

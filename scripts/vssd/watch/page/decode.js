@@ -118,17 +118,18 @@ export class View {
     return now && Array.from(now, (n, i) => Number(n - before[i]));
   }
 
-  // Quantiles of the interval: upper ends of their bins, in ns; null without commands.
+  // Quantiles of the interval: ends of their bins, in ns; null without commands.  The last
+  // bin has no end: it stands for its begin.
   quantiles(name, shares) {
     const bins = this.bins(name);
     const total = bins ? bins.reduce((a, b) => a + b, 0) : 0;
     if (!total)
       return shares.map(() => null);
-    const edges = this.layout.byName[name].edges_ns;
+    const edges = this.layout.byName[name].edges_ns; // where each bin begins
     return shares.map(share => {
       let left = Math.max(1, Math.ceil(share * total));
       const i = bins.findIndex(n => (left -= n) <= 0);
-      return edges[Math.min(i, edges.length - 1)];
+      return edges[Math.min(i + 1, edges.length - 1)];
     });
   }
 }

@@ -162,7 +162,7 @@ export class Superblocks extends Grid {
     const name = per > 1 ? `Superblocks ${cell * per} to ${cell * per + per - 1}`
       : `Superblock ${cell}`;
     return `${name}: ${now.word("superblock.state", cell)}, valid ` +
-      `${percent(valid === null ? null : valid / 255)}, age ${whole(age)}, ` +
+      `${percent(valid === null ? null : valid / 255)}, age ${whole(age)} pages of the host, ` +
       `${whole(now.number("superblock.erases", cell))} erases.`;
   }
 }

@@ -5,10 +5,12 @@ export function digits(value) {
   return String(Number(value.toPrecision(4)));
 }
 
-// Four digits and a prefix: 15.11 k, and with a unit 30.61 MB/s.
-export function si(value, unit = "") {
+// Four digits and a prefix: 15.11 k; with a unit 30.61 MB/s, with a word 15.11 k units/s.
+export function si(value, unit = "", word = "") {
   if (value === null || Number.isNaN(value))
     return "–";
+  if (word)
+    return `${si(value)} ${word}`;
   for (const [limit, prefix] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]])
     if (Math.abs(value) >= limit)
       return `${digits(value / (prefix === "k" ? 1e3 : limit))} ${prefix}${unit}`;

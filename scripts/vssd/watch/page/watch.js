@@ -21,7 +21,7 @@ const NUMBERS = {
     ["iops", "IOPS", "", v => v.rate("requests"), x => si(x)],
     ["read", "read", "", v => v.rate("host_bytes_read"), x => si(x, "B/s")],
     ["written", "written", "", v => v.rate("host_bytes_written"), x => si(x, "B/s")],
-    ["failed", "failed", "", v => v.rate("commands_failed"), x => si(x, "/s")]],
+    ["failed", "failed", "", v => v.rate("commands_failed"), x => si(x, "", "/s")]],
   latency: ["read", "write"].flatMap(op => ["p50", "p99", "p99.9"].map((name, i) =>
     [`${op}-${name.replace(".", "")}`, `${op} ${name}`, "", v => v.quantiles(`latency.${op}`, SHARES)[i], ns])),
   waf: [
@@ -35,9 +35,9 @@ const NUMBERS = {
     ["units", "units used", "unit", v => v.now.value("buffer.units_used"), whole]],
   gc: [
     ["free", "free blocks", "free block", v => v.now.value("gc.free_blocks"), whole],
-    ["victims", "victims", "victim", v => v.rate("gc.victims"), x => si(x, "/s")],
-    ["copies", "copies", "copy", v => v.rate("gc.copied_units"), x => si(x, "units/s")],
-    ["erases", "erases", "", v => v.rate("nand.erases"), x => si(x, "/s")],
+    ["victims", "victims", "victim", v => v.rate("gc.victims"), x => si(x, "", "/s")],
+    ["copies", "copies", "copy", v => v.rate("gc.copied_units"), x => si(x, "", "units/s")],
+    ["erases", "erases", "", v => v.rate("nand.erases"), x => si(x, "", "/s")],
     ["low", "GC begins at", "foreground gc", v => v.layout.drive.gc_marks?.low ?? null, whole],
     ["high", "GC ends at", "foreground gc", v => v.layout.drive.gc_marks?.high ?? null, whole]],
   queues: [
