@@ -37,6 +37,7 @@ VMM = "vmm.sock"  # QEMU's, where MONITOR is vssd-server's
 CONSOLE = "console.sock"
 AGENT = "agent.sock"
 FACTS = "run.json"
+LIVE = "live-"  # begins the name of a drive's live file; its ID follows
 APART = "t-"  # begins a folder of runs in runs/ of the cache: of tests
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -72,6 +73,13 @@ class Run:
         """QEMU's, if that is another one."""
         path = self.folder / VMM
         return path if path.exists() else None
+
+    @property
+    def live_files(self) -> dict[str, Path]:
+        """The live files of its drives, by ID."""
+        return {path.name.removeprefix(LIVE): path
+                for path in sorted(self.folder.glob(LIVE + "*"))
+                if path.suffix not in (".part", ".vssd-lock")}
 
     @property
     def ours(self) -> bool:

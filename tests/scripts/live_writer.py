@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A live file of version 1, by a writer that shares no code with the product's:
-for tests of the reader and of the page.
+"""A live file (docs/live-format.md) by a writer that shares no code with the
+product's: for tests of the reader and of the page.
 
 The values of picture n follow from n, so that a test knows what must be shown.
 """

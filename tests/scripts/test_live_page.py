@@ -5,6 +5,7 @@ ends.  The live files are of live_writer.py, so that each number is known."""
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 import subprocess
@@ -33,23 +34,34 @@ expect.set_options(timeout=20_000)
 CSS = PROJECT / "scripts/vssd/watch/page/watch.css"
 
 
-class Watched:
-    """A drive, and ./vssd watch of it."""
+class Server:
+    """./vssd watch of a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "vssd", "watch", "--no-browser", str(path)],
+            env=ENV, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        assert self.process.stdout
+        self.url = self.process.stdout.readline().strip()
+
+    def close(self) -> None:
+        """End it."""
+        self.process.terminate()
+        self.process.communicate()
+
+
+class Watched(Server):
+    """The same, of a drive that has written a picture."""
 
     def __init__(self, path: Path, **more: Any) -> None:
         self.drive = FakeDrive(path, **more)
         self.drive.write(1)
-        self.server = subprocess.Popen(
-            [sys.executable, "-m", "vssd", "watch", "--no-browser", str(path)],
-            env=ENV, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL)
-        assert self.server.stdout
-        self.url = self.server.stdout.readline().strip()
+        super().__init__(path)
 
     def close(self) -> None:
         """End both."""
-        self.server.terminate()
-        self.server.communicate()
+        super().close()
         self.drive.close()
 
 
@@ -321,32 +333,71 @@ def test_reduced_motion(watched: Watched, page: Page) -> None:
 
 
 def test_a_drive_that_ends(tmp_path: Path, show: Open) -> None:
-    """Two pages say so and keep the picture; a third is gone without a word.  Then
-    another drive has the file; then the server ends."""
+    """The page says so and keeps the picture; another page is gone without a word.
+    Then another drive has the file; then the server ends."""
     it = Watched(tmp_path / "live.vssd")
     try:
-        one, two, lost = show(it), show(it), show(it)
+        one, lost = show(it), show(it)
         lost.context.close()
         it.drive.end()
-        for page in (one, two):
-            expect(page.locator("#state")).to_have_text(
-                "the drive has ended; this is its last picture")
-            assert page.inner_text("#n-free") == "51"
-        new = FakeDrive(it.drive.path, channels=2, without=(
-            "gauge", "slow.count", "stream.units", "queue.depth", "die.state"))
+        expect(one.locator("#state")).to_have_text(
+            "the drive has ended; this is its last picture")
+        assert one.inner_text("#n-free") == "51"
+        new = FakeDrive(it.drive.path, channels=8, per_channel=2, without=(
+            "gauge", "slow.count", "stream.units", "queue.depth", "superblock.state"))
         new.write(1)
         expect(one.locator("#p-heat")).to_be_hidden()
         hidden = one.locator("section[hidden]").evaluate_all("all => all.map(e => e.id)")
-        assert {*hidden} == {"p-dies", "p-queues", "p-streams", "p-heat",
+        assert {*hidden} == {"p-superblocks", "p-queues", "p-streams", "p-heat",
                              "p-lateness", "p-slow"}
         assert one.inner_text("#n-free") == "–"
-        it.server.terminate()
+        one.focus("#p-dies canvas")  # here the dies of a channel are a column
+        for key, die in (("Home", 0), ("ArrowDown", 1), ("ArrowRight", 3), ("ArrowUp", 2)):
+            one.keyboard.press(key)
+            assert one.inner_text("#p-dies .detail").startswith(f"Die {die}: ")
+        it.process.terminate()
         expect(one.locator("#state")).to_have_text(
             "./vssd watch has ended; this is the last picture")
         assert one.locator("#again").is_visible()
         new.close()
     finally:
         it.close()
+
+
+def test_a_run_of_vssd_sim(tmp_path: Path, browser: Browser) -> None:
+    """A real drive while it runs, and after its end: the page has the numbers of
+    the result, and the costs of a slow command add up."""
+    path = tmp_path / "live.vssd"
+    sim = subprocess.Popen(
+        [PROJECT / "vssd", "sim", "run", "--profile", "tiny", "--fill", "random",
+         "--workload", "rw=randrw bs=4k iodepth=16 number_ios=3000000",
+         "--live", str(path), "--json"], text=True, stdout=subprocess.PIPE)
+    while sim.poll() is None and not path.exists():
+        time.sleep(0.05)
+    it = Server(path)
+    page = browser.new_page()
+    try:
+        page.goto(it.url)
+        expect(page.locator("#state")).to_have_text(re.compile("^running at "))
+        expect(page.locator("#n-iops")).not_to_have_text("–")
+        assert number(page, "iops") > 0 and number(page, "waf") > 1
+        rates = number(page, "read"), number(page, "written")
+        assert sum(rates) == pytest.approx(4096 * number(page, "iops"), rel=0.2)
+        result = json.loads(sim.communicate()[0])
+        expect(page.locator("#state")).to_have_text(re.compile("^the drive has ended"))
+        expect(page.locator("#n-free")).to_have_text(str(result["gc"]["free_blocks"]))
+        assert number(page, "waf-all") == pytest.approx(result["waf"])
+        assert number(page, "units") == result["buffer"]["units_used"]
+        page.focus(".list")
+        page.keyboard.press("Home")
+        costs = page.locator(".where [data-cost]").all_inner_texts()
+        shares = [int(text.rpartition(", ")[2].removesuffix(" %")) for text in costs]
+        assert sum(shares) == pytest.approx(100, abs=len(shares))
+    finally:
+        page.close()
+        it.close()
+        sim.kill()
+        sim.wait()
 
 
 def test_a_drive_that_stands_still(page: Page) -> None:
@@ -435,7 +486,7 @@ def test_the_cost_of_the_server(tmp_path: Path, show: Open) -> None:
                  superblocks=16384)
 
     def cpu_s() -> float:
-        parts = Path(f"/proc/{it.server.pid}/stat").read_text().rpartition(")")[2]
+        parts = Path(f"/proc/{it.process.pid}/stat").read_text().rpartition(")")[2]
         return sum(map(int, parts.split()[11:13])) / 100
 
     try:

@@ -13,7 +13,6 @@ from ..build import venv
 from ..errors import UserError
 from ..ui import say
 
-LIVE = "live-"  # begins the live file of a drive in the folder of its run
 EPILOG = """\
   ./vssd watch                            the drive of the only guest
   ./vssd watch NAME --drive ssd1          a drive of a guest with several
@@ -58,8 +57,7 @@ def find(what: str | None, drive: str | None) -> tuple[str, str, Path]:
     if what and ("/" in what or not rundir.NAME.fullmatch(what)):
         raise UserError(f"{what}: no such file")
     machine = _machine(what)
-    files = {path.name.removeprefix(LIVE): path
-             for path in sorted(machine.folder.glob(LIVE + "*"))}
+    files = machine.live_files
     if not files:
         raise UserError(f"the guest {machine.name} has no drive that shows"
                         " itself: it has another device than vssd")

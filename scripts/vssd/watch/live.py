@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A drive's live file, in version 1: the one reader of it.
+"""A drive's live file: the one reader of docs/live-format.md.
 
 The drive writes a picture of its state into the file, and only while a reader
 asks for it: want() does, once a second or more often.  Reading takes no lock.

@@ -3,9 +3,10 @@
 // described in a line of text.
 
 export class Grid {
-  // place: has .map and .detail.  rows of `columns` cells each; label(row): text before it.
-  // paint(context, cell, x, y, size): draws one.  describe(cell): text.  sizes: least and
-  // greatest side of a cell; height: that the map should not exceed.
+  // place: has .map and .detail.  rows of `columns` cells each, which lie below each other
+  // if there are fewer cells in a row than rows; label(context, row, x, y): text before a
+  // row, around this point.  paint(context, cell, x, y, size): draws one.  describe(cell):
+  // text.  sizes: least and greatest side of a cell; height: that the map should not exceed.
   constructor(place, options) {
     Object.assign(this, {rows: 1, columns: 1, label: null, sizes: [14, 30], height: 1e9},
                   options);
@@ -21,8 +22,7 @@ export class Grid {
     this.canvas.addEventListener("pointermove", event => this.#point(event));
     this.canvas.addEventListener("pointerdown", event => this.#point(event));
     this.watcher = new ResizeObserver(() => this.#layOut());
-    this.watcher.observe(this.host);
-    this.#layOut();
+    this.watcher.observe(this.host); // it calls at once
   }
 
   get cells() { return this.rows * this.columns; }
@@ -40,20 +40,23 @@ export class Grid {
     const width = this.host.clientWidth;
     if (!width)
       return;
-    this.margin = this.label ? 34 : 0;
-    const room = width - this.margin;
     const [least, most] = this.sizes;
-    const byHeight = Math.floor(Math.sqrt(room * this.height / this.cells));
-    this.size = Math.max(least, Math.min(most, byHeight, Math.floor(room / this.columns) || 1));
-    if (this.rows === 1)
-      this.size = Math.max(least, Math.min(most, byHeight));
-    this.line = Math.max(1, Math.min(this.columns, Math.floor(room / this.size)));
-    this.lines = Math.ceil(this.columns / this.line);
+    this.turned = Boolean(this.label) && this.columns < this.rows && this.rows * least <= width;
+    this.margin = this.label && !this.turned ? 34 : 0;
+    this.head = this.turned ? 22 : 0;
+    const room = width - this.margin;
+    const [across, down] = this.turned ? [this.rows, this.columns] : [this.columns, this.rows];
+    const fits = this.label ? Math.floor(room / across)
+      : Math.floor(Math.sqrt(room * this.height / this.cells));
+    this.size = Math.max(least, Math.min(most, fits));
+    this.line = Math.max(1, Math.min(across, Math.floor(room / this.size)));
+    this.lines = Math.ceil(across / this.line);
     this.ratio = devicePixelRatio || 1;
-    const high = this.rows * this.lines * this.size;
-    this.canvas.style.width = `${this.margin + this.line * this.size}px`;
+    const wide = this.margin + this.line * this.size;
+    const high = this.head + down * this.lines * this.size;
+    this.canvas.style.width = `${wide}px`;
     this.canvas.style.height = `${high}px`;
-    this.canvas.width = Math.round((this.margin + this.line * this.size) * this.ratio);
+    this.canvas.width = Math.round(wide * this.ratio);
     this.canvas.height = Math.round(high * this.ratio);
     this.draw();
   }
@@ -61,8 +64,20 @@ export class Grid {
   // The corner of a cell.
   at(cell) {
     const row = Math.floor(cell / this.columns), column = cell % this.columns;
+    if (this.turned)
+      return [row * this.size, this.head + column * this.size];
     const line = row * this.lines + Math.floor(column / this.line);
     return [this.margin + column % this.line * this.size, line * this.size];
+  }
+
+  // The cell at a point of the canvas; null: there is none.
+  #cell(x, y) {
+    const across = Math.floor((x - this.margin) / this.size);
+    const down = Math.floor((y - this.head) / this.size);
+    const row = this.turned ? across : Math.floor(down / this.lines);
+    const column = this.turned ? down : down % this.lines * this.line + across;
+    return x < this.margin || y < this.head || across >= this.line || row >= this.rows ||
+      column >= this.columns ? null : row * this.columns + column;
   }
 
   draw() {
@@ -77,8 +92,11 @@ export class Grid {
     for (let cell = 0; cell < this.cells; cell++)
       this.paint(context, cell, ...this.at(cell), this.size);
     if (this.label)
-      for (let row = 0; row < this.rows; row++)
-        this.label(context, row, this.margin, row * this.lines * this.size, this.size);
+      for (let row = 0; row < this.rows; row++) {
+        const [x, y] = this.at(row * this.columns);
+        this.label(context, row, this.turned ? x + this.size / 2 : this.margin / 2,
+                   this.turned ? this.head / 2 : y + this.size / 2);
+      }
     if (this.chosen === null)
       return;
     const [x, y] = this.at(this.chosen);
@@ -90,17 +108,15 @@ export class Grid {
 
   #point(event) {
     const box = this.canvas.getBoundingClientRect();
-    const column = Math.floor((event.clientX - box.left - this.margin) / this.size);
-    const line = Math.floor((event.clientY - box.top) / this.size);
-    const within = line % this.lines * this.line + column;
-    if (column < 0 || column >= this.line || within >= this.columns)
-      return;
-    this.choose(Math.floor(line / this.lines) * this.columns + within);
+    const cell = this.#cell(event.clientX - box.left, event.clientY - box.top);
+    if (cell !== null)
+      this.choose(cell);
   }
 
   #key(event) {
-    const down = this.rows > 1 ? this.columns : this.line;
-    const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -down, ArrowDown: down,
+    const far = this.rows > 1 ? this.columns : this.line;
+    const [right, down] = this.turned ? [far, 1] : [1, far];
+    const step = {ArrowLeft: -right, ArrowRight: right, ArrowUp: -down, ArrowDown: down,
                   Home: -this.cells, End: this.cells}[event.key];
     if (step === undefined)
       return;

@@ -26,9 +26,9 @@ function frame(context, x, y, size) {
 export class Dies extends Grid {
   constructor(place, view) {
     const drive = view.layout.drive;
-    super(place, {name: "Dies", rows: drive.channels, columns: drive.dies_per_channel});
+    super(place, {name: "Dies", rows: drive.channels, columns: drive.dies_per_channel,
+                  label: (...where) => this.channel(...where)});
     this.view = view;
-    this.label = (...where) => this.channel(...where);
     const states = view.layout.byName["die.state"]?.words ?? [];
     legend(place, [
       ...states.map(name => [LETTERS[name] ?? name[0], name, `var(--${name})`]),
@@ -39,7 +39,7 @@ export class Dies extends Grid {
   }
 
   begin(context) {
-    this.ready = Boolean(this.view?.now);
+    this.ready = Boolean(this.view.now);
     this.colours = Object.fromEntries(
       [...Object.keys(LETTERS), "ink", "text", "panel"].map(name => [name, colour(name)]));
     context.font = `600 ${Math.min(14, this.size * 0.6)}px sans-serif`;
@@ -59,10 +59,10 @@ export class Dies extends Grid {
       context.fillRect(x + size * 0.15, y + size * 0.8, size * 0.7, size * 0.1);
   }
 
-  channel(context, row, width, y, size) {
+  channel(context, row, x, y) {
     context.fillStyle = this.colours.text;
     const state = this.ready && this.view.now.word("channel.state", row);
-    context.fillText(`${row}${CHANNEL[state] ?? ""}`, width / 2, y + size / 2);
+    context.fillText(`${row}${CHANNEL[state] ?? ""}`, x, y);
   }
 
   mark(...where) { frame(...where); }
@@ -106,7 +106,7 @@ export class Superblocks extends Grid {
   }
 
   begin(context) {
-    const now = this.view?.now;
+    const now = this.view.now;
     this.states = now?.array("superblock.state");
     this.words = now && this.view.layout.byName["superblock.state"].words;
     this.values = now?.array(`superblock.${this.by}`);
