@@ -40,6 +40,10 @@ typedef struct BackingOps {
     /* The next range from *at on that may hold data, 1; or 0: there is none. */
     int (*next_data)(Backing *b, uint64_t *at, uint64_t *n);
 
+    /* Optional: whoever has the bytes does not answer.  Calls that wait end
+     * with an error, and later ones do at once.  From any thread. */
+    void (*give_up)(Backing *b);
+
     void (*close)(Backing *b);
 } BackingOps;
 

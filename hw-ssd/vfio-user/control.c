@@ -10,7 +10,8 @@
  *   qom-get   /machine/peripheral/ID     stats, stats-text, histograms, faults,
  *                                        powered, server
  *   qom-set   /machine/peripheral/ID     reset-stats, fault-add, fault-remove,
- *                                        powered, power-cut
+ *                                        powered, power-cut,
+ *                                        namespace-remove, namespace-insert
  *
  * stop and cont are of the drive: it fetches no command.  Knows JSON and names.
  */
@@ -195,6 +196,18 @@ static bool set_power_cut(Server *s, json_object *value, GError **error)
     return true;
 }
 
+static bool set_namespace_remove(Server *s, json_object *value, GError **error)
+{
+    int64_t nsid = json_object_get_int64(value);
+
+    return vfio_swap_remove(s, MAX(nsid, 0), error);
+}
+
+static bool set_namespace_insert(Server *s, json_object *value, GError **error)
+{
+    return vfio_swap_insert(s, json_object_get_string(value), error);
+}
+
 typedef struct Property {
     const char *name;
     json_type type; /* that set() takes */
@@ -213,6 +226,8 @@ static const Property properties[] = {
     {"reset-stats", json_type_boolean, NULL, set_reset_stats},
     {"fault-add", json_type_string, NULL, set_fault_add},
     {"fault-remove", json_type_int, NULL, set_fault_remove},
+    {"namespace-remove", json_type_int, NULL, set_namespace_remove},
+    {"namespace-insert", json_type_string, NULL, set_namespace_insert},
 };
 
 /* ---- commands ------------------------------------------------------------ */

@@ -15,14 +15,6 @@
 #include "ssd-save.h"
 #include "ssd-setup.h"
 
-/* In modelled time; a drive that collects every victim needs a few seconds. */
-#define SETTLE_MOST_NS (1000 * NS_PER_S)
-
-/* How long the end of the process may take to free trimmed ranges. */
-#define FINISH_MS 1000
-
-#define AGE_BATCH 1024
-
 /* ---- the machine of the controller --------------------------------------- */
 
 static void machine_msix(void *opaque, unsigned vector)
@@ -175,6 +167,22 @@ static Ssd *load(Server *s, GError **error)
     return ssd;
 }
 
+/* Namespaces that had no image when they were saved (swap.c) have one now. */
+static void refill(Server *s)
+{
+    uint32_t block = ssd_info(s->ssd)->block_bytes;
+
+    for (unsigned i = 0; i < s->images.n; i++) {
+        uint64_t has = s->images.place[i].bytes / block;
+        uint64_t first, n;
+
+        if (nvme_namespace_place(s->ctrl, i + 1, &first, &n) && !n &&
+            has <= nvme_namespace_room(s->ctrl, i + 1)) {
+            nvme_namespace_insert(s->ctrl, i + 1, has, false);
+        }
+    }
+}
+
 static bool load_kept(Server *s, GError **error)
 {
     FILE *file;
@@ -200,6 +208,9 @@ static bool load_kept(Server *s, GError **error)
     if (file) {
         fclose(file);
     }
+    if (ok && s->namespaces) {
+        refill(s);
+    }
     return ok;
 }
 
@@ -221,93 +232,6 @@ static bool save(Server *s, GError **error)
            ssd_save_file_with(s->ssd, s->opt->drive.state,
                               nvme_has_kept(s->ctrl) ? save_kept : NULL,
                               s->ctrl, error);
-}
-
-/* ---- data that is in the image ------------------------------------------- */
-
-static int age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
-{
-    int ret = n > 0 ? ssd_age(ssd, lpn, n) : 0;
-
-    if (ret == -EBUSY && ssd_rest(ssd, 10 * NS_PER_S)) {
-        ret = ssd_age(ssd, lpn, n);
-    }
-    return ret;
-}
-
-/* A drive that is not new may hold them already; the others were written to the
- * image without the drive. */
-static int hold_data(Ssd *ssd, uint64_t first, uint64_t n)
-{
-    const SsdInfo *info = ssd_info(ssd);
-    uint64_t per_unit = info->unit_bytes / info->block_bytes;
-    uint64_t lpn[AGE_BATCH];
-    unsigned k = 0;
-    int ret = 0;
-
-    if (ssd_last_version(ssd) == 0 && ssd_now_ns(ssd) == 0) {
-        return ssd_preload(ssd, first, n);
-    }
-    for (uint64_t u = first / per_unit;
-         u <= (first + n - 1) / per_unit && ret == 0; u++) {
-        if (!ssd_mapped(ssd, u * per_unit, NULL)) {
-            lpn[k++] = u;
-        }
-        if (k == AGE_BATCH) {
-            ret = age(ssd, lpn, k);
-            k = 0;
-        }
-    }
-    return ret < 0 ? ret : age(ssd, lpn, k);
-}
-
-/* Of one image, which has blocks first..end-1 of the drive. */
-static bool preload_image(Server *s, unsigned i, uint64_t first, uint64_t end,
-                          GError **error)
-{
-    uint32_t block = ssd_info(s->ssd)->block_bytes;
-    GError *fault = NULL;
-    uint64_t at = 0, bytes;
-
-    while (vfio_image_next_data(s, i, &at, &bytes, &fault)) {
-        uint64_t begin = first + at / block;
-        uint64_t stop = MIN(first + (at + bytes + block - 1) / block, end);
-        int ret;
-
-        if (begin >= end) {
-            break;
-        }
-        ret = hold_data(s->ssd, begin, stop - begin);
-        if (ret < 0) {
-            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-                        "--image %s: the drive has no room for its data: %s",
-                        s->opt->images[i], g_strerror(-ret));
-            return false;
-        }
-        nvme_preloaded(s->ctrl, begin, stop - begin);
-        at += bytes;
-    }
-    if (fault) {
-        g_propagate_error(error, fault);
-    }
-    return !fault;
-}
-
-static bool preload(Server *s, uint64_t nblocks, GError **error)
-{
-    uint32_t block = ssd_info(s->ssd)->block_bytes;
-
-    for (unsigned i = 0; i < s->images.n; i++) {
-        const NvmePlace *p = &s->images.place[i];
-        uint64_t first = p->start / block;
-
-        if (!preload_image(s, i, first,
-                           first + MIN(nblocks - first, p->bytes / block),
-                           error)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ---- life ---------------------------------------------------------------- */
@@ -343,7 +267,7 @@ bool vfio_drive_create(Server *s, GError **error)
         !nvme_images_place(&s->images, s->ctrl, ssd_info(s->ssd)->block_bytes,
                            error) ||
         !vfio_metadata_open(s, nblocks, error) || !vfio_files_open(s, error) ||
-        !preload(s, nblocks, error) || !add_controllers(s, error)) {
+        !vfio_preload(s, nblocks, error) || !add_controllers(s, error)) {
         return false;
     }
     s->now_ns = ssd_now_ns(s->ssd);
@@ -375,57 +299,16 @@ void vfio_drive_destroy(Server *s)
     filelock_release(s->state_lock);
 }
 
-/* Commands in flight end, in modelled time. */
-static void settle(Server *s)
-{
-    uint64_t end_ns = s->now_ns + SETTLE_MOST_NS;
-
-    while (nvme_settle(s->ctrl, &s->now_ns, end_ns) == NVME_SETTLE_STORE) {
-        vfio_image_wait(s, -1);
-        vfio_image_reap(s);
-    }
-}
-
-static void drain(Server *s)
-{
-    while (nvme_store_in_flight(s->ctrl)) {
-        vfio_image_wait(s, -1);
-        vfio_image_reap(s);
-        nvme_run(s->ctrl, s->now_ns);
-    }
-}
-
-/* Free what the guest has trimmed, as far as there is time. */
-static bool free_trimmed(Server *s)
-{
-    gint64 end_us = g_get_monotonic_time() + FINISH_MS * 1000;
-
-    while (nvme_housekeep(s->ctrl)) {
-        if (g_get_monotonic_time() > end_us) {
-            return false;
-        }
-        vfio_image_wait(s, 10);
-        vfio_image_reap(s);
-        nvme_run(s->ctrl, s->now_ns);
-    }
-    return true;
-}
-
 bool vfio_drive_finish(Server *s, GError **error)
 {
     g_autoptr(GError) fault = NULL;
     bool kept, logged;
 
-    vfio_now(s);
-    s->stopped = true;
-    nvme_hold(s->ctrl, true);
+    vfio_rest_begin(s);
     if (nvme_powered(s->ctrl)) {
-        settle(s);
-        vfio_irq_deliver_all(s);
         nvme_retry(s->ctrl);
-        nvme_run(s->ctrl, s->now_ns);
-        drain(s);
-        if (!free_trimmed(s)) {
+        vfio_rest_drain(s);
+        if (!vfio_rest_free_trimmed(s)) {
             vfio_say("there was no time to free all that the guest has "
                      "trimmed: the image still holds data there");
         }
@@ -434,8 +317,7 @@ bool vfio_drive_finish(Server *s, GError **error)
     if (nvme_powered(s->ctrl)) {
         nvme_power_cut(s->ctrl, s->now_ns);
     }
-    nvme_run(s->ctrl, s->now_ns);
-    drain(s);
+    vfio_rest_drain(s);
     kept = vfio_image_kept(s, nvme_refused_bytes(s->ctrl), error);
     if (!save(s, &fault)) {
         vfio_say(fault->message);

@@ -108,8 +108,10 @@ static int do_flush(Image *image, Job *job)
     for (unsigned i = 0; i < image->s->images.n && ret == 0; i++) {
         Backing *b = image->backing[i];
 
-        job->name = b->name;
-        ret = b->ops->flush(b);
+        if (b) {
+            job->name = b->name;
+            ret = b->ops->flush(b);
+        }
     }
     return ret;
 }
@@ -126,7 +128,7 @@ static int do_request(Image *image, Job *job)
         p = nvme_images_find(&image->s->images, req->offset + at,
                              req->bytes - at);
         b = image->backing[p.image];
-        job->name = b->name;
+        job->name = b ? b->name : NULL; /* there is none: p.there is 0 */
         if (req->lazy) {
             return free_piece(image, b, req, &p);
         }
@@ -224,14 +226,26 @@ bool vfio_image_reap(Server *s)
     return done != NULL;
 }
 
-void vfio_image_wait(Server *s, int most_ms)
+bool vfio_image_wait(Server *s, int most_ms)
 {
     struct pollfd one = {.fd = s->image->done_fd, .events = POLLIN};
     uint64_t count;
+    int ret = poll(&one, 1, most_ms);
 
-    if (poll(&one, 1, most_ms) > 0 &&
-        read(s->image->done_fd, &count, sizeof(count)) < 0) {
-        return; /* nothing has ended after all */
+    if (ret > 0 && read(s->image->done_fd, &count, sizeof(count)) < 0) {
+        return true; /* nothing has ended after all */
+    }
+    return ret != 0;
+}
+
+void vfio_image_give_up(Server *s)
+{
+    for (unsigned i = 0; i < s->images.n; i++) {
+        Backing *b = s->image->backing[i];
+
+        if (b && b->ops->give_up) {
+            b->ops->give_up(b);
+        }
     }
 }
 
@@ -277,6 +291,11 @@ int vfio_image_move(Server *s, bool write, uint64_t at, void *buf, size_t n)
     return b->ops->move(b, write, &iov, 1, at);
 }
 
+const char *vfio_image_name(const Server *s, unsigned i)
+{
+    return s->image->backing[i]->name;
+}
+
 /* ---- life ---------------------------------------------------------------- */
 
 static Backing *open_one(const char *name, GError **error)
@@ -284,6 +303,16 @@ static Backing *open_one(const char *name, GError **error)
     return g_str_has_prefix(name, "nbd") && strstr(name, "://")
                ? nbd_backing_open(name, error)
                : file_open(name, error);
+}
+
+static void close_one(Image *image, unsigned i)
+{
+    Backing *b = image->backing[i];
+
+    if (b) {
+        b->ops->close(b);
+    }
+    image->backing[i] = NULL;
 }
 
 bool vfio_image_open(Server *s, GError **error)
@@ -316,10 +345,56 @@ void vfio_image_close(Server *s)
     g_mutex_clear(&image->done_lock);
     close(image->done_fd);
     for (unsigned i = 0; i < s->images.n; i++) {
-        image->backing[i]->ops->close(image->backing[i]);
+        close_one(image, i);
     }
     g_free(image);
     s->image = NULL;
+}
+
+/* ---- at run time ----------------------------------------------------------
+ */
+
+void vfio_image_remove(Server *s, unsigned i)
+{
+    close_one(s->image, i);
+    s->images.place[i].bytes = 0;
+}
+
+static bool fits(const Server *s, unsigned i, const Backing *b, uint64_t room,
+                 GError **error)
+{
+    uint32_t block_bytes = ssd_info(s->ssd)->block_bytes;
+
+    if (b->bytes < block_bytes) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                    "--image %s: it is smaller than one block of %u bytes",
+                    b->name, block_bytes);
+    } else if (b->bytes > room) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                    "--image %s: it has %" G_GUINT64_FORMAT " bytes, "
+                    "namespace %u only %" G_GUINT64_FORMAT,
+                    b->name, b->bytes, i + 1, room);
+    }
+    return b->bytes >= block_bytes && b->bytes <= room;
+}
+
+bool vfio_image_insert(Server *s, unsigned i, const char *name, uint64_t room,
+                       GError **error)
+{
+    /* Messages may name it when it is closed. */
+    Backing *b = open_one(g_intern_string(name), error);
+
+    if (!b) {
+        return false;
+    }
+    s->image->backing[i] = b;
+    if (!fits(s, i, b, room, error)) {
+        close_one(s->image, i);
+        return false;
+    }
+    s->images.place[i].bytes =
+        b->bytes - b->bytes % ssd_info(s->ssd)->block_bytes;
+    return true;
 }
 
 uint64_t vfio_image_bytes(const Server *s)

@@ -13,8 +13,12 @@
 #include <errno.h>
 #include <libnbd.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define MOST_CONNECTIONS 8
+
+/* How long a server may take to begin a connection, and to end one. */
+#define ANSWER_MS 30000
 
 /* The protocol's servers take 32 MiB in a request. */
 #define MOST_BYTES (32ULL << 20)
@@ -26,6 +30,8 @@ typedef struct Nbd {
     Backing base;
     GAsyncQueue *idle; /* connections that nobody uses */
     unsigned n;
+    int fd[MOST_CONNECTIONS]; /* sockets of all connections */
+    gint given_up;            /* atomic */
     bool can_zero, can_flush, can_map;
 } Nbd;
 
@@ -38,9 +44,13 @@ static Handle *take(Backing *b)
 
 static int give_back(Backing *b, Handle *h, int ret)
 {
+    Nbd *nbd = (Nbd *)b;
     int err = ret < 0 ? nbd_get_errno() : 0;
 
-    g_async_queue_push(((Nbd *)b)->idle, h);
+    if (ret < 0 && g_atomic_int_get(&nbd->given_up)) {
+        err = ETIMEDOUT;
+    }
+    g_async_queue_push(nbd->idle, h);
     return ret < 0 ? -(err ? err : EIO) : 0;
 }
 
@@ -190,13 +200,44 @@ static int nbd_backing_free(Backing *b, uint64_t at, uint64_t *n, uint64_t unit)
 
 /* ---- life ---------------------------------------------------------------- */
 
+/* Until the connection is so.  false: it is not, and has an error or no answer
+ * for ANSWER_MS. */
+static bool wait_until(Handle *h, int (*is)(Handle *h))
+{
+    gint64 end_us = g_get_monotonic_time() + ANSWER_MS * 1000LL;
+    int ret = 1;
+
+    while (!is(h) && !nbd_aio_is_dead(h) && ret > 0) {
+        gint64 left_ms = (end_us - g_get_monotonic_time()) / 1000;
+
+        ret = left_ms > 0 ? nbd_poll(h, left_ms) : 0;
+    }
+    return is(h);
+}
+
+/* Any thread may wait at a connection, which holds the library's lock of it;
+ * its socket does not. */
+static void nbd_backing_give_up(Backing *b)
+{
+    Nbd *nbd = (Nbd *)b;
+
+    g_atomic_int_set(&nbd->given_up, true);
+    for (unsigned i = 0; i < nbd->n; i++) {
+        shutdown(nbd->fd[i], SHUT_RDWR);
+    }
+}
+
 static void nbd_backing_close(Backing *b)
 {
     Nbd *nbd = (Nbd *)b;
     Handle *h;
 
     while ((h = g_async_queue_try_pop(nbd->idle))) {
-        nbd_shutdown(h, 0);
+        if (!g_atomic_int_get(&nbd->given_up) &&
+            nbd_aio_disconnect(h, 0) == 0 &&
+            !wait_until(h, nbd_aio_is_closed)) {
+            nbd_backing_give_up(b);
+        }
         nbd_close(h);
     }
     g_async_queue_unref(nbd->idle);
@@ -209,6 +250,7 @@ static const BackingOps ops = {
     .free = nbd_backing_free,
     .flush = nbd_backing_flush,
     .next_data = nbd_backing_next_data,
+    .give_up = nbd_backing_give_up,
     .close = nbd_backing_close,
 };
 
@@ -222,15 +264,21 @@ static bool fail(const char *uri, const char *why, GError **error)
 static bool add_connection(Nbd *nbd, GError **error)
 {
     Handle *h = nbd_create();
+    const char *why = NULL;
 
     if (!h || nbd_add_meta_context(h, LIBNBD_CONTEXT_BASE_ALLOCATION) < 0 ||
-        nbd_connect_uri(h, nbd->base.name) < 0) {
-        fail(nbd->base.name, nbd_get_error(), error);
+        nbd_aio_connect_uri(h, nbd->base.name) < 0) {
+        why = nbd_get_error();
+    } else if (!wait_until(h, nbd_aio_is_ready)) {
+        why = nbd_aio_is_dead(h) ? nbd_get_error() : "no answer for 30 s";
+    }
+    if (why) {
+        fail(nbd->base.name, why, error);
         nbd_close(h);
         return false;
     }
     g_async_queue_push(nbd->idle, h);
-    nbd->n++;
+    nbd->fd[nbd->n++] = nbd_aio_get_fd(h);
     return true;
 }
 

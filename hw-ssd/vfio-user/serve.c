@@ -140,6 +140,7 @@ static gboolean on_image(gint fd, GIOCondition condition, gpointer opaque)
 
 void vfio_serve_hold(Server *s, bool on)
 {
+    s->held = on;
     nvme_hold(s->ctrl, on);
     vfio_serve_run(s);
 }

@@ -7,11 +7,14 @@
  *   drive.c    the model and its controller; state file, statistics
  *   control.c  the socket for ./vssd stat, fault, powercut and top
  *   client.c   the connection of the virtual machine, by libvfio-user
+ *   swap.c     other images for namespaces
+ *   rest.c     the drive comes to rest
  *   power.c    power cuts, and faults that take the drive away
  *   serve.c    who runs the controller, and when: event loop
  *   irq.c      interrupts
  *   files.c    logs and traces
  *   metadata.c the place of metadata in the image
+ *   preload.c  data that is in the images
  *   image.c    payload in images
  *   file.c     an image that is a raw file
  *   nbd.c      an image behind a server of NBD
@@ -173,7 +176,8 @@ struct Server {
     uint64_t lead_ns;
     guint more;        /* source: the rest of a run; 0: none */
     guint image_ended; /* source */
-    bool stopped;
+    bool stopped;      /* rest.c: its clock stands */
+    bool held;         /* by the control socket: it fetches no command */
 
     /* image.c; places by drive.c, in bytes of the image until the namespaces
      * are known */
@@ -242,6 +246,28 @@ void vfio_serve_run(Server *s);
 
 /* No further command is fetched; and again. */
 void vfio_serve_hold(Server *s, bool on);
+
+/* ---- rest.c -------------------------------------------------------------- */
+
+/* No command is fetched, those in flight end in modelled time, and all requests
+ * of the images; then the drive goes on. */
+void vfio_rest_begin(Server *s);
+void vfio_rest_end(Server *s);
+
+/* Between the two: what has been begun since ends, too; or requests of the
+ * images alone. */
+void vfio_rest_settle(Server *s);
+void vfio_rest_drain(Server *s);
+
+/* Free what the guest has trimmed.  false: there was no time for all. */
+bool vfio_rest_free_trimmed(Server *s);
+
+/* ---- swap.c -------------------------------------------------------------- */
+
+/* A namespace loses its image, or gets one: "N=FILE" or "N=FILE;identity=new".
+ * false: *error is one line, which begins with "vssd: ". */
+bool vfio_swap_remove(Server *s, uint64_t nsid, GError **error);
+bool vfio_swap_insert(Server *s, const char *text, GError **error);
 
 /* ---- client.c ------------------------------------------------------------ */
 
@@ -348,8 +374,22 @@ int vfio_image_fd(const Server *s);
 
 /* Hand requests that have ended to the controller.  true: there were some. */
 bool vfio_image_reap(Server *s);
-/* Wait until a request has ended, or at most so long. */
-void vfio_image_wait(Server *s, int most_ms);
+/* Wait until a request has ended, or at most so long.  false: none has. */
+bool vfio_image_wait(Server *s, int most_ms);
+
+/* Requests at images that do not answer end with an error, now and later; a
+ * file is waited for. */
+void vfio_image_give_up(Server *s);
+
+/* An image that is open, as the user named it. */
+const char *vfio_image_name(const Server *s, unsigned image);
+
+/* Of a drive at rest, with several images: close one; its place has 0 bytes.
+ * And open one in a place without: with at most room bytes, which are rounded
+ * down to blocks in its place.  false: *error is one line. */
+void vfio_image_remove(Server *s, unsigned image);
+bool vfio_image_insert(Server *s, unsigned image, const char *name,
+                       uint64_t room, GError **error);
 
 /* The next range of an image from *at on that holds data: *at and *bytes;
  * false: there is none before the end.  *error: it cannot be asked. */
@@ -360,6 +400,13 @@ bool vfio_image_next_data(Server *s, unsigned image, uint64_t *at,
 int vfio_image_move(Server *s, bool write, uint64_t at, void *buf, size_t n);
 
 extern const NvmeStore vfio_image_store;
+
+/* ---- preload.c ----------------------------------------------------------- */
+
+/* Of all images, of which the drive has nblocks; or of one that was inserted.
+ * false: *error is one line. */
+bool vfio_preload(Server *s, uint64_t nblocks, GError **error);
+bool vfio_preload_image(Server *s, unsigned image, GError **error);
 
 /* ---- files.c ------------------------------------------------------------- */
 

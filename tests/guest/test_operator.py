@@ -140,3 +140,29 @@ def test_md_rebuilds(detach: Callable[..., None]) -> None:
     assert 20 * MIB <= 512 * sectors < 128 * MIB
     pull("ssd1", "LEFT")
     guest("echo 3 > /proc/sys/vm/drop_caches; md5sum -c /root/sums")
+
+
+@LONG
+def test_zfs_rebuilds(detach: Callable[..., None]) -> None:
+    """A mirror of OpenZFS goes on without the drive that is pulled out.  When that
+    returns, the pool takes it by its name, and copies what it lacks."""
+    detach("--packages", "zfs-dkms,zfsutils-linux,linux-headers-amd64", "--mem", "1536M",
+           "--drive", "zero-latency,size=256M,serial=LEFT",
+           "--drive", "zero-latency,size=256M,serial=RIGHT")
+    names = [disk("LEFT"), disk("RIGHT")]
+    guest("modprobe zfs && udevadm settle && zpool create -f -o cachefile=none pool mirror"
+          f" {names[0]} {names[1]} && dd if=/dev/urandom of=/pool/a bs=1M count=20"
+          " status=none && zpool sync")
+    pull("ssd2", "RIGHT")
+    guest("dd if=/dev/urandom of=/pool/b bs=1M count=20 status=none && zpool sync &&"
+          " md5sum /pool/* > /root/sums")
+    wait("zpool status pool", lambda said: "state: DEGRADED" in said)
+    assert put_back("ssd2", "RIGHT") == names[1]
+    guest("zpool online pool $(zpool status -P pool | awk '$2 ~ /REMOVED|FAULTED|UNAVAIL/"
+          " {print $1}') 2>&1 || zpool clear pool")
+    print(wait("zpool status pool", lambda said: "state: ONLINE" in said
+               and "resilvered" in said and "in progress" not in said))
+    guest("zpool scrub -w pool")
+    assert "with 0 errors" in guest("zpool status pool")
+    pull("ssd1", "LEFT")
+    guest("echo 3 > /proc/sys/vm/drop_caches; md5sum -c /root/sums")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import struct
 import subprocess
 import time
@@ -18,6 +19,7 @@ from vmm import LIMIT_S, MIB, PROJECT, Server, Vmm
 from nvme_host import BUFFER, OP_DSM, OP_READ, OP_WRITE
 
 BLOCK = 4096
+NO_ANSWER_S = 30
 WITHOUT = "built without libnbd"
 
 
@@ -138,6 +140,48 @@ def test_server_of_the_image_ends(tmp_path: Path, qcow2: Path) -> None:
         assert done.status & 0x7FF == 0x281  # Unrecovered Read Error
         said = server.end(status=1).splitlines()
     assert len(said) == 1 and f"--image {uri}: " in said[0], said
+
+
+@contextmanager
+def hung(proc: subprocess.Popen[bytes]) -> Iterator[None]:
+    """It does not answer, and its connections stay."""
+    proc.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        proc.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_server_of_the_image_hangs(tmp_path: Path, qcow2: Path, written: bool) -> None:
+    """The end waits for half a minute, then says which data is lost, if any is."""
+    with nbd(tmp_path, qcow2, "--shared=8") as (uri, proc), \
+            Server(tmp_path, uri) as server, Vmm(server.socket) as vmm:
+        host = host_of(vmm)
+        host.write(0, pattern(1))
+        host.flush()
+        with hung(proc):
+            if written:
+                for i in range(40):
+                    host.io.push(OP_WRITE, prp1=BUFFER, cdw=(512 + 8 * i, 0, 7))
+                host.io.push(0)
+                host.io.ring()
+                time.sleep(1)
+            began = time.monotonic()
+            said = server.end(status=int(written)).splitlines()
+            assert NO_ANSWER_S <= time.monotonic() - began < NO_ANSWER_S + 25
+    assert len(said) == written
+    if written:
+        assert said[0].startswith(f"vssd-server: --image {uri}: "), said
+        assert "Connection timed out" in said[0]
+
+
+def test_a_hung_server_at_the_start(tmp_path: Path, qcow2: Path) -> None:
+    """It is refused after half a minute."""
+    with nbd(tmp_path, qcow2) as (uri, proc), hung(proc):
+        assert f"--image {uri}: no answer for 30 s" in refused(
+            "--profile", str(PROJECT / "profiles/tiny.ini"), "--socket",
+            str(tmp_path / "s"), "--image", uri)
 
 
 def test_refused(tmp_path: Path, qcow2: Path) -> None:

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..build import aptsrc, guest_tools, packages, qemu_build
@@ -44,6 +44,7 @@ SUITES = {
     "trixie-backports": "Linux 6.16 or later: block write streams, FDP",
 }
 KERNEL = "linux-image-amd64"
+COMPONENTS = ("main", "contrib")  # of --packages; all else is of main
 UNSAFE_IO = "force-unsafe-io"  # dpkg: no fsync for each file
 ROOT_BYTES = 3 << 30  # a root while it is made, with its packages
 KERNEL_NAME = r"linux-image-\d[\d.]*\+deb\d+-amd64"
@@ -220,6 +221,8 @@ def _install(to: Path, mirror: str, stage: Stage, suite: str,
     """With the newest kernel of the suite that its mirror really has: an index
     may name one that is not there."""
     base, sources = sources_of(suite, mirror)
+    if more:
+        sources = [replace(s, components=COMPONENTS) for s in sources]
     if base == suite:
         _mmdebstrap(to, base, sources, KERNEL, stage, more)
         return
