@@ -35,8 +35,13 @@ from vssd.build import venv  # noqa: E402 pylint: disable=wrong-import-position
 from vssd.errors import UserError  # noqa: E402 pylint: disable=wrong-import-position
 
 
+# Those of which the suites' programs run, too.
+KERNELS = ("trixie", "trixie-backports")
+
+
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
+    from vssd.guest import image
     from vssd_lab.suites import runner
 
     p = argparse.ArgumentParser(
@@ -59,6 +64,10 @@ def parser() -> argparse.ArgumentParser:
                        help="only this one (default: vssd)")
         s.add_argument("--json", type=Path, metavar="FILE",
                        help="write all results, with what the tests said")
+        s.add_argument("--kernel", choices=sorted(KERNELS),
+                       default=image.SUITE, metavar="SUITE",
+                       help="Debian's suite of the guest and its kernel: "
+                       + ", ".join(sorted(KERNELS)) + " (default: %(default)s)")
         s.add_argument("--images", type=Path, metavar="FOLDER",
                        help="where the drive's image is made (default: the"
                        " cache)")
@@ -93,7 +102,7 @@ def check(args: argparse.Namespace) -> None:
         suite.check(args.dir)
     else:
         args.dir = sources.debian(suite.source).folder
-    known = suite.tests(args.dir)
+    known = runner.tests(suite, args.dir)
     for name in args.tests:
         if name not in known and not (args.dir / "tests" / name).is_file():
             raise UserError(f"{name}: no test of {suite.name}")
@@ -151,7 +160,8 @@ def main(argv: list[str]) -> int:
     runs: list[dict[str, Any]] = []
     options = runner.Options(
         sources.files(args.dir), args.tests, args.profile, args.set,
-        args.size, args.block_size, args.seconds, args.limit, args.images)
+        args.size, args.block_size, args.seconds, args.limit, args.images,
+        args.kernel)
     try:
         for kind in ["vssd", "nvme"] if args.peer else [args.device]:
             runner.run(

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from . import cut
 from .suite import BAD, GOOD, HERE, SKIPPED, Form, Row, Suite, short, silent
 
 # The tests that take a device.
@@ -32,13 +34,41 @@ cat > /usr/local/bin/uname <<'END'
 END
 chmod +x /usr/local/bin/uname
 """
+GROUP = "ssd"
+# 512 MiB, with 128 MiB of spare room; a block of each plane is 2 MiB.
+SMALL = ("nand.channels=2", "nand.dies=1", "nand.blocks=320",
+         "ftl.op_percent=25%")
+# So slow that a power cut meets data that is not in NAND yet.
+SLOW = ("nand.program=500us", "nand.read=50us")
+# 64 zones of 16 MiB, a superblock each.
+ZONES = Form(
+    size_mib=1024, sets=(
+        "zones.enabled=on", "ftl.alloc=in-order", "buffer.plp=on",
+        "ftl.op_percent=0%", "nand.blocks=72", "zones.max_active=14"),
+    space={"zoned": True, "zoned.zone_size": 16 << 20,
+           "zoned.max_active": 14, "zoned.max_open": 14})
 RESULT = {"passed": GOOD, "failed": BAD, "not run": SKIPPED}
 
 
 def _command(test: str, device: str, seconds: int) -> str:
     config = (f"TEST_DEVS=({device})\\nTIMEOUT={seconds}\\n"
               "NORMAL_USER=suite\\nNVMET_TRTYPES=loop\\n")
-    return HERE + f"printf '{config}' > config && ./check {test} 2>&1"
+    # The program is there if the host can cut the drive's power.
+    return HERE + (f"printf '{config}' > config && if [ -x {cut.PROGRAM} ]; then"
+                   f" export POWER_CUT_CMD={cut.PROGRAM}; fi;"
+                   f" ./check {test} 2>&1")
+
+
+def _group(folder: Path) -> list[str]:
+    """The tests of our group."""
+    return sorted(f"{GROUP}/{p.name}" for p in (folder / "tests" / GROUP).iterdir()
+                  if p.name.isdecimal())
+
+
+def _ours(name: str, drive: str, form: Form) -> Suite:
+    return Suite(name, f"our tests of the block layer, on a drive with {drive}",
+                 "", "check", _group, PREPARE, _command, rows, 1200, form,
+                 group="blktests")
 
 
 def rows(test: str, text: str) -> list[Row]:
@@ -67,11 +97,16 @@ SUITES = (
           1200, Form(ours={"metadata": 8}, space={"ms": 8})),
     Suite("blktests-zbd", "Linux's tests of zoned devices", "", "check",
           lambda _folder: list(ZONED), PREPARE, _command, rows, 1200,
-          # 64 zones of 16 MiB, a superblock each.
-          Form(size_mib=1024,
-               sets=("zones.enabled=on", "ftl.alloc=in-order",
-                     "buffer.plp=on", "ftl.op_percent=0%",
-                     "nand.blocks=72", "zones.max_active=14"),
-               space={"zoned": True, "zoned.zone_size": 16 << 20,
-                      "zoned.max_active": 14, "zoned.max_open": 14})),
+          ZONES),
+    # Each runs all tests of our group, which skip what the drive does not have.
+    _ours("blktests-fdp", "FDP", Form(
+        size_mib=512, sets=(*SMALL, "fdp.ruhs=4"),
+        subsys="nvme-subsys,id=sub0,fdp=on,fdp.nruh=4,fdp.runs=2M,fdp.nrg=1",
+        space={"fdp.ruhs": "0-3"})),
+    _ours("blktests-streams", "streams and a volatile write cache", Form(
+        size_mib=512, sets=(*SMALL, *SLOW, "streams.max=4"))),
+    _ours("blktests-plp", "atomic writes of 64 KiB and a protected cache", Form(
+        size_mib=512,
+        sets=(*SMALL, *SLOW, "buffer.plp=on", "buffer.atomic=64KiB"))),
+    _ours("blktests-zones", "zones", ZONES),
 )

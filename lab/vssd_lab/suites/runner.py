@@ -4,12 +4,15 @@ a test leaves a drive that does not answer."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from vssd import paths
+from vssd.guest import image
+from vssd.proc import run_logged
 from vssd.rundir import rundir
 
 from . import blktests, drivers, fio, nvme_cli, sources, target
@@ -20,6 +23,7 @@ SUITES = {s.name: s for s in (*nvme_cli.SUITES, *fio.SUITES, *blktests.SUITES,
                               *drivers.SUITES)}
 PROFILE = "zero-latency"
 PACKAGES = ("bsdextrautils", "dmsetup", "gawk", "pciutils", "python3", "sudo")
+OURS = paths.PROJECT / "guest-tools/suites"
 RESULTS = ("pass", "fail", "skip", "hang")
 
 
@@ -36,19 +40,42 @@ class Options:
     seconds: int = 30
     limit_s: int = 0            # 0: the suite's
     images: Path | None = None
+    kernel: str = image.SUITE   # Debian's suite of the guest
+
+
+def tests(suite: Suite, folder: Path) -> list[str]:
+    """All tests of a suite: those of its files, in a checkout, and ours."""
+    return suite.tests(OURS / suite.group if suite.group else folder)
+
+
+def shared(suite: Suite, folder: Path, work: Path) -> Path:
+    """The folder that the guest gets: the part of the checkout.  Tests of ours
+    are laid over a copy of it."""
+    part = folder / suite.part
+    if not suite.group:
+        return part
+    made = work / "suite"
+    shutil.copytree(part, made, symlinks=True,
+                    ignore=shutil.ignore_patterns(".git", "results"))
+    shutil.copytree(OURS / suite.group, made, dirs_exist_ok=True)
+    for source in (OURS / suite.group).glob("src/*.c"):
+        run_logged(["cc", "-O2", "-static", "-o", made / "src" / source.stem,
+                    source], "suite", f"compiling {source.name}")
+    return made
 
 
 def run(suite: Suite, kind: str, options: Options, runs: list[dict[str, Any]],
         show: Callable[[str, Row], None]) -> None:
     """All tests on one device; a row is shown, and stands in the last of the
     runs, as soon as it is known."""
-    left = options.tests or suite.tests(options.files.folder)
+    left = options.tests or tests(suite, options.files.folder)
     sets = [*suite.form.sets, *options.sets]
     with rundir() as work, rundir(options.images) as images:
         setup = target.Setup(
             kind, images, (options.size_mib or suite.form.size_mib) << 20,
             paths.find_profile(options.profile), sets, options.block_bytes,
-            suite.form, PACKAGES, options.files.folder / suite.part)
+            suite.form, PACKAGES,
+            shared(suite, options.files.folder, work), options.kernel)
         with target.Target(setup, work) as t:
             found: dict[str, Any] = {
                 "suite": suite.name, "device": kind,

@@ -58,6 +58,7 @@ class Suite:
     limit_s: int                    # for one test
     form: Form = Form()
     source: str = ""                # Debian's source package; empty: none
+    group: str = ""                 # below guest-tools/suites: tests of ours
 
     def check(self, folder: Path) -> None:
         """UserError unless the folder is a checkout of this suite."""

@@ -22,10 +22,12 @@ from vssd.guest import hardware, image, kvm, machine
 from vssd.guest.guest import Guest
 from vssd.ui import say
 
+from . import cut
 from .suite import Form
 
 SLOT = "slot0"
 SHARE = "suite"
+DRIVE = "ssd0"
 IOMMU = "intel-iommu,intremap=off"
 KINDS = ("vssd", "nvme")
 # The test's drive as Linux names it now: a test may have removed it.
@@ -63,6 +65,7 @@ class Setup:
     form: Form = Form()
     packages: tuple[str, ...] = ()
     share: Path | None = None     # a folder of the host, read only
+    kernel: str = image.SUITE     # Debian's suite of the guest
     smp: int = 2
     mem_mib: int = 1536
 
@@ -75,7 +78,7 @@ def device_args(setup: Setup, disk: Path) -> list[str]:
             "-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
             "-device", f"pcie-root-port,id={SLOT},slot=1",
             "-blockdev", json.dumps(node)]
-    device: dict[str, Any] = {"driver": setup.kind, "id": "ssd0", "bus": SLOT,
+    device: dict[str, Any] = {"driver": setup.kind, "id": DRIVE, "bus": SLOT,
                               "serial": "SUITE"}
     if setup.kind == "vssd":
         device.update(drive="disk0", profile=str(setup.profile),
@@ -118,7 +121,8 @@ class Target:
         self.setup = setup
         self.work = work
         self.qemu = emulator.ensure()
-        self.image = image.ensure(more=tuple(sorted(setup.packages)))
+        self.image = image.ensure(suite=setup.kernel,
+                                  more=tuple(sorted(setup.packages)))
         self.guest: Guest | None = None
         self.boots = 0
 
@@ -172,6 +176,7 @@ class Target:
         guest.__enter__()  # pylint: disable=unnecessary-dunder-call
         self.guest = guest
         guest.wait_agent()
+        cut.serve(guest, DRIVE if self.setup.kind == "vssd" else "")
         say(f"guest with {self.setup.kind}: up after"
             f" {time.monotonic() - begin:.0f} s")
         if self.setup.share:
