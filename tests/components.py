@@ -48,7 +48,7 @@ QEMU_FLOORS = {
     "device": ("vssd", "vssd-ctrl", "migration"),
     "function": ("function", "sriov"),
     "machine": ("machine", "memory", "stats", "swap"),
-    "files": ("state", "file-lock", "oplog", "durable", "timeline",
+    "files": ("state", "file-lock", "oplog", "durable", "live", "timeline",
               "recording"),
     "power": ("power", "faults", "slot"),
     "serve": ("serve", "kick", "wake", "rest"),
@@ -65,8 +65,8 @@ QEMU_PARTS = {"serve": ("drive-lock", "run", "serve", "kick", "rest"),
               "irq": ("irq", "irqfd", "hold"), "power": ("power", "faults", "slot"),
               "store": ("store", "store-done", "store-end", "preload",
                         "nodes"),
-              "file": ("state", "file-lock", "oplog", "durable", "timeline",
-                       "recording"), "memory": ("memory",)}
+              "file": ("state", "file-lock", "oplog", "durable", "live",
+                       "timeline", "recording"), "memory": ("memory",)}
 QEMU_FOREIGN_READS = 43
 
 # Accesses to a component's struct (Ssd.media and the like) in files that are not

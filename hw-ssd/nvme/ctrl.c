@@ -677,6 +677,7 @@ void nvme_free(NvmeCtrl *ctrl)
     if (ctrl->sub->origin) {
         g_string_free(ctrl->sub->origin, TRUE);
     }
+    g_free(ctrl->sub->live);
     g_free(ctrl->sub->firmware_image);
     nvme_fdp_free(ctrl);
     g_free(ctrl->sub->pel_events);

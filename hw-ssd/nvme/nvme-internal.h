@@ -191,6 +191,7 @@ struct NvmeSubsys {
     Hist *lateness;
     NvmeCounts count;
     GString *origin; /* members that never change; NULL: not written yet */
+    struct NvmeLive *live; /* report.c; NULL: there is no live view */
 
     NvmeCtrl first;
 };

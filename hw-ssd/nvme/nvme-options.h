@@ -40,6 +40,8 @@ bool nvme_metadata_at_ok(const char *text, GError **error);
       "length of the timeline, in modelled time, with a unit")                 \
     X(STRING, char *, timeline_size, 0, 0, NULL,                               \
       "memory of the timeline, 1MiB to 16GiB")                                 \
+    X(STRING, char *, live, 0, 0, NULL,                                        \
+      "file for pictures of the running drive, for those who read it")         \
     X(STRING, char *, trace, 0, 0, NULL,                                       \
       "file for a trace of the guest's commands")                              \
     X(STRING, char *, serial, 0, 0, NULL, "serial number, 1 to 20 characters", \

@@ -154,6 +154,7 @@ static const StateRow ctrl_rows[] = {
     NVME_STATS(COUNTER, NO_COUNTER)
     /* text about this process */
     KEPT(origin),
+    KEPT(live),
     /* the first controller */
     KEPT(first.sub),
     KEPT(first.next), /* by nvme_add_controller() */

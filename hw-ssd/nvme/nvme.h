@@ -285,6 +285,12 @@ const SsdHostOps *nvme_host_ops(void);
  * queue | the controller's ID << 16; 0: the controller's own command. */
 uint32_t nvme_queue_of(void *ctrl, uint64_t tag);
 
+/* ssd_live_open() of the drive, with its queues (by number, those of all
+ * controllers together; the admin queue is 0) and NVME_STATS.  After
+ * nvme_attach(), once; ssd_live_close() comes before nvme_free(). */
+bool nvme_live_open(NvmeCtrl *ctrl, const char *path, uint64_t host_ns,
+                    GError **error);
+
 /* Are the sizes and uses of cmb and pmr possible?  Their memory is not looked
  * at.  false: *error names the option and its range. */
 bool nvme_memory_ok(const NvmeConfig *cfg, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report.c - reports about the controller: statistics as JSON, and the page
- * docs/nvme-support.md made from its tables.
+ * report.c - reports about the controller: statistics as JSON, the live view,
+ * and the page docs/nvme-support.md made from its tables.
  */
 #include "nvme-internal.h"
 #include "about.h"
@@ -11,6 +11,7 @@
 #include "admin/nvme-features.h"
 #include "admin/identify.h"
 #include "admin/log-pages.h"
+#include "ssd-live.h"
 #include "ssd-report.h"
 
 /* Source of the values of NVME_STATS. */
@@ -152,6 +153,71 @@ void nvme_reset_stats(NvmeCtrl *ctrl)
 
     stats_reset(&nvme_stats, &v);
     hist_init(ctrl->sub->lateness);
+}
+
+/* ---- the live view ------------------------------------------------------- */
+
+typedef struct NvmeLive {
+    const NvmeCtrl *ctrl; /* the first one */
+    SsdLiveHost host;
+    CtrlStats now;
+} NvmeLive;
+
+/* SsdLiveHost.stats_now */
+static const void *stats_now(void *opaque)
+{
+    NvmeLive *l = opaque;
+
+    l->now.ctrl = l->ctrl;
+    payload_get_stats(l->ctrl->payload, &l->now.payload);
+    return &l->now;
+}
+
+/* Commands that are not events of the future. */
+static unsigned depth_of(const NvmeSq *sq)
+{
+    unsigned n = 0;
+
+    for (const NvmeRequest *r = sq->list.sq_next; r != &sq->list;
+         r = r->sq_next) {
+        n += !r->waiting;
+    }
+    return n;
+}
+
+/* SsdLiveHost.queue_depths: of the queues of that number of all controllers. */
+static void queue_depths(void *opaque, uint16_t *depth)
+{
+    const NvmeLive *l = opaque;
+
+    for (unsigned i = 0; i < l->host.n_queues; i++) {
+        unsigned n = 0;
+
+        NVME_FOR_EACH_CTRL(l->ctrl->sub, c)
+        {
+            n += c->queues.sq[i].live ? depth_of(&c->queues.sq[i]) : 0;
+        }
+        depth[i] = (uint16_t)MIN(n, UINT16_MAX);
+    }
+}
+
+bool nvme_live_open(NvmeCtrl *ctrl, const char *path, uint64_t host_ns,
+                    GError **error)
+{
+    NvmeLive *l = g_new0(NvmeLive, 1);
+
+    g_assert(!ctrl->sub->live);
+    ctrl->sub->live = l;
+    l->ctrl = ctrl;
+    l->host = (SsdLiveHost){
+        .name = ctrl->serial,
+        .n_queues = ctrl->cfg.n_queues + 1,
+        .queue_depths = queue_depths,
+        .stats = &nvme_stats,
+        .stats_now = stats_now,
+        .opaque = l,
+    };
+    return ssd_live_open(ctrl->ssd, path, &l->host, host_ns, error);
 }
 
 static void document_commands(GString *out, const NvmeCommandTable *t)

@@ -2,7 +2,7 @@
 /*
  * vssd-files.h - files beside the image: the saved drive, those that are the
  * drive's alone, logs and traces (state.c, file-lock.c, oplog.c, durable.c,
- * timeline.c, recording.c).
+ * live.c, timeline.c, recording.c).
  */
 #ifndef VSSD_QEMU_FILES_H
 #define VSSD_QEMU_FILES_H
@@ -34,10 +34,13 @@ typedef struct VssdFiles {
     VMChangeStateEntry *lock_change;
     Notifier lock_exit;
 
-    /* oplog.c, durable.c, timeline.c, recording.c: QEMU ends, so complete the
-     * file. */
+    QEMUTimer *live_timer; /* live.c; NULL: there is no view */
+
+    /* oplog.c, durable.c, live.c, timeline.c, recording.c: QEMU ends, so
+     * complete the file. */
     Notifier oplog_exit;
     Notifier durable_exit;
+    Notifier live_exit;
     Notifier timeline_exit;
     Notifier trace_exit;
 } VssdFiles;
@@ -83,6 +86,14 @@ void vssd_oplog_stop(VssdDev *s);
 bool vssd_durable_open(VssdDev *s, Error **errp);
 void vssd_durable_init(VssdDev *s);
 void vssd_durable_stop(VssdDev *s);
+
+/* ---- live.c ------------------------------------------------------------- */
+
+/* The controller has its drive; false: the file of live= cannot be written. */
+bool vssd_live_open(VssdDev *s, Error **errp);
+/* Pictures from now on. */
+void vssd_live_init(VssdDev *s);
+void vssd_live_stop(VssdDev *s);
 
 /* ---- timeline.c --------------------------------------------------------- */
 

@@ -221,6 +221,7 @@ static bool create_model(VssdDev *s, Error **errp)
         !attach_controller(s, nblocks, errp) ||
         !vssd_metadata_open(s, nblocks, errp) || !vssd_oplog_open(s, errp) ||
         !vssd_timeline_open(s, errp) || !vssd_durable_open(s, errp) ||
+        !vssd_live_open(s, errp) ||
         (!s->incoming && !vssd_store_preload(s, nblocks, &data_bytes, errp))) {
         return false;
     }
@@ -361,6 +362,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_oplog_init(s);
     vssd_durable_init(s);
     vssd_timeline_init(s);
+    vssd_live_init(s);
     vssd_serve_init(s);
     vssd_files_init(s); /* ends after the state */
     vssd_state_init(s);
@@ -385,6 +387,7 @@ static void vssd_end(VssdFunction *f)
     vssd_serve_stop(s);
     vssd_state_stop(s);
     vssd_files_stop(s);
+    vssd_live_stop(s);
     vssd_timeline_stop(s);
     vssd_oplog_stop(s);
     vssd_durable_stop(s);

@@ -187,6 +187,9 @@ struct Server {
     /* bars.c */
     FileLock *pmr_lock;
 
+    /* files.c */
+    guint live_timer; /* source; 0: there is no live view */
+
     /* power.c */
     bool power_off;
     guint power_timer; /* source; 0: none */

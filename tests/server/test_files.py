@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import live_file
 import pytest
 from test_server import host_of, pattern, refused
 from timeline_file import read as read_timeline
@@ -64,6 +65,41 @@ def test_timeline(tmp_path: Path, image: Path) -> None:
     assert all(s.path[1].endswith("queue 1") for s in t.of("host commands"))
     assert t.names("dies")["host", "program"] >= 10
     assert [i.name for i in t.instants] == ["power cut", "power on"]
+
+
+def test_live(tmp_path: Path, image: Path) -> None:
+    """Pictures while one wants them, over a power cut; their numbers are those of
+    the statistics, and the last one is that of the end."""
+    file = tmp_path / "drive.live"
+    with Server(tmp_path, image, "--power_return_ms", "50", "--live", str(file)) \
+            as server, Vmm(server.socket) as vmm:
+        host = host_of(vmm)
+        time.sleep(0.6)
+        assert live_file.read(file).header.pictures == 1
+        work(host, 2)
+        p = new_picture(file)
+        assert live_file.check_numbers(p, server.get("stats")) >= 65
+        server.put("power-cut", "running")
+        wait_for_power(server)
+        host = host_of(vmm)
+        work(host, 1)
+        assert new_picture(file).header.sequence > p.header.sequence
+        assert server.end() == ""
+    p = live_file.read(file)
+    assert p.header.state == live_file.ENDED
+
+
+def new_picture(file: Path) -> live_file.Picture:
+    """One that begins after this call, of a drive that rests."""
+    time.sleep(0.1)
+    end, before = time.monotonic() + LIMIT_S, live_file.read(file).header.pictures
+    while True:
+        live_file.want(file)
+        p = live_file.read(file)
+        if p.header.pictures > before:
+            return p
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_trace(tmp_path: Path, image: Path) -> None:
