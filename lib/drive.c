@@ -310,6 +310,7 @@ LIB_EXPORT int vssd_create(const VssdSetup *setup, VssdDrive **drive,
 LIB_EXPORT void vssd_destroy(VssdDrive *d)
 {
     if (d) {
+        lib_live_end(d, NULL);
         ssd_destroy(d->ssd);
         release(d->cfg);
         zoned_free(d->zones);
@@ -617,6 +618,23 @@ LIB_EXPORT char *vssd_stats_json(const VssdDrive *d)
 LIB_EXPORT void vssd_reset_stats(VssdDrive *d)
 {
     ssd_reset_stats(d->ssd);
+}
+
+LIB_EXPORT int vssd_live(VssdDrive *d, const char *path,
+                         uint64_t (*monotonic_ns)(void))
+{
+    GError *error = NULL;
+    bool ok;
+
+    if (path && d->live) {
+        return lib_fail(d, -EBUSY, "live %s: there is a view already", path);
+    }
+    if (path && !monotonic_ns) {
+        return lib_fail(d, -EINVAL, "live %s: monotonic_ns is NULL", path);
+    }
+    ok = path ? lib_live_begin(d, path, monotonic_ns, &error)
+              : lib_live_end(d, &error);
+    return ok ? 0 : lib_fail_error(d, -EIO, &error);
 }
 
 LIB_EXPORT char *vssd_get_option(const VssdDrive *d, const char *key)

@@ -127,9 +127,11 @@ LIB_EXPORT int64_t vssd_advance(VssdDrive *d, uint64_t now_ns, void *done,
         stored += n;
         d->in_flight -= MIN(n, d->in_flight);
         if (n < G_N_ELEMENTS(part)) {
-            return (int64_t)stored;
+            break;
         }
     }
+    lib_live_look(d);
+    return (int64_t)stored;
 }
 
 /* ---- commands ------------------------------------------------------------ */
@@ -394,6 +396,7 @@ static void run_all(Play *p)
             return;
         }
         collect(p);
+        lib_live_passed(p->d);
     }
 }
 

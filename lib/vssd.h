@@ -28,7 +28,7 @@ extern "C" {
 
 /* Of this header.  It counts additions; the soname changes when a function or a
  * member goes. */
-#define VSSD_ABI 2
+#define VSSD_ABI 3
 
 /* Of the library that runs; at least VSSD_ABI if the program can be loaded. */
 uint32_t vssd_abi(void);
@@ -291,6 +291,17 @@ char *vssd_get_option(const VssdDrive *drive, const char *key);
 
 /* All options, as the table of docs/options.md (vssd_free()). */
 char *vssd_options_table(void);
+
+/*
+ * The live view (docs/live-format.md): pictures of the drive in a file, for
+ * those who read it.  monotonic_ns reads CLOCK_MONOTONIC; while time passes in
+ * the drive, vssd_advance() and vssd_play() call it now and then, from the
+ * caller's thread, and make a picture if one is due.  path NULL: end the view,
+ * with a last picture; vssd_destroy() does the same.  Clones have none.
+ * -EBUSY: there is a view; -EINVAL: monotonic_ns is NULL; -EIO: the file.
+ */
+int vssd_live(VssdDrive *drive, const char *path,
+              uint64_t (*monotonic_ns)(void));
 
 /* One line about a policy from outside that broke a rule (vssd_free()), or
  * NULL: the drive goes on without it (docs/policies-outside.md). */

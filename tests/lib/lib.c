@@ -449,6 +449,84 @@ static void test_reports(void)
     vssd_destroy(d);
 }
 
+/* ---- the live view ------------------------------------------------------- */
+
+static uint64_t now_ns = 1000000000;
+static unsigned n_looks;
+
+/* 10 us pass with each look. */
+static uint64_t clock_of_test(void)
+{
+    n_looks++;
+    now_ns += 10000;
+    return now_ns;
+}
+
+/* u64 at an offset of the file's header, written if `set` is not 0. */
+static uint64_t live_header(const char *path, unsigned at, uint64_t set)
+{
+    FILE *f = fopen(path, "r+b");
+    uint64_t value = set;
+
+    g_assert_nonnull(f);
+    g_assert_cmpint(fseek(f, at, SEEK_SET), ==, 0);
+    if (set) {
+        g_assert_cmpuint(fwrite(&value, 8, 1, f), ==, 1);
+    } else {
+        g_assert_cmpuint(fread(&value, 8, 1, f), ==, 1);
+    }
+    fclose(f);
+    return value;
+}
+
+#define LIVE_STATE    8 /* and the bytes of the header, below it */
+#define LIVE_WANTED   72
+#define LIVE_PICTURES 88
+
+static void test_live(void)
+{
+    g_autofree char *folder = g_dir_make_tmp("live-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "drive.live", NULL);
+    VssdDrive *d = open_with("", 0);
+    VssdRequest r[1000] = {{.op = VSSD_READ, .nblocks = 8}};
+    VssdDrive *copy;
+
+    for (unsigned i = 1; i < G_N_ELEMENTS(r); i++) {
+        r[i] = r[0];
+    }
+    g_assert_cmpint(vssd_live(d, NULL, NULL), ==, 0);
+    g_assert_cmpint(vssd_live(d, path, NULL), ==, -EINVAL);
+    g_assert_cmpint(vssd_live(d, "/nowhere/x", clock_of_test), ==, -EIO);
+    g_assert_nonnull(strstr(vssd_message(d), "live /nowhere/x: No such"));
+    g_assert_cmpint(vssd_live(d, path, clock_of_test), ==, 0);
+    g_assert_cmpint(vssd_live(d, path, clock_of_test), ==, -EBUSY);
+    g_assert_cmpint(vssd_clone(d, &copy), ==, 0);
+    n_looks = 0;
+    g_assert_cmpint(vssd_play(copy, r, sizeof(r[0]), 1000, 1, NULL, 0), ==,
+                    1000);
+    g_assert_cmpuint(n_looks, ==, 0); /* a clone has no view */
+    vssd_destroy(copy);
+
+    /* Of a thousand instants some are looked at, and pictures are wanted. */
+    live_header(path, LIVE_WANTED, UINT64_MAX);
+    g_assert_cmpint(vssd_play(d, r, sizeof(r[0]), 1000, 1, NULL, 0), ==, 1000);
+    g_assert_cmpuint(n_looks, >, 10);
+    g_assert_cmpuint(n_looks, <, 100);
+    g_assert_cmpuint(live_header(path, LIVE_PICTURES, 0), ==, 2);
+    now_ns += 50000000;
+    g_assert_cmpint(
+        vssd_advance(d, vssd_now(d) + 1, r, 1, VSSD_COMPLETION_SHORT), ==, 0);
+    g_assert_cmpuint(live_header(path, LIVE_PICTURES, 0), ==, 3);
+    g_assert_cmpuint(live_header(path, LIVE_STATE, 0) >> 32, ==, 1);
+    n_looks = 0;
+    vssd_destroy(d);
+    g_assert_cmpuint(n_looks, ==, 0);
+    g_assert_cmpuint(live_header(path, LIVE_PICTURES, 0), ==, 4);
+    g_assert_cmpuint(live_header(path, LIVE_STATE, 0) >> 32, ==, 2);
+    g_remove(path);
+    g_assert_cmpint(g_rmdir(folder), ==, 0);
+}
+
 /* ---- zones --------------------------------------------------------------- */
 
 static VssdDrive *open_zoned(void)
@@ -671,6 +749,7 @@ int main(int argc, char **argv)
     g_test_add_func("/lib/power", test_power);
     g_test_add_func("/lib/age", test_age);
     g_test_add_func("/lib/reports", test_reports);
+    g_test_add_func("/lib/live", test_live);
     g_test_add_func("/lib/zone-append", test_zone_append);
     g_test_add_func("/lib/zone-limits", test_zone_limits);
     g_test_add_func("/lib/zone-closed", test_zone_closed);

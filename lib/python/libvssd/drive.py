@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import time
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,7 @@ class Drive:
         self._next_tag = 1 << 32
         self._in_flight = 0
         self._told = False  # of a policy's broken rule
+        self._clock: Any = None  # of live(); outlives its view
 
     def _check(self, r: int) -> int:
         if not self._told:
@@ -352,6 +354,18 @@ class Drive:
         return None if r == -errno.ENOENT else self._check(r) or int(out[0])
 
     # ---- reports ------------------------------------------------------------------
+
+    def live(self, path: str | os.PathLike[str] | None) -> None:
+        """Pictures of the drive in a file, for those who read it
+        (docs/live-format.md), while time passes; None ends the view, and so does
+        close()."""
+        if path is None:
+            self._check(lib.vssd_live(self._c, ffi.NULL, ffi.NULL))
+            self._clock = None
+            return
+        clock = ffi.callback("uint64_t(void)", time.monotonic_ns)
+        self._check(lib.vssd_live(self._c, os.fspath(path).encode(), clock))
+        self._clock = clock
 
     def stats(self) -> dict[str, Any]:
         """Statistics as docs/results-drive.md describes them."""

@@ -5,6 +5,7 @@ installed wheel."""
 from __future__ import annotations
 
 import errno
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from libvssd import Drive, VssdError, requests
+
+sys.path.append(str(Path(__file__).parents[3] / "tests"))
+import live_file  # noqa: E402
 
 MANY = 200_000
 
@@ -175,6 +179,26 @@ def test_frames() -> None:
     assert stats["waf"] == drive.stats()["waf"]
     drive.reset_stats()
     assert drive.stats()["host_bytes_read"] == 0
+
+
+def test_live(tmp_path: Path) -> None:
+    """Pictures while the drive plays, with the numbers of the statistics."""
+    file = tmp_path / "drive.live"
+    drive = Drive("tiny")
+    drive.preload()
+    drive.live(file)
+    with pytest.raises(VssdError, match="there is a view already"):
+        drive.live(file)
+    live_file.want(file, 9)
+    drive.play(mixed(drive, 200_000, 7))
+    assert live_file.read(file).header.pictures > 1
+    drive.live(None)
+    picture = live_file.read(file)
+    assert picture.header.state == live_file.ENDED
+    assert live_file.check_numbers(picture, drive.stats()) > 60
+    drive.live(file)
+    drive.close()
+    assert live_file.read(file).header.state == live_file.ENDED
 
 
 def test_a_million_requests_a_second() -> None:
