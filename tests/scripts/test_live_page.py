@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: 
 
 CHROMIUM = "/usr/bin/chromium"
 expect.set_options(timeout=20_000)
+PICTURES = PROJECT / "docs/watch"
 CSS = PROJECT / "scripts/vssd/watch/page/watch.css"
 
 
@@ -364,13 +366,43 @@ def test_a_drive_that_ends(tmp_path: Path, show: Open) -> None:
         it.close()
 
 
+def pictures(page: Page) -> None:
+    """Of a run that goes on: maps, curves, a slow command."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    PICTURES.mkdir(exist_ok=True)
+    page.set_viewport_size({"width": 1240, "height": 2400})
+    expect(page.locator("#n-read-p50")).not_to_have_text("–")  # the fill is over
+    page.wait_for_timeout(6000)
+    page.focus("#p-dies canvas")
+    page.keyboard.press("Home")
+    read = page.locator(".list [role=option]").evaluate_all(
+        "all => (all.find(e => e.innerText.startsWith('read')) ?? all[0]).id")
+    page.click(f"#{read}")
+    for name, first, last in (("maps", "dies", "latency"), ("curves", "waf", "gc"),
+                              ("slow", "slow", "slow")):
+        a, b = (page.locator(f"#p-{one}").bounding_box() for one in (first, last))
+        assert a and b
+        right, low = b["x"] + b["width"] + 8, b["y"] + b["height"] + 8
+        shot = page.screenshot(clip={
+            "x": a["x"] - 8, "y": a["y"] - 8, "width": right - a["x"] + 8,
+            "height": low - a["y"] + 8})
+        Image.open(BytesIO(shot)).convert("RGB").quantize(96).save(
+            PICTURES / f"{name}.png", optimize=True)
+
+
 def test_a_run_of_vssd_sim(tmp_path: Path, browser: Browser) -> None:
     """A real drive while it runs, and after its end: the page has the numbers of
-    the result, and the costs of a slow command add up."""
+    the result, and the costs of a slow command add up.  With VSSD_WRITE_DOCS, a
+    larger drive, and the pictures of docs/watch.md."""
     path = tmp_path / "live.vssd"
+    writes = "VSSD_WRITE_DOCS" in os.environ
+    drive = ["p5520", "--set", "nand.blocks=96"] if writes else ["tiny"]
     sim = subprocess.Popen(
-        [PROJECT / "vssd", "sim", "run", "--profile", "tiny", "--fill", "random",
-         "--workload", "rw=randrw bs=4k iodepth=16 number_ios=3000000",
+        [PROJECT / "vssd", "sim", "run", "--profile", *drive, "--fill", "random",
+         "--workload", "rw=randrw rwmixread=90 bs=4k iodepth=64 number_ios=5000000",
          "--live", str(path), "--json"], text=True, stdout=subprocess.PIPE)
     while sim.poll() is None and not path.exists():
         time.sleep(0.05)
@@ -381,6 +413,8 @@ def test_a_run_of_vssd_sim(tmp_path: Path, browser: Browser) -> None:
         expect(page.locator("#state")).to_have_text(re.compile("^running at "))
         expect(page.locator("#n-iops")).not_to_have_text("–")
         assert number(page, "iops") > 0 and number(page, "waf") > 1
+        if writes:
+            pictures(page)
         rates = number(page, "read"), number(page, "written")
         assert sum(rates) == pytest.approx(4096 * number(page, "iops"), rel=0.2)
         result = json.loads(sim.communicate()[0])
