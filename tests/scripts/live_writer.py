@@ -107,12 +107,13 @@ class FakeDrive:
             ("slow.cost", "u32", KEPT * len(COSTS), {"words": list(COSTS)})]
 
     def values(self, n: int) -> dict[str, list[float]]:
-        """Of picture n, by section: n * 50 ms of the drive's time."""
+        """Of picture n, by section: n * 25 ms of the drive's time, n * 50 ms of the
+        host's."""
         dies, cells = range(self.dies), range(self.superblocks)
         kept = [max(0, n - 1 - (n - 1 - i) % KEPT) for i in range(KEPT)]
         bins = [n * (i % 4) * 10 for i in range(len(EDGES))]
         return {
-            "sim_ns": [n * 50_000_000], "host_ns": [n * 50_000_000],
+            "sim_ns": [n * 25_000_000], "host_ns": [n * 50_000_000],
             "counter": [n * 500, n * 4096 * 300, n * 4096 * 200, n // 10, n * 300,
                         n * 200, n * 310, n * 60, n, n, n * 30, n * 500],
             "gauge": [1.5, 1.0, 0.5, 100 + n % 300, 40 + n % 100, 30 + n % 40,
@@ -120,9 +121,9 @@ class FakeDrive:
             "die.state": [(i + n) % 5 for i in dies],
             "die.cause": [(i // 5) % 3 for i in dies],
             "die.waiting": [i % 4 for i in dies],
-            "die.busy_ns": [n * 25_000_000 for _ in dies],
+            "die.busy_ns": [n * 12_500_000 for _ in dies],
             "channel.state": [(i + n) % 4 for i in range(self.channels)],
-            "channel.busy_ns": [n * 10_000_000] * self.channels,
+            "channel.busy_ns": [n * 5_000_000] * self.channels,
             "superblock.state": [0 if i < 30 else 1 if i < 34 else 3 if i == 40 else
                                  4 if i == 50 else 2 for i in cells],
             "superblock.valid": [i * 255 // max(self.superblocks - 1, 1)
@@ -142,12 +143,11 @@ class FakeDrive:
             "slow.cost": [(i + 1) * (50_000 if c == 8 else 5_000)
                           for i in kept for c in range(len(COSTS))]}
 
-    def write(self, n: int | None = None, **changed: list[float]) -> None:
-        """Picture n, or the next one; sections by name, with _ for the dot,
-        have other values."""
+    def write(self, n: int | None = None,
+              changed: dict[str, list[float]] | None = None) -> None:
+        """Picture n, or the next one; with other values of some sections."""
         self.n = self.n + 1 if n is None else n
-        values = self.values(self.n) | {k.replace("_", ".", 1): v
-                                        for k, v in changed.items()}
+        values = self.values(self.n) | (changed or {})
         picture = bytearray(self.picture_bytes)
         for one in self.sections:
             struct.pack_into(f"<{one['count']}{SIZES[one['type']][0]}", picture,

@@ -140,7 +140,8 @@ def number(page: Page, name: str) -> float:
 
 
 def test_numbers_are_those_of_the_file(watched: Watched, page: Page) -> None:
-    """Each panel, from pictures 1 and 21, a second of the drive apart."""
+    """Each panel, from pictures 1 and 21: a second of the host apart, half a second
+    of the drive."""
     a, b = watched.drive.values(1), watched.drive.values(21)
     bins = [y - x for x, y in zip(a["latency.read"], b["latency.read"])]
 
@@ -153,26 +154,38 @@ def test_numbers_are_those_of_the_file(watched: Watched, page: Page) -> None:
         raise AssertionError
 
     wanted = {
-        "iops": 500 * 20, "read": 4096 * 300 * 20, "written": 4096 * 200 * 20,
-        "failed": 2, "read-p50": quantile(0.5), "read-p99": quantile(0.99),
+        "iops": 500 * 40, "read": 4096 * 300 * 40, "written": 4096 * 200 * 40,
+        "failed": 4, "read-p50": quantile(0.5), "read-p99": quantile(0.99),
         "write-p999": quantile(0.999), "waf": 1.5, "waf-all": 1.5, "waf-gc": 0.5,
-        "used": 0.121, "dirty": 0.061, "units": 121, "free": 51, "victims": 20,
-        "copies": 600, "erases": 20, "low": 20, "high": 40, "depth": 21 % 8 + 5,
+        "used": 0.121, "dirty": 0.061, "units": 121, "free": 51, "victims": 40,
+        "copies": 1200, "erases": 40, "low": 20, "high": 40, "depth": 21 % 8 + 5,
         "celsius": 42.5, "watts": 6.25, "late": 2500, "late-p99": 9000}
     found = {name: number(page, name) for name in wanted}
     assert found == pytest.approx(wanted)
     shown = {name: page.inner_text(f"#n-{name}") for name in (
         "iops", "read", "used", "copies", "read-p50", "late", "celsius", "waf")}
-    assert shown == {"iops": "10 k", "read": "24.58 MB/s", "used": "12 %",
-                     "copies": "600 units/s", "late": "2.5 µs", "waf": "1.5",
+    assert shown == {"iops": "20 k", "read": "49.15 MB/s", "used": "12 %",
+                     "copies": "1200 units/s", "late": "2.5 µs", "waf": "1.5",
                      "celsius": "42.5 °C", "read-p50": "128 µs"}
     depths = page.locator("#p-queues [data-queue]").all_inner_texts()
-    assert depths == ["5", "5", "0"]
+    assert depths == ["5", "5"], "those that have had commands"
     rows = page.locator("#p-streams tbody tr").all_inner_texts()
-    assert [r.split("\t") for r in rows] == [["0", "1,021", "8.192 MB/s", "1.2"],
-                                             ["1", "500", "8.192 MB/s", "1.8"]]
+    assert [r.split("\t") for r in rows] == [["0", "1,021", "16.38 MB/s", "1.2"],
+                                             ["1", "500", "16.38 MB/s", "1.8"]]
     assert page.inner_text("#who") == "live.vssd · fake"
-    assert page.inner_text("#state") == "running at 1 times real time, 1.1 s of the drive"
+    assert page.inner_text("#state") == "running at 0.5 times real time, 0.5 s of the drive"
+
+
+def test_an_idle_drive(watched: Watched, page: Page) -> None:
+    """Its time stands still: rates are 0, and there are no means."""
+    still = watched.drive.values(21)
+    watched.drive.write(45, {name: still[name] for name in (
+        "sim_ns", "counter", "die.busy_ns", "stream.host_bytes", "latency.read")})
+    expect(page.locator("#n-free")).to_have_text("35")
+    assert page.inner_text("#state") == "idle, 0.5 s of the drive"
+    found = [page.inner_text(f"#n-{name}") for name in
+             ("iops", "read", "erases", "waf", "waf-all", "read-p50")]
+    assert found == ["0", "0 B/s", "0 /s", "–", "1.5", "–"]
 
 
 def test_curves_have_the_values(page: Page) -> None:
@@ -184,9 +197,9 @@ def test_curves_have_the_values(page: Page) -> None:
     end = time.monotonic() + 20
     while not last.get("iops") and time.monotonic() < end:
         last = {k: v for one in page.evaluate(ask) for k, v in one.items()}
-    wanted = {"iops": 10000, "now": 1.5, "free": 51, "low": 20, "high": 40,
+    wanted = {"iops": 20000, "now": 1.5, "free": 51, "low": 20, "high": 40,
               "used": 121, "dirty": 61, "depth": 10, "celsius": 42.5, "late": 2.5,
-              "read50": 128, "write99": EDGES[-1] / 1e3, "t": 1.05}
+              "read50": 128, "write99": EDGES[-1] / 1e3, "t": 0.525}
     assert {k: last.get(k) for k in wanted} == pytest.approx(wanted)
 
 
@@ -267,6 +280,7 @@ def test_keys_alone(page: Page) -> None:
     the glossary comes with the focus and goes with Escape."""
     seen: list[str] = []
     page.check("input[value=valid]")
+    page.mouse.move(0, 0)  # away from all words
     page.focus(".skip")
     page.keyboard.press("Tab")
     page.keyboard.press("Shift+Tab")

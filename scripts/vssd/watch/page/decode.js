@@ -91,10 +91,14 @@ export class View {
     return value === null ? null : value - this.before.value(path);
   }
 
-  // Growth for each second of the drive's time.
+  // Growth for each second of the drive's time, which stands still in an idle drive.
   rate(path) {
-    const growth = this.growth(path), seconds = this.seconds;
-    return growth === null || seconds <= 0 ? null : growth / seconds;
+    return this.perSecond(this.growth(path));
+  }
+
+  perSecond(growth) {
+    return growth === null || growth === 0 ? growth
+      : this.seconds > 0 ? growth / this.seconds : null;
   }
 
   // Growth of an element of a section.

@@ -82,7 +82,7 @@ export class Dies extends Grid {
 
 function share(view, section, i) {
   const added = view.added(section, i);
-  return added === null || view.seconds <= 0 ? null : added / 1e9 / view.seconds;
+  return added === null ? null : view.perSecond(added / 1e9);
 }
 
 function mix(a, b, share) {

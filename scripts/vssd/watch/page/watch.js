@@ -95,6 +95,7 @@ function share(units, view) {
 }
 
 let view = null, maps = [], charts = {}, held = false, said = {};
+const used = new Set(); // queues
 const slow = new Slow(panel("slow"));
 
 // The parts of the page that change with the pictures, and how often at most; what is
@@ -154,6 +155,7 @@ function begin(hello) {
   panel("queues").hidden = !layout.byName["queue.depth"];
   panel("slow").hidden = !layout.byName["slow.count"];
   slow.clear();
+  used.clear();
   for (const chart of Object.values(charts))
     chart.clear();
   shade();
@@ -205,12 +207,14 @@ function put(place, text) {
     place.textContent = text;
 }
 
+// The deepest of the queues that have had commands since the page was opened.
 function queues() {
   const depths = Array.from(view.now.array("queue.depth") ?? [], Number);
-  const busiest = [...depths.keys()].sort((a, b) => depths[b] - depths[a] || a - b)
+  depths.forEach((depth, i) => { if (depth) used.add(i); });
+  const shown = [...used].sort((a, b) => depths[b] - depths[a] || a - b)
     .slice(0, MOST_BARS).sort((a, b) => a - b);
   const most = Math.max(1, ...depths), bars = panel("queues").querySelector(".bars");
-  bars.replaceChildren(...(depths.length < 2 ? [] : busiest.flatMap(i => {
+  bars.replaceChildren(...(depths.length < 2 ? [] : shown.flatMap(i => {
     const bar = element("div", {class: "bar"});
     bar.style.width = `${100 * depths[i] / most}%`;
     return [element("span", {}, `queue ${i + 1}`), element("div", {class: "room"}, bar),
@@ -225,7 +229,7 @@ function streams() {
   const rows = Array.from({length: one.count}, (_, i) => {
     const host = view.added("stream.host_bytes", i), nand = view.added("stream.nand_bytes", i);
     const cells = [whole(view.now.number("stream.units", i)),
-                   si(view.seconds > 0 ? host / view.seconds : null, "B/s"),
+                   si(view.perSecond(host), "B/s"),
                    si(host ? nand / host : null)];
     return element("tr", {}, element("th", {scope: "row"}, one.words?.[i] ?? String(i)),
                    ...cells.map(text => element("td", {}, text)));
@@ -252,7 +256,7 @@ function tell() {
     text = `no picture for ${Math.round(said.silent_s)} s: the drive stands still`;
   if (!text && view?.now) {
     const speed = view.hostSeconds > 0 ? view.seconds / view.hostSeconds : 0;
-    text = `running at ${si(speed)} times real time, ` +
+    text = (speed > 0 ? `running at ${si(speed)} times real time, ` : "idle, ") +
       `${(view.now.number("sim_ns") / 1e9).toFixed(1)} s of the drive`;
   }
   put(place, (held ? "held; " : "") + (text ?? "waits for the first picture"));
