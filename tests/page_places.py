@@ -101,6 +101,7 @@ ELSEWHERE = {
     "qemu-system-x86_64": INPUT,
     "vssd-server": "group server has it, with a client",
     "cc lib/examples/vfio-client.c": "tests/server/test_example.py has it",
+    "rustc -O": "tests/server/test_example.py has it",
     "./vfio-client": "tests/server/test_example.py has it",
     "qemu-nbd": "tests/server/test_nbd.py has it, with a server",
     "python -m libvssd.baselines": "needs the installed wheel; test_libvssd.py",

@@ -42,7 +42,7 @@ typedef struct BackingOps {
 
     /* Optional: whoever has the bytes does not answer.  Calls that wait end
      * with an error, and later ones do at once.  From any thread. */
-    void (*give_up)(Backing *b);
+    void (*disconnect)(Backing *b);
 
     void (*close)(Backing *b);
 } BackingOps;

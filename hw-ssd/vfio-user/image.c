@@ -238,13 +238,13 @@ bool vfio_image_wait(Server *s, int most_ms)
     return ret != 0;
 }
 
-void vfio_image_give_up(Server *s)
+void vfio_image_disconnect(Server *s)
 {
     for (unsigned i = 0; i < s->images.n; i++) {
         Backing *b = s->image->backing[i];
 
-        if (b && b->ops->give_up) {
-            b->ops->give_up(b);
+        if (b && b->ops->disconnect) {
+            b->ops->disconnect(b);
         }
     }
 }

@@ -31,7 +31,7 @@ typedef struct Nbd {
     GAsyncQueue *idle; /* connections that nobody uses */
     unsigned n;
     int fd[MOST_CONNECTIONS]; /* sockets of all connections */
-    gint given_up;            /* atomic */
+    gint disconnected;        /* atomic */
     bool can_zero, can_flush, can_map;
 } Nbd;
 
@@ -47,7 +47,7 @@ static int give_back(Backing *b, Handle *h, int ret)
     Nbd *nbd = (Nbd *)b;
     int err = ret < 0 ? nbd_get_errno() : 0;
 
-    if (ret < 0 && g_atomic_int_get(&nbd->given_up)) {
+    if (ret < 0 && g_atomic_int_get(&nbd->disconnected)) {
         err = ETIMEDOUT;
     }
     g_async_queue_push(nbd->idle, h);
@@ -217,11 +217,11 @@ static bool wait_until(Handle *h, int (*is)(Handle *h))
 
 /* Any thread may wait at a connection, which holds the library's lock of it;
  * its socket does not. */
-static void nbd_backing_give_up(Backing *b)
+static void nbd_backing_disconnect(Backing *b)
 {
     Nbd *nbd = (Nbd *)b;
 
-    g_atomic_int_set(&nbd->given_up, true);
+    g_atomic_int_set(&nbd->disconnected, true);
     for (unsigned i = 0; i < nbd->n; i++) {
         shutdown(nbd->fd[i], SHUT_RDWR);
     }
@@ -233,10 +233,10 @@ static void nbd_backing_close(Backing *b)
     Handle *h;
 
     while ((h = g_async_queue_try_pop(nbd->idle))) {
-        if (!g_atomic_int_get(&nbd->given_up) &&
+        if (!g_atomic_int_get(&nbd->disconnected) &&
             nbd_aio_disconnect(h, 0) == 0 &&
             !wait_until(h, nbd_aio_is_closed)) {
-            nbd_backing_give_up(b);
+            nbd_backing_disconnect(b);
         }
         nbd_close(h);
     }
@@ -250,7 +250,7 @@ static const BackingOps ops = {
     .free = nbd_backing_free,
     .flush = nbd_backing_flush,
     .next_data = nbd_backing_next_data,
-    .give_up = nbd_backing_give_up,
+    .disconnect = nbd_backing_disconnect,
     .close = nbd_backing_close,
 };
 

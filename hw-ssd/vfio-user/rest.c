@@ -15,14 +15,15 @@
 /* How long trimmed ranges may take to be freed. */
 #define FREE_MS 1000
 
-/* An image of which no request ends for so long is given up, if it can be. */
+/* The server of an image of which no request ends for so long is disconnected.
+ */
 #define NO_ANSWER_MS 30000
 
 /* Until a request has ended. */
 static void wait_image(Server *s)
 {
     if (!vfio_image_wait(s, NO_ANSWER_MS)) {
-        vfio_image_give_up(s);
+        vfio_image_disconnect(s);
     }
     vfio_image_reap(s);
 }

@@ -382,7 +382,7 @@ bool vfio_image_wait(Server *s, int most_ms);
 
 /* Requests at images that do not answer end with an error, now and later; a
  * file is waited for. */
-void vfio_image_give_up(Server *s);
+void vfio_image_disconnect(Server *s);
 
 /* An image that is open, as the user named it. */
 const char *vfio_image_name(const Server *s, unsigned image);

@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lib/examples/vfio-client.c: the client without a virtual machine."""
+"""lib/examples/vfio-client.c and .rs: clients without a virtual machine."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from vmm import LIMIT_S, PROJECT, Server
 
-SOURCE = PROJECT / "lib/examples/vfio-client.c"
+SOURCE = PROJECT / "lib/examples/vfio-client"
+COMPILERS = {
+    "c": [*os.environ.get("CC", "cc").split(), "-std=c11", "-Wall", "-Wextra", "-Werror"],
+    "rs": ["rustc", "-O", "--edition", "2021", "-D", "warnings"]}
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module", name="client", params=list(COMPILERS))
+def _client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """It, compiled without a warning."""
-    path = tmp_path / "vfio-client"
-    subprocess.run([*os.environ.get("CC", "cc").split(), "-std=c11", "-Wall",
-                    "-Wextra", "-Werror", str(SOURCE), "-o", str(path)],
+    words = COMPILERS[request.param]
+    if not shutil.which(words[0]):
+        pytest.skip(f"no {words[0]}")
+    path = tmp_path_factory.mktemp("made") / "vfio-client"
+    subprocess.run([*words, str(SOURCE.with_suffix(f".{request.param}")), "-o", str(path)],
                    check=True)
     return path
 
@@ -29,9 +35,10 @@ def run(client: Path, *args: object) -> subprocess.CompletedProcess[str]:
                           text=True, timeout=LIMIT_S, check=False)
 
 
-def test_size() -> None:
+@pytest.mark.parametrize("suffix", COMPILERS)
+def test_size(suffix: str) -> None:
     """It stays an example."""
-    assert len(SOURCE.read_text().splitlines()) < 300
+    assert len(SOURCE.with_suffix(f".{suffix}").read_text().splitlines()) < 300
 
 
 def test_client(tmp_path: Path, image: Path, client: Path) -> None:
