@@ -107,6 +107,7 @@ SUITES = (
         size_mib=512, sets=(*SMALL, *SLOW, "streams.max=4"))),
     _ours("blktests-plp", "atomic writes of 64 KiB and a protected cache", Form(
         size_mib=512,
-        sets=(*SMALL, *SLOW, "buffer.plp=on", "buffer.atomic=64KiB"))),
+        sets=(*SMALL, *SLOW, "buffer.plp=on", "buffer.atomic=64KiB"),
+        theirs={"atomic.awun": 127, "atomic.awupf": 127})),
     _ours("blktests-zones", "zones", ZONES),
 )

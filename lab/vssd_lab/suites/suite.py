@@ -38,6 +38,7 @@ class Form:
     size_mib: int = 3072
     sets: tuple[str, ...] = ()      # options of ours
     ours: dict[str, object] = field(default_factory=dict)    # properties
+    theirs: dict[str, object] = field(default_factory=dict)  # QEMU's nvme's
     subsys: str = ""                # of QEMU's nvme-subsys; empty: none
     space: dict[str, object] = field(default_factory=dict)   # of its nvme-ns
     iommu: bool = False             # the guest translates the drive's DMA

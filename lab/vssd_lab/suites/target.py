@@ -89,6 +89,7 @@ def device_args(setup: Setup, disk: Path) -> list[str]:
     if setup.form.subsys:
         args += ["-device", setup.form.subsys]
         device["subsys"] = "sub0"
+    device.update(setup.form.theirs)
     space = {"driver": "nvme-ns", "drive": "disk0",
              "logical_block_size": setup.block_bytes,
              "physical_block_size": setup.block_bytes, **setup.form.space}
