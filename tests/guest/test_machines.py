@@ -11,6 +11,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from conftest import Env, load, vssd
 from vssd import paths, rundir
 from vssd.cli.run import DEFAULT_PROFILE
 from vssd.guest import links
+from vssd.watch import members
+from vssd.watch.live import LiveFile
 
 NAME = "test-machine"
 
@@ -168,6 +171,41 @@ def test_other_commands(run: Detached) -> None:
     assert "vssd login: " in done.stdout
     assert re.search(r"^42\r?$", re.sub(r"\x1b\[[?\d;]*\w", "", done.stdout),
                      re.M), done.stdout
+
+
+def test_watch(run: Detached) -> None:
+    """Each drive has a live file, whose counters are those of ./vssd stat once the
+    drive is idle; ./vssd watch serves it."""
+    files = rundir.find(NAME).live_files
+    assert [*files] == ["ssd0", "ssd1", "ssd2"]
+    done = vssd("watch", NAME, "--no-browser")
+    assert (done.returncode, done.stderr) == (
+        1, f"vssd: the guest {NAME} has several drives, say which: --drive ssd0 or"
+        " ssd1 or ssd2\n")
+    with LiveFile(files["ssd1"]) as live:
+        assert live.next_picture(live.sequence()), "one is made when it is wanted"
+        assert live.state() == "running" and live.drive["profile"] == "tiny"
+        wrote = run.exec("dd if=/dev/zero of=$(lsblk -dnpo NAME,SERIAL | awk"
+                         " '/SMALL/ {print $1}') bs=64k count=16 oflag=direct")
+        assert wrote.returncode == 0, wrote.stderr
+        stats = members.values(json.loads(
+            vssd("stat", "--run", NAME, "--drive", "ssd1", "--json").stdout))
+        picture = live.next_picture(live.sequence())
+        assert picture
+        for path in ("requests", "host_bytes_written", "nand.programs"):
+            assert picture.value(path) == stats[path], path
+        assert picture.value("host_bytes_written") >= 1 << 20
+        assert sum(picture.array("queue.depth")) == 0
+    server = subprocess.Popen(
+        [str(paths.PROJECT / "vssd"), "watch", NAME, "--drive", "ssd1",
+         "--no-browser"], text=True, stdout=subprocess.PIPE)
+    assert server.stdout
+    try:
+        with urllib.request.urlopen(server.stdout.readline().strip()) as page:
+            assert b"<title>vssd watch</title>" in page.read()
+    finally:
+        server.terminate()
+        server.communicate()
 
 
 def test_stop_shows_every_drive(run: Detached) -> None:

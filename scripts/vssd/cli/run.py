@@ -405,7 +405,8 @@ def _first(args: argparse.Namespace, qemu: qemu_build.Qemu,
                         state=args.state, oplog=args.oplog,
                         timeline=args.timeline,
                         timeline_options=_timeline_options(args),
-                        trace=args.trace, controllers=args.controllers,
+                        trace=args.trace, live=_live(args, args.folder, 0),
+                        controllers=args.controllers,
                         sriov_vfs=args.sriov_vfs,
                         forget=args.print_command and not args.keep)
 
@@ -431,6 +432,7 @@ def _served(args: argparse.Namespace, _qemu: qemu_build.Qemu,
     properties = {name: str(file.absolute())
                   for name in ("oplog", "timeline", "trace")
                   if (file := getattr(args, name))}
+    properties["live"] = str(args.folder / f"{rundir.LIVE}ssd0")
     properties |= {f"timeline_{key}": text
                    for key, text in _timeline_options(args).items()}
     with served.serving(program, served.Options(
@@ -448,6 +450,12 @@ def _image(file: Path, qemu: qemu_build.Qemu, overlay: Path, keep: bool) \
         return file.resolve(), fmt
     image.overlay(qemu.img, file, overlay, fmt)
     return overlay, "qcow2"
+
+
+def _live(args: argparse.Namespace, folder: Path, i: int) -> Path | None:
+    """The file by which ./vssd watch finds the drive; a command that is printed
+    outlives the folder."""
+    return None if args.print_command else folder / f"{rundir.LIVE}ssd{i}"
 
 
 def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
@@ -475,7 +483,7 @@ def further(args: argparse.Namespace, qemu: qemu_build.Qemu, folder: Path,
             path, fmt, "vssd", one.profile, sets, more=images[1:],
             properties=one.properties,
             serial=one.serial, state=state, oplog=one.files.get("oplog"),
-            trace=one.files.get("trace"), slot=True,
+            trace=one.files.get("trace"), live=_live(args, folder, i), slot=True,
             forget=args.print_command and not args.keep))
     return found
 

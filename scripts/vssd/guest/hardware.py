@@ -47,6 +47,7 @@ class Drive:
     timeline_options: dict[str, str] = field(default_factory=dict)  # from, for, size
     trace: Path | None = None  # trace the guest's commands to this file
     durable_log: Path | None = None  # all that becomes durable; vssd only
+    live: Path | None = None  # what it does now; vssd only
     controllers: int = 1  # of the drive; vssd, or in a vssd-server
     sriov_vfs: int = 0  # virtual functions; vssd only
     slot: bool = False  # in a hot-plug slot: it can go and come back
@@ -178,6 +179,8 @@ def drive_args(i: int, drive: Drive, boot: bool, arch: Arch = X86_64,
             device["trace"] = str(drive.trace.absolute())
         if drive.durable_log:
             device["durable_log"] = str(drive.durable_log.absolute())
+        if drive.live:
+            device["live"] = str(drive.live.absolute())
         if drive.controllers > 1:
             device["controllers"] = drive.controllers
         if drive.sriov_vfs:
