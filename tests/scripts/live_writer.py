@@ -111,7 +111,9 @@ class FakeDrive:
         host's."""
         dies, cells = range(self.dies), range(self.superblocks)
         kept = [max(0, n - 1 - (n - 1 - i) % KEPT) for i in range(KEPT)]
-        bins = [n * (i % 4) * 10 for i in range(len(EDGES))]
+        reads = [n * (i % 4) * 10 for i in range(len(EDGES))]
+        writes = [n * 3 // 2 if i == 2 else n * 31 // 20 if i == 5 else 0
+                  for i in range(len(EDGES))]
         return {
             "sim_ns": [n * 25_000_000], "host_ns": [n * 50_000_000],
             "counter": [n * 500, n * 4096 * 300, n * 4096 * 200, n // 10, n * 300,
@@ -131,7 +133,7 @@ class FakeDrive:
             "superblock.age": [i * 3 for i in cells],
             "superblock.erases": [100 + i % 7 for i in cells],
             "queue.depth": [n % 8, 5, 0],
-            "latency.read": bins, "latency.write": bins,
+            "latency.read": reads, "latency.write": writes,
             "stream.units": [1000 + n, 500],
             "stream.host_bytes": [n * 4096 * 100, n * 4096 * 100],
             "stream.nand_bytes": [n * 4096 * 120, n * 4096 * 180],

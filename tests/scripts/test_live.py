@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import socket
@@ -126,6 +127,23 @@ def test_no_torn_picture(drive: FakeDrive) -> None:
     assert len(seen) == 20
 
 
+def test_a_picture_that_changes_while_it_is_copied(
+        drive: FakeDrive, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is copied again."""
+    looks = itertools.count()
+    with LiveFile(drive.path) as live:
+        word = live._word
+
+        def looked(index: int) -> int:
+            if next(looks) == 1:  # after the first copy
+                drive.write()
+            return word(index)
+
+        monkeypatch.setattr(live, "_word", looked)
+        picture = live.picture()
+        assert picture and picture.value("requests") == 3 * 500
+
+
 def test_a_writer_that_stops_in_a_picture(drive: FakeDrive) -> None:
     """There is no picture, and the reader goes on."""
     os.pwrite(drive.fd, struct.pack("<Q", 5), 64)
@@ -158,6 +176,7 @@ def damaged(name: str, **parts: Any) -> Any:
     damaged("early", at=0, put=b"VSSDLIV1", says="before 1.0"),
     damaged("size", at=16, put=struct.pack("<Q", 1 << 30), says="damaged"),
     damaged("picture", at=40, put=struct.pack("<QQ", 1 << 40, 8), says="damaged"),
+    damaged("offset", at=40, put=struct.pack("<Q", 8), says="damaged"),
     damaged("part", at=24, put=struct.pack("<QQ", 8, 8), says="damaged"),
     damaged("layout", at=4096, put=b"[", says="damaged"),
     damaged("schema", old=b"vssd-live 1", new=b"vssd-live 9", says="vssd-live 9"),
@@ -314,6 +333,32 @@ def test_two_viewers_and_one_that_vanishes(drive: FakeDrive) -> None:
 
     with LiveFile(drive.path) as live:
         served(live, test)
+
+
+def test_a_slow_viewer() -> None:
+    """It misses pictures, but not the newest."""
+    async def test() -> list[str | bytes]:
+        got: list[str | bytes] = []
+        go = asyncio.Event()
+
+        async def write(message: str | bytes) -> None:
+            await go.wait()
+            got.append(message)
+
+        viewer = serve.Viewer.__new__(serve.Viewer)
+        viewer._write = write  # type: ignore[method-assign]
+        for message in (b"1", "text", b"2", b"3"):
+            viewer.send(message)
+            await asyncio.sleep(0)
+        go.set()
+        await asyncio.sleep(0.05)
+        viewer.send(b"4")
+        await asyncio.sleep(0.05)
+        return got
+
+    got = asyncio.run(test())
+    assert "text" in got
+    assert [x for x in got if x != "text"] == [b"1", b"3", b"4"]
 
 
 def test_a_new_drive_in_the_file(drive: FakeDrive) -> None:

@@ -17,11 +17,10 @@ export class Chart {
     this.clear();
   }
 
-  // Without points there is no drawing: an axis has no range.
   clear() {
     this.data = Object.fromEntries(["t", ...Object.keys(this.lines)].map(name => [name, []]));
-    this.source = null;
-    this.host.replaceChildren();
+    if (this.source)
+      this.source.data = this.#copy();
   }
 
   // Again, in the colours of now.
@@ -30,7 +29,12 @@ export class Chart {
       this.#draw();
   }
 
-  // values by name; null is a gap.
+  #copy() {
+    return Object.fromEntries(Object.entries(this.data).map(([name, v]) => [name, [...v]]));
+  }
+
+  // values by name; null is a gap.  An axis has a range, and the figure is drawn, from
+  // the first value on.
   add(seconds, values) {
     const row = {t: [seconds]};
     for (const name of Object.keys(this.lines))
@@ -58,8 +62,7 @@ export class Chart {
   #draw() {
     const {BasicTicker, ColumnDataSource, DataRange1d, LogTicker, NumeralTickFormatter,
            Plotting} = window.Bokeh;
-    this.source = new ColumnDataSource({
-      data: Object.fromEntries(Object.entries(this.data).map(([name, v]) => [name, [...v]]))});
+    this.source = new ColumnDataSource({data: this.#copy()});
     const range = !this.log && this.zero ? {y_range: new DataRange1d({start: 0})} : {};
     const figure = Plotting.figure({
       height: 150, sizing_mode: "stretch_width", toolbar_location: null, tools: "",
