@@ -4,14 +4,17 @@
  * slow commands, power, a clock that is set back; and when a picture is made.
  *
  * tests/sim/test_live.py compares all numbers with the statistics.  Times are
- * those of ref-times.h.
+ * those of ref-times.h.  With -m perf, /live/cost measures.
  */
 #include <fcntl.h>
+#include <inttypes.h>
+#include <time.h>
 #include <unistd.h>
 #include <glib/gstdio.h>
 
 #include "inspect/live-file.h"
 #include "media/blocks.h"
+#include "media/superblock.h"
 #include "ref-times.h"
 #include "ssd-internal.h"
 #include "ssd-live.h"
@@ -212,6 +215,23 @@ static void test_array(Fixture *f, gconstpointer data)
     g_assert_cmpuint(u16_at(f, "queue.depth", 0), ==, 0);
     g_assert_cmpuint(u64_at(f, "die.busy_ns", die), ==, C + TR + U);
     g_assert_cmpuint(u64_at(f, "channel.busy_ns", 0), ==, C + U);
+}
+
+/* Reads of two dies of each channel: the second one holds its die, and waits
+ * for the channel. */
+static void test_bus(Fixture *f, gconstpointer data)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        submit(f, SSD_OP_READ, 4 * i, 1 + i);
+    }
+    advance(f, F + C - 1);
+    picture(f);
+    for (unsigned die = 0; die < 4; die++) {
+        is_word(f, "die.state", die, "read");
+        g_assert_cmpuint(u16_at(f, "die.waiting", die), ==, 0);
+    }
+    is_word(f, "channel.state", 0, "in");
+    is_word(f, "channel.state", 1, "in");
 }
 
 /* Reads of one page wait for each other; the last one is the slow one. */
@@ -443,6 +463,105 @@ static void test_cells(Fixture *f, gconstpointer data)
     g_assert_cmpuint(n_changed, >, 0);
 }
 
+/* ---- the cost ------------------------------------------------------------ */
+
+/* 256 dies of 4 planes, 204,800 blocks. */
+#define LARGE                                                                  \
+    "ftl.op_percent=200%;nand.channels=16;nand.chips=4;nand.dies=4;"           \
+    "nand.planes=4;nand.blocks=200;host.queue_depth=512"
+#define N_PICTURES 200
+#define IN_FLIGHT  512
+
+static double cpu_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* Half reads, half writes, so many in flight, up to that instant. */
+static void load(Fixture *f, Prng *rng, uint64_t *tag, uint64_t until_ns)
+{
+    uint64_t units = ssd_info(f->ssd)->nblocks / UNIT;
+    static uint64_t in_flight;
+
+    while (f->now_ns < until_ns) {
+        for (; in_flight < IN_FLIGHT; in_flight++) {
+            ++*tag;
+            submit(f, *tag % 2 ? SSD_OP_READ : SSD_OP_WRITE,
+                   prng_below(rng, units), *tag);
+        }
+        in_flight -= advance(f, f->now_ns + 10000);
+    }
+}
+
+static gint by_ns(gconstpointer a, gconstpointer b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* CPU time of a picture, of the thread that makes it: the median.  Its caches
+ * have what the load left there. */
+static void test_cost(Fixture *f, gconstpointer data)
+{
+    g_autoptr(GArray) cost = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    uint64_t tag = 0;
+    double us;
+    Prng rng;
+
+    prng_seed(&rng, 43, 43);
+    for (unsigned i = 0; i < N_PICTURES; i++) {
+        uint32_t ns;
+
+        load(f, &rng, &tag, f->now_ns + 2 * MS);
+        f->host_ns += 250 * MS;
+        want(f, f->host_ns + 1);
+        us = cpu_us();
+        ssd_live_update(f->ssd, f->host_ns);
+        ns = (uint32_t)((cpu_us() - us) * 1000);
+        g_array_append_val(cost, ns);
+    }
+    g_array_sort(cost, by_ns);
+    us = g_array_index(cost, uint32_t, N_PICTURES / 2) / 1000.0;
+    g_assert_cmpuint(header(f)->pictures, ==, N_PICTURES + 1);
+    g_test_minimized_result(
+        us,
+        "%.0f us a picture of %" PRIu64 " bytes, "
+        "0.95 quantile %.0f us",
+        us, header(f)->picture_bytes,
+        g_array_index(cost, uint32_t, N_PICTURES * 95 / 100) / 1000.0);
+}
+
+/* A cell shows all blocks of its superblock. */
+static void test_superblocks(Fixture *f, gconstpointer data)
+{
+    const NandGeometry *g = f->ssd->geo;
+    unsigned n_unlike = 0;
+
+    g_assert_cmpuint(f->ssd->l.set_planes, ==, 2);
+    g_assert_cmpuint(layout(f, "superblock.state", "count"), ==,
+                     g->blocks_per_plane);
+    for (unsigned i = 1; i <= 300; i++) {
+        submit(f, SSD_OP_WRITE, i * 7 % 100, i);
+        advance(f, f->now_ns + MS);
+    }
+    picture(f);
+    for (uint32_t b = 0; b < g->blocks_per_plane; b++) {
+        uint32_t other = superblock_next(f->ssd, b);
+        uint32_t n = other == b ? 1 : 2;
+        uint32_t valid =
+            block_valid(f->ssd, b) + (n == 2 ? block_valid(f->ssd, other) : 0);
+
+        g_assert_cmpuint(u8_at(f, "superblock.valid", b), ==,
+                         valid * 255 / (n * f->ssd->l.units_per_block));
+        n_unlike += valid != n * block_valid(f->ssd, b);
+    }
+    g_assert_cmpuint(n_unlike, >, 0);
+}
+
 #define CASE(name, options, test)                                              \
     g_test_add("/live/" name, Fixture, options, set_up, test, tear_down)
 
@@ -450,6 +569,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     CASE("array", NULL, test_array);
+    CASE("bus", "ftl.op_percent=200%;nand.dies=2", test_bus);
     CASE("slow", NULL, test_slow);
     CASE("suspend", "ftl.op_percent=200%;nand.suspend=both", test_suspend);
     CASE("power", "ftl.op_percent=200%;ftl.recovery=scan", test_power);
@@ -458,5 +578,10 @@ int main(int argc, char **argv)
     CASE("far-ahead", NULL, test_far_ahead);
     CASE("end", NULL, test_end);
     CASE("cells", "ftl.op_percent=200%;nand.blocks=20000", test_cells);
+    CASE("superblocks", "ftl.op_percent=200%;superblock.width=2",
+         test_superblocks);
+    if (g_test_perf()) {
+        CASE("cost", LARGE, test_cost);
+    }
     return g_test_run();
 }

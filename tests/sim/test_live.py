@@ -272,12 +272,15 @@ class Live(unittest.TestCase):
                                restore_signals=False)
         while not self.file.exists():
             time.sleep(.002)
-        resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (16, -1))
+        # The header can still be written; then a picture is not.
+        resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (4096, -1))
         live_file.want(self.file, 9)
         out, err = run.communicate(timeout=120)
         self.assertEqual(run.returncode, 1)
         self.assertEqual(json.loads(out)["requests"], 2500000)
         self.assertIn(f"live {self.file}: File too large", err)
+        left = live_file.header(self.file.read_bytes())
+        self.assertEqual((left.state, left.sequence % 2), (live_file.RUNS, 1))
 
 
 if __name__ == "__main__":
