@@ -23,6 +23,7 @@ CAMPAIGN_VARIABLES = ("VSSD_DEVICE", "VSSD_FILES", "VSSD_NOTES")
 # Of people who run single tests; ./vssd test sets most of them.
 TEST_VARIABLES = {
     "VSSD_BENCH_NAND": "path of vssd-bench-nand",
+    "VSSD_BLKTESTS": "checkout of blktests, for the tests of our group",
     "VSSD_BUILD": "build directory of meson",
     "VSSD_CASE": "seed of the one broken client of a test",
     "VSSD_CUTS": "number of power cuts of a test",

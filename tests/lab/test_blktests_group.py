@@ -17,7 +17,7 @@ from vssd_lab.suites import cut, runner, sources
 GROUP = runner.OURS / "blktests"
 FOLDER = GROUP / "tests/ssd"
 TESTS = sorted(p for p in FOLDER.iterdir() if p.name.isdecimal())
-SUITES = [s for s in runner.SUITES.values() if s.group]
+SUITES = [s for s in runner.SUITES.values() if s.group == GROUP.name]
 # Of blktests' common/ and src/, that the group uses.
 THEIRS = {
     "_have_root", "_have_program", "_have_fio", "_have_fio_ver", "_have_fs",

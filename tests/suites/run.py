@@ -34,7 +34,6 @@ from vssd import ending  # noqa: E402 pylint: disable=wrong-import-position
 from vssd.build import venv  # noqa: E402 pylint: disable=wrong-import-position
 from vssd.errors import UserError  # noqa: E402 pylint: disable=wrong-import-position
 
-
 # Those of which the suites' programs run, too.
 KERNELS = ("trixie", "trixie-backports")
 

@@ -44,7 +44,7 @@ class Options:
 
 
 def tests(suite: Suite, folder: Path) -> list[str]:
-    """All tests of a suite: those of its files, in a checkout, and ours."""
+    """All tests of a suite, with files in a checkout or of ours."""
     return suite.tests(OURS / suite.group if suite.group else folder)
 
 
@@ -74,7 +74,7 @@ def run(suite: Suite, kind: str, options: Options, runs: list[dict[str, Any]],
         setup = target.Setup(
             kind, images, (options.size_mib or suite.form.size_mib) << 20,
             paths.find_profile(options.profile), sets, options.block_bytes,
-            suite.form, PACKAGES,
+            suite.form, PACKAGES + suite.packages,
             shared(suite, options.files.folder, work), options.kernel)
         with target.Target(setup, work) as t:
             found: dict[str, Any] = {

@@ -60,6 +60,7 @@ class Suite:
     form: Form = Form()
     source: str = ""                # Debian's source package; empty: none
     group: str = ""                 # below guest-tools/suites: tests of ours
+    packages: tuple[str, ...] = ()  # of the guest, beside the runner's
 
     def check(self, folder: Path) -> None:
         """UserError unless the folder is a checkout of this suite."""
