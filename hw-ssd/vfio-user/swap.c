@@ -12,9 +12,10 @@
 
 #define IDENTITY ";identity="
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool refuse_swap(GError **error, const char *format, ...)
+    G_GNUC_PRINTF(2, 3);
 
-static bool refuse(GError **error, const char *format, ...)
+static bool refuse_swap(GError **error, const char *format, ...)
 {
     g_autofree char *text = NULL;
     va_list ap;
@@ -26,7 +27,7 @@ static bool refuse(GError **error, const char *format, ...)
     return false;
 }
 
-static bool check(const Server *s, uint64_t nsid, bool has, GError **error)
+static bool may_swap(const Server *s, uint64_t nsid, bool has, GError **error)
 {
     const NvmeOptions *opt = &s->opt->drive;
     const char *without = opt->oplog         ? "--oplog"
@@ -34,18 +35,20 @@ static bool check(const Server *s, uint64_t nsid, bool has, GError **error)
                                              : NULL;
 
     if (without) {
-        return refuse(error, "no other images with %s", without);
+        return refuse_swap(error, "no other images with %s", without);
     }
     if (s->images.n < 2) {
-        return refuse(error, "with one --image it stays");
+        return refuse_swap(error, "with one --image it stays");
     }
     if (nsid - 1 >= s->images.n) {
-        return refuse(error, "namespace %" G_GUINT64_FORMAT ": allowed 1..%u",
-                      nsid, s->images.n);
+        return refuse_swap(error,
+                           "namespace %" G_GUINT64_FORMAT ": allowed 1..%u",
+                           nsid, s->images.n);
     }
     if ((s->images.place[nsid - 1].bytes > 0) != has) {
-        return refuse(error, "namespace %" G_GUINT64_FORMAT " has %s image",
-                      nsid, has ? "no" : "an");
+        return refuse_swap(error,
+                           "namespace %" G_GUINT64_FORMAT " has %s image", nsid,
+                           has ? "no" : "an");
     }
     return true;
 }
@@ -72,8 +75,8 @@ static bool take_out(Server *s, unsigned nsid, GError **error)
     }
     vfio_rest_settle(s);
     if (has_blocks(s, nsid)) {
-        return refuse(error, "namespace %u: the drive cannot free its data",
-                      nsid);
+        return refuse_swap(
+            error, "namespace %u: the drive cannot free its data", nsid);
     }
     vfio_image_remove(s, nsid - 1);
     return true;
@@ -83,7 +86,7 @@ bool vfio_swap_remove(Server *s, uint64_t nsid, GError **error)
 {
     bool ok;
 
-    if (!check(s, nsid, true, error)) {
+    if (!may_swap(s, nsid, true, error)) {
         return false;
     }
     vfio_rest_begin(s);
@@ -107,18 +110,18 @@ static bool parse(const char *text, Insert *in, GError **error)
 
     in->nsid = g_ascii_strtoull(text, &end, 10);
     if (end == text || *end != '=') {
-        return refuse(error,
-                      "namespace-insert=%s: allowed is N=FILE, "
-                      "N=FILE" IDENTITY "keep|new",
-                      text);
+        return refuse_swap(error,
+                           "namespace-insert=%s: allowed is N=FILE, "
+                           "N=FILE" IDENTITY "keep|new",
+                           text);
     }
     end++;
     identity = strstr(end, IDENTITY);
     in->new_identity = identity && g_str_equal(identity, IDENTITY "new");
     if (identity && !in->new_identity &&
         !g_str_equal(identity, IDENTITY "keep")) {
-        return refuse(error, "namespace-insert=%s: identity: allowed keep, new",
-                      text);
+        return refuse_swap(
+            error, "namespace-insert=%s: identity: allowed keep, new", text);
     }
     in->image = identity ? g_strndup(end, identity - end) : g_strdup(end);
     return true;
@@ -149,7 +152,7 @@ static bool put_in(Server *s, const Insert *in, GError **error)
 bool vfio_swap_insert(Server *s, const char *text, GError **error)
 {
     Insert in = {0};
-    bool ok = parse(text, &in, error) && check(s, in.nsid, false, error);
+    bool ok = parse(text, &in, error) && may_swap(s, in.nsid, false, error);
 
     if (ok) {
         vfio_rest_begin(s);

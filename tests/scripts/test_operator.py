@@ -25,8 +25,8 @@ class Monitor:
     def cmd(self, name: str, **args: Any) -> Any:
         """As QEMU would answer."""
         from qemu.qmp import ExecuteError
-        from qemu.qmp.models import ErrorResponse
         from qemu.qmp.message import Message
+        from qemu.qmp.models import ErrorResponse
 
         if name == "qom-list":
             return [{"name": d, "type": "child<vssd>"} for d in ("ssd0", "ssd1")]

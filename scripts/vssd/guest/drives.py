@@ -220,6 +220,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
         "--drive", action="append", default=[], metavar=METAVAR,
         help="one more drive, in a hot-plug slot: size=BYTES (default: the"
         " drive's capacity) or image=FILE, image2=FILE to image8=FILE (further"
-        " namespaces), aged (in the steady state of GC), fill=HOW (preload, seq, random) or state=FILE, serial=TEXT,"
-        " oplog=FILE, trace=FILE, atomic.NAME=N (docs/power.md), and options of"
-        " the model; may be repeated (docs/machines.md)")
+        " namespaces), aged (in the steady state of GC), fill=HOW (preload, seq,"
+        " random) or state=FILE, serial=TEXT, oplog=FILE, trace=FILE,"
+        " atomic.NAME=N (docs/power.md), and options of the model; may be"
+        " repeated (docs/machines.md)")
