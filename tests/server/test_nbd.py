@@ -178,10 +178,13 @@ def test_server_of_the_image_hangs(tmp_path: Path, qcow2: Path, written: bool) -
 
 def test_a_hung_server_at_the_start(tmp_path: Path, qcow2: Path) -> None:
     """It is refused after half a minute."""
-    with nbd(tmp_path, qcow2) as (uri, proc), hung(proc):
-        assert f"--image {uri}: no answer for 30 s" in refused(
-            "--profile", str(PROJECT / "profiles/tiny.ini"), "--socket",
-            str(tmp_path / "s"), "--image", uri)
+    with nbd(tmp_path, qcow2) as (uri, proc):
+        with Server(tmp_path, uri) as server:  # it listens
+            assert server.end() == ""
+        with hung(proc):
+            said = refused("--profile", str(PROJECT / "profiles/tiny.ini"), "--socket",
+                           str(tmp_path / "s"), "--image", uri)
+        assert f"--image {uri}: no answer for 30 s" in said
 
 
 def test_refused(tmp_path: Path, qcow2: Path) -> None:
