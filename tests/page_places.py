@@ -102,6 +102,8 @@ ELSEWHERE = {
     "vssd-server": "group server has it, with a client",
     "cc lib/examples/vfio-client.c": "tests/server/test_example.py has it",
     "rustc -O": "tests/server/test_example.py has it",
+    "docs/powercut-campaign.md: rustc -O": "test_campaign.py of the guests has it",
+    "CGO_ENABLED=0 go": "test_campaign.py of the guests has it",
     "./vfio-client": "tests/server/test_example.py has it",
     "qemu-nbd": "tests/server/test_nbd.py has it, with a server",
     "python -m libvssd.baselines": "needs the installed wheel; test_libvssd.py",

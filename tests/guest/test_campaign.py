@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -241,6 +242,45 @@ def test_ignored_flushes(tmp_path: Path) -> None:
                       found=True)
     assert "committed rows lost" in " ".join(
         row["text"] for row in result["rows"])
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Options for log_rows in Rust and in Go, as `rs` and `go` in $VSSD_FILES."""
+    if not shutil.which("rustc") or not shutil.which("go"):
+        pytest.skip("no rustc or no go")
+    folder = tmp_path_factory.mktemp("logs")
+    subprocess.run(["rustc", "-O", "--edition", "2021", "-D", "warnings", "-o", folder / "rs",
+                    EXAMPLES / "log_rows.rs"], check=True)
+    subprocess.run(["go", "build", "-o", folder / "go", EXAMPLES / "log_rows.go"], check=True,
+                   env={**os.environ, "CGO_ENABLED": "0"})
+    return ["--files", str(folder / "rs"), "--files", str(folder / "go")]
+
+
+@LONG
+def test_logs_in_rust_and_go(tmp_path: Path, logs: list[str]) -> None:
+    """Without their sync they lose rows, with it none."""
+    write, check = several(**{
+        f"{lang}{mode}": f"$VSSD_FILES/{lang} write {mode}".strip()
+        for lang in ("rs", "go") for mode in ("", "nosync")})
+    result = campaign(tmp_path / "out", *logs, "--write", write, "--check", check,
+                      "--cuts", "8", "--seconds", "4", found=True)
+    said = " ".join(row["text"] for row in result["rows"])
+    assert {name for name in ("rs", "go", "rsnosync", "gonosync")
+            if f"{name}: " in said} == {"rsnosync", "gonosync"}
+
+
+@LONG
+def test_ignored_fua(tmp_path: Path, logs: list[str]) -> None:
+    """A log that syncs loses rows on a drive that ignores FUA, by a rule: the commit
+    block of ext4's journal is written with it."""
+    rules = tmp_path / "rules"
+    rules.write_text("cmd=write -> ignore-fua\n")
+    result = campaign(tmp_path / "out", *logs, "--drive",
+                      f"tlc-generic,buffer.policy=lru,faults={rules}", "--at", "flush",
+                      "--write", "$VSSD_FILES/rs write", "--check", "$VSSD_FILES/rs check",
+                      "--cuts", "16", "--seconds", "4", found=True)
+    assert "durable rows is lost" in " ".join(row["text"] for row in result["rows"])
 
 
 @LONG

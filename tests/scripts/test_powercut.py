@@ -13,6 +13,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -169,10 +170,10 @@ def test_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int,
     assert not any(image.exists() for _, image in images)
 
 
-def of_guest(monkeypatch: pytest.MonkeyPatch, folder: Path, lines: int) -> str:
-    """The command of a guest that checks 16 cuts of a run with so many lines."""
-    def spec(*args: Any) -> str:
-        return str(args[3])
+def of_guest(monkeypatch: pytest.MonkeyPatch, folder: Path, lines: int) -> guests.Payload:
+    """The payload of a guest that checks 16 cuts of a run with so many lines."""
+    def spec(*args: Any) -> Any:
+        return args[3]
 
     monkeypatch.setattr(guests, "_spec", spec)
     monkeypatch.setattr(guests.hardware, "Drive", lambda *_, **__: None)
@@ -181,17 +182,28 @@ def of_guest(monkeypatch: pytest.MonkeyPatch, folder: Path, lines: int) -> str:
     cuts = [(folder / str(i), b"".join(said[:lines * i // 16]))
             for i in range(1, 17)]
     parts = Parts(plan.Plan("w", "c"), None, None, None)  # type: ignore[arg-type]
-    return str(guests.checking(parts, folder, "check0-1", cuts))
+    found: Any = guests.checking(parts, folder, "check0-1", cuts)
+    assert isinstance(found, guests.Payload)
+    return found
 
 
 def test_notes_of_all_cuts_fit(tmp_path: Path,
                                monkeypatch: pytest.MonkeyPatch) -> None:
     """The lines are sent once, so 16 cuts of a run with 90 kB of lines are a
-    command that Linux takes as one argument; more lines are refused."""
-    command = of_guest(monkeypatch, tmp_path, 1400)
-    assert subprocess.run(["sh", "-c", f"exit 7\n{command}"],
+    command that Linux takes as one argument; more lines are on a drive."""
+    small = of_guest(monkeypatch, tmp_path, 1400)
+    assert subprocess.run(["sh", "-c", f"exit 7\n{small.command}"],
                           check=False).returncode == 7
-    with pytest.raises(UserError, match="--write printed are too many .* 131072"):
+    assert small.drive(tmp_path / "none") == [] and not (tmp_path / "none").exists()
+    large = of_guest(monkeypatch, tmp_path, 3000)
+    assert len(large.command) < 300
+    args = large.drive(tmp_path / "files")
+    assert str(tmp_path / "files") in args[1] and args[3] == "virtio-blk-pci,drive=files"
+    with tarfile.open(tmp_path / "files") as tar:
+        notes = tar.extractfile("notes")
+        assert notes and notes.read().count(b"\n") == 3000
+    monkeypatch.setattr(guests, "MOST_FILES", 100_000)
+    with pytest.raises(UserError, match=r"--files: \d+ bytes, allowed 100000"):
         of_guest(monkeypatch, tmp_path, 3000)
 
 

@@ -24,6 +24,8 @@ from .plan import DRIVE_BYTES, PACKAGES, REFUSED, Plan
 IN_GUEST = Path(__file__).with_name("in_guest.py")
 FOLDER = "/run/vssd-campaign"
 MOST_COMMAND = 128 << 10  # one argument of a program (MAX_ARG_STRLEN of Linux)
+MOST_FILES = 256 << 20
+FILES_DRIVE = "/dev/vda"  # has what is too large for a command, as a tar archive
 NOTES_BYTES = 64 << 20
 MOST_NOTES = 8 << 20
 SERIAL, NOTES_SERIAL = "VSSDCUT", "VSSDNOTES"
@@ -82,7 +84,25 @@ def prepare(plan: Plan) -> Parts:
     return Parts(plan, qemu, image, drive)
 
 
-def _spec(parts: Parts, folder: Path, name: str, command: str,
+@dataclass
+class Payload:
+    """The command of a guest, and a drive with what is too large for that."""
+
+    command: str
+    packed: bytes = b""
+
+    def drive(self, path: Path) -> list[str]:
+        """QEMU's arguments for it."""
+        if not self.packed:
+            return []
+        path.write_bytes(self.packed)
+        return ["-blockdev", json.dumps({
+            "driver": "raw", "node-name": "files", "read-only": True,
+            "file": {"driver": "file", "filename": str(path)}}),
+                "-device", "virtio-blk-pci,drive=files"]
+
+
+def _spec(parts: Parts, folder: Path, name: str, payload: Payload,
           more: list[hardware.Drive]) -> hardware.Spec:
     root = folder / f"{name}.qcow2"
     root.unlink(missing_ok=True)
@@ -95,8 +115,8 @@ def _spec(parts: Parts, folder: Path, name: str, command: str,
         "tcg" if parts.plan.icount else kvm.accelerator(parts.qemu),
         [first, *more], kernel=parts.image.kernel, initrd=parts.image.initrd,
         append=f"root={parts.image.root} rw console=ttyS0 panic=-1",
-        network=False, icount=parts.plan.icount, seed=seed, command=command,
-        reboot_ends=True)
+        network=False, icount=parts.plan.icount, seed=seed, command=payload.command,
+        reboot_ends=True, extra=payload.drive(folder / f"{name}.files"))
 
 
 def recording(parts: Parts, folder: Path, log: Path, notes: Path) \
@@ -150,7 +170,7 @@ def _common(plan: Plan) -> dict[str, Any]:
 
 
 def _payload(plan: Plan, what: str, text: dict[str, Any],
-             files: dict[str, bytes]) -> str:
+             files: dict[str, bytes]) -> Payload:
     """The command of a guest, with all files that it needs."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w",
@@ -162,19 +182,18 @@ def _payload(plan: Plan, what: str, text: dict[str, Any],
         for path in plan.files:
             tar.add(path.resolve(), f"files/{path.resolve().name}",
                     filter=_plain)
+    begin, end = f"mkdir -p {FOLDER}/files && cd {FOLDER} &&", \
+        f"exec python3 in_guest.py {what} plan.json\n"
     coded = base64.encodebytes(
         gzip.compress(packed.getvalue(), mtime=0)).decode()
-    command = (f"mkdir -p {FOLDER}/files && cd {FOLDER} &&"
-               f" base64 -d >all.tar.gz <<'END_OF_FILES' &&"
-               f" tar xzf all.tar.gz && exec python3 in_guest.py {what}"
-               f" plan.json\n{coded}END_OF_FILES\n")
-    if len(command) >= MOST_COMMAND:
-        raise UserError(f"--files: {len(command)} bytes when packed, allowed"
-                        f" {MOST_COMMAND}" if what == "record" else
-                        "the lines that --write printed are too many for a"
-                        f" guest: {len(command)} bytes when packed, allowed"
-                        f" {MOST_COMMAND} with --files; print less")
-    return command
+    command = (f"{begin} base64 -d >all.tar.gz <<'END_OF_FILES' &&"
+               f" tar xzf all.tar.gz && {end}{coded}END_OF_FILES\n")
+    if len(command) < MOST_COMMAND:
+        return Payload(command)
+    if len(packed.getvalue()) > MOST_FILES:
+        raise UserError(f"--files: {len(packed.getvalue())} bytes, allowed {MOST_FILES}")
+    return Payload(f"{begin} modprobe virtio_blk && tar xf {FILES_DRIVE} && {end}",
+                   packed.getvalue())
 
 
 def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
