@@ -158,15 +158,21 @@ static unsigned advance(Fixture *f, uint64_t now_ns)
     return (unsigned)ssd_advance(f->ssd, now_ns, done, G_N_ELEMENTS(done));
 }
 
-static void submit(Fixture *f, SsdOp op, uint64_t unit, uint64_t tag)
+static void submit_units(Fixture *f, SsdOp op, uint64_t unit, uint32_t n,
+                         uint64_t tag)
 {
     SsdCmd cmd = {.op = op,
                   .lba = unit * UNIT,
-                  .nblocks = UNIT,
+                  .nblocks = n * UNIT,
                   .tag = tag,
                   .version = tag};
 
     g_assert_cmpint(ssd_submit(f->ssd, f->now_ns, &cmd), ==, 0);
+}
+
+static void submit(Fixture *f, SsdOp op, uint64_t unit, uint64_t tag)
+{
+    submit_units(f, op, unit, 1, tag);
 }
 
 /* A picture now, whatever the last one's time. */
@@ -270,6 +276,21 @@ static void test_slow(Fixture *f, gconstpointer data)
     g_assert_cmpuint(u64_at(f, "slow.count", 0), ==, 2);
     is_word(f, "slow.waited_for", 1, "");
     g_assert_cmpuint(u32_at(f, "slow.cost", N_COSTS + COST_die_wait), ==, 0);
+}
+
+/* Of a read of two dies, one of which is busy, that one shows. */
+static void test_parts(Fixture *f, gconstpointer data)
+{
+    picture(f);
+    submit(f, SSD_OP_READ, 4, 1); /* four units to a page: die 1 */
+    submit_units(f, SSD_OP_READ, 3, 2, 2);
+    advance(f, 10 * MS);
+    picture(f);
+    g_assert_cmpuint(u64_at(f, "slow.count", 0), ==, 1);
+    g_assert_cmpuint(u32_at(f, "slow.bytes", 0), ==, 8192);
+    g_assert_cmpuint(u64_at(f, "slow.unit", 0), ==, 3);
+    g_assert_cmpuint(u16_at(f, "slow.die", 0), ==, 1);
+    is_word(f, "slow.waited_for", 0, "host read");
 }
 
 /* The first die in that state, or the number of dies. */
@@ -571,6 +592,7 @@ int main(int argc, char **argv)
     CASE("array", NULL, test_array);
     CASE("bus", "ftl.op_percent=200%;nand.dies=2", test_bus);
     CASE("slow", NULL, test_slow);
+    CASE("parts", NULL, test_parts);
     CASE("suspend", "ftl.op_percent=200%;nand.suspend=both", test_suspend);
     CASE("power", "ftl.op_percent=200%;ftl.recovery=scan", test_power);
     CASE("rebase", NULL, test_rebase);
