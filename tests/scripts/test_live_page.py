@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from long_form import of_part
 
 from live_writer import COSTS, EDGES, FakeDrive
 from started import ENV
@@ -32,6 +33,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: 
 
 CHROMIUM = "/usr/bin/chromium"
 expect.set_options(timeout=20_000)
+pytestmark = of_part("scripts/vssd/watch/", "scripts/vssd/cli/watch.py",
+                     "scripts/requirements-browser.txt", "scripts/requirements-watch.txt",
+                     "docs/glossary.md", "ftl/inspect/", "sim/live.c")
 PICTURES = PROJECT / "docs/watch"
 CSS = PROJECT / "scripts/vssd/watch/page/watch.css"
 
@@ -120,6 +124,15 @@ def begin(page: Page, it: Watched) -> None:
         expect(page.locator("#n-free")).to_have_text(str(30 + n))
 
 
+def expect_state(page: Page, write: Callable[[], None], text: str) -> None:
+    """While pictures come: without one, the page soon says that."""
+    end = time.monotonic() + 20
+    while page.inner_text("#state") != text and time.monotonic() < end:
+        write()
+        page.wait_for_timeout(100)
+    assert page.inner_text("#state") == text
+
+
 @pytest.fixture(scope="module")
 def opened(watched: Watched, show: Open) -> Page:
     """For the tests that do not end it."""
@@ -174,16 +187,19 @@ def test_numbers_are_those_of_the_file(watched: Watched, page: Page) -> None:
     assert [r.split("\t") for r in rows] == [["0", "1,021", "16.38 MB/s", "1.2"],
                                              ["1", "500", "16.38 MB/s", "1.8"]]
     assert page.inner_text("#who") == "live.vssd · fake"
-    assert page.inner_text("#state") == "running at 0.5 times real time, 0.5 s of the drive"
+    expect_state(page, lambda: watched.drive.write(21),
+                 "running at 0.5 times real time, 0.5 s of the drive")
 
 
 def test_an_idle_drive(watched: Watched, page: Page) -> None:
     """Its time stands still: rates are 0, and there are no means."""
     still = watched.drive.values(21)
-    watched.drive.write(45, {name: still[name] for name in (
-        "sim_ns", "counter", "die.busy_ns", "stream.host_bytes", "latency.read")})
+    changed = {name: still[name] for name in (
+        "sim_ns", "counter", "die.busy_ns", "stream.host_bytes", "latency.read")}
+    watched.drive.write(45, changed)
     expect(page.locator("#n-free")).to_have_text("35")
-    assert page.inner_text("#state") == "idle, 0.5 s of the drive"
+    expect_state(page, lambda: watched.drive.write(45, changed),
+                 "idle, 0.5 s of the drive")
     found = [page.inner_text(f"#n-{name}") for name in
              ("iops", "read", "erases", "waf", "waf-all", "read-p50")]
     assert found == ["0", "0 B/s", "0 /s", "–", "1.5", "–"]
@@ -191,7 +207,7 @@ def test_an_idle_drive(watched: Watched, page: Page) -> None:
 
 def test_curves_have_the_values(watched: Watched, page: Page) -> None:
     """Bokeh's figures: the last point of each curve is the number beside it.  They
-    begin anew where the drive's time went back."""
+    begin again where the drive's time went back."""
     ask = """() => Bokeh.documents.map(d => d.roots()[0].renderers[0])
         .map(r => Object.fromEntries(Object.entries(r.data_source.data)
             .map(([k, v]) => [k, v[v.length - 1]])))"""
@@ -423,9 +439,11 @@ def test_a_run_of_vssd_sim(tmp_path: Path, browser: Browser) -> None:
     path = tmp_path / "live.vssd"
     writes = "VSSD_WRITE_DOCS" in os.environ
     drive = ["p5520", "--set", "nand.blocks=96"] if writes else ["tiny"]
+    requests = 5_000_000 if writes else 1_000_000
     sim = subprocess.Popen(
         [PROJECT / "vssd", "sim", "run", "--profile", *drive, "--fill", "random",
-         "--workload", "rw=randrw rwmixread=90 bs=4k iodepth=64 number_ios=5000000",
+         "--workload", "rw=randrw rwmixread=90 bs=4k iodepth=64"
+         f" number_ios={requests}",
          "--live", str(path), "--json"], text=True, stdout=subprocess.PIPE)
     while sim.poll() is None and not path.exists():
         time.sleep(0.05)
