@@ -116,7 +116,7 @@ ELSEWHERE = {
 # How the lines begin that group scripts runs.
 RUN = ("./vssd sim ", "./vssd profile", "./vssd help", "./vssd --help", "./vssd --version",
        "./vssd man", "./vssd completion", "./vssd kernel list",
-       "./vssd compare", "./vssd plot", "./vssd report", "echo ", "printf ",
+       "./vssd compare", "./vssd explain", "./vssd plot", "./vssd report", "echo ", "printf ",
        "cat > ", "python3 - <<", "n=4 ", "for a in ", "for op in ",
        "for gc in ", "gcc ")
 

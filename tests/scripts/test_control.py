@@ -551,9 +551,9 @@ DESTROY = (["powercut"], ["powercut", "--mode", "running"],
 class Monitor:
     """Counts who comes to a guest's socket, and answers nobody."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = rundir.MONITOR) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.bind(str(folder / rundir.MONITOR))
+        self.sock.bind(str(folder / name))
         self.sock.listen()
         self.sock.setblocking(False)
 
@@ -604,6 +604,16 @@ def come(words: list[str], monitor: Monitor) -> bool:
         command(*words)
     assert "\n" not in str(e.value)
     return monitor.asked()
+
+
+@pytest.mark.usefixtures("no_answer")
+def test_stop_of_a_guest_with_a_server() -> None:
+    """The power button is QEMU's; vssd-server has none."""
+    with guest_of("db", {}) as server:
+        machine = Monitor(rundir.find("db").folder, rundir.VMM)
+        with machine.sock:
+            assert come(["stop", "db"], machine)
+            assert not server.asked()
 
 
 @pytest.mark.usefixtures("no_answer")

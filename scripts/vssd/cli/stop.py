@@ -60,9 +60,10 @@ def press_power_button(run: rundir.Run) -> None:
     from qemu.qmp import QMPError
     from qemu.qmp.legacy import QEMUMonitorProtocol
 
-    if not run.monitor.exists():  # its path may be too long for a socket
+    path = run.machine_monitor or run.monitor
+    if not path.exists():  # it may be too long for a socket
         raise UserError(f"the guest {run.name} has no monitor: --force ends it")
-    qmp = QEMUMonitorProtocol(str(run.monitor))
+    qmp = QEMUMonitorProtocol(str(path))
     try:
         qmp.connect()
         qmp.cmd("system_powerdown")
