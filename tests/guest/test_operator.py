@@ -123,6 +123,7 @@ def test_md_rebuilds(detach: Callable[..., None]) -> None:
     detach("--packages", "mdadm", "--drive", "zero-latency,size=256M,serial=LEFT",
            "--drive", "zero-latency,size=256M,serial=RIGHT")
     guest(f"mdadm --create /dev/md7 --run --level=1 --raid-devices=2 --bitmap=internal"
+          " --bitmap-chunk=4M"
           f" --assume-clean --metadata=1.2 {disk('LEFT')} {disk('RIGHT')} 2>&1")
     guest("mkfs.ext4 -q /dev/md7 && mkdir -p /mnt/md && mount /dev/md7 /mnt/md &&"
           " dd if=/dev/urandom of=/mnt/md/a bs=1M count=20 status=none && sync")
