@@ -151,7 +151,7 @@ LiveFile *live_file_new(const char *path, const GString *layout,
 /* ---- writing ------------------------------------------------------------- */
 
 /* false with errno. */
-static bool put(LiveFile *f, const void *from, size_t n, uint64_t at)
+static bool write_at(LiveFile *f, const void *from, size_t n, uint64_t at)
 {
     const char *byte = from;
 
@@ -173,8 +173,8 @@ static bool put(LiveFile *f, const void *from, size_t n, uint64_t at)
 }
 
 #define PUT(f, member)                                                         \
-    put(f, &(f)->header.member, sizeof((f)->header.member),                    \
-        offsetof(LiveHeader, member))
+    write_at(f, &(f)->header.member, sizeof((f)->header.member),               \
+             offsetof(LiveHeader, member))
 
 bool live_file_write(LiveFile *f, uint64_t host_ns, const void *picture)
 {
@@ -185,7 +185,7 @@ bool live_file_write(LiveFile *f, uint64_t host_ns, const void *picture)
     }
     h->sequence++;
     if (!PUT(f, sequence) ||
-        !put(f, picture, (size_t)h->picture_bytes, h->picture_at)) {
+        !write_at(f, picture, (size_t)h->picture_bytes, h->picture_at)) {
         return false;
     }
     h->written_ns = host_ns;
