@@ -18,6 +18,7 @@ from test_server import host_of
 from vmm import MIB, Server, Vmm
 
 from nvme_host import BUFFER, OP_READ, OP_WRITE, NvmeHost
+from test_swap import active, identity, read, write
 
 __all__ = ["qcow2"]
 KIB = 1 << 10
@@ -37,28 +38,6 @@ def pair(folder: Path, *more: str) -> Iterator[tuple[Server, NvmeHost]]:
     with Server(folder, folder / "one", "--image", str(folder / "two"), *more) as server, \
             Vmm(server.socket) as vmm:
         yield server, host_of(vmm)
-
-
-def active(host: NvmeHost) -> list[int]:
-    """Identifiers of the attached namespaces."""
-    return [nsid for nsid in struct.unpack("<1024I", host.identify(2)) if nsid]
-
-
-def identity(host: NvmeHost, nsid: int) -> bytes:
-    """EUI-64 and UUID."""
-    return host.identify(3, nsid)[:36]
-
-
-def read(host: NvmeHost, nsid: int, lba: int = 0) -> bytes:
-    """Four bytes of a block."""
-    host.check(host.io.run(OP_READ, nsid=nsid, prp1=BUFFER, cdw=(lba, 0, 0)))
-    return host.qtest.read(BUFFER, 4)
-
-
-def write(host: NvmeHost, nsid: int, lba: int, data: bytes) -> None:
-    """Write one block of 512 bytes and wait."""
-    host.qtest.write(BUFFER, data * 128)
-    host.check(host.io.run(OP_WRITE, nsid=nsid, prp1=BUFFER, cdw=(lba, 0, 0)))
 
 
 def refused(server: Server, name: str, value: object) -> str:

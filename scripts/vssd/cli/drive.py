@@ -5,14 +5,13 @@ back."""
 from __future__ import annotations
 
 import argparse
-import contextlib
 import secrets
 from pathlib import Path
 from typing import Any
 
 from .. import ranges, rundir
 from ..errors import UserError
-from ..guest import drives, hardware
+from ..guest import drives, hardware, monitor
 from ..ui import say
 from .fault import put
 from .powercut import find_drives
@@ -131,19 +130,8 @@ def act(qmp: Any, run: rundir.Run, args: argparse.Namespace) -> str:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd drive"""
-    from qemu.qmp import QMPError
-    from qemu.qmp.legacy import QEMUMonitorProtocol
-
     run = rundir.find_to_change(args.run)
-    qmp = QEMUMonitorProtocol(str(run.monitor))
-    try:
-        qmp.connect()
+    with monitor.opened(run) as qmp:
         said = act(qmp, run, args)
-    except (OSError, QMPError) as e:
-        raise UserError(f"the guest {run.name} does not answer: {e}") \
-            from e
-    finally:
-        with contextlib.suppress(EOFError, OSError, QMPError):
-            qmp.close()
     say(f"{args.drive}: {said}")
     return 0

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 from typing import Any
 
 from .. import rundir
 from ..errors import UserError
+from ..guest import monitor
 from ..ui import say
 from .powercut import find_drives
 
@@ -103,20 +103,8 @@ def act(qmp: Any, args: argparse.Namespace) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd fault"""
-    from qemu.qmp import QMPError
-    from qemu.qmp.legacy import QEMUMonitorProtocol
-
     check(args)
     find = rundir.find if args.action == "list" else rundir.find_to_change
-    run = find(args.run)
-    qmp = QEMUMonitorProtocol(str(run.monitor))
-    try:
-        qmp.connect()
+    with monitor.opened(find(args.run)) as qmp:
         act(qmp, args)
-    except (OSError, QMPError) as e:
-        raise UserError(f"the guest {run.name} does not answer: {e}") \
-            from e
-    finally:
-        with contextlib.suppress(EOFError, OSError, QMPError):
-            qmp.close()
     return 0

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from pathlib import Path
 from typing import Any
 
 from .. import rundir
 from ..errors import UserError
+from ..guest import monitor
 from ..ui import say
 from . import powercut_campaign
 
@@ -80,18 +80,16 @@ def cut(qmp: Any, mode: str, drives: list[str]) -> None:
             qmp.cmd("cont")
 
 
-def cut_served(qmp: Any, mode: str, drives: list[str], vmm: Path) -> None:
+def cut_served(qmp: Any, mode: str, drives: list[str],
+               run: rundir.Run) -> None:
     """The drive is in vssd-server: it loses its power, and then the machine is
     reset or ended, which is another process."""
     from qemu.qmp import ExecInterruptedError, QMPError
-    from qemu.qmp.legacy import QEMUMonitorProtocol
 
     if mode == "running":
         cut(qmp, mode, drives)
         return
-    machine = QEMUMonitorProtocol(str(vmm))
-    machine.connect()
-    try:
+    with monitor.opened(run, run.machine_monitor) as machine:
         machine.cmd("stop")
         # It is back before the machine looks: QEMU complains of a device that
         # it cannot wake up for its reset.
@@ -103,33 +101,19 @@ def cut_served(qmp: Any, mode: str, drives: list[str], vmm: Path) -> None:
         if mode == "reset":
             with contextlib.suppress(EOFError, OSError, QMPError):
                 machine.cmd("cont")
-    finally:
-        with contextlib.suppress(EOFError, OSError, QMPError):
-            machine.close()
 
 
 def main(args: argparse.Namespace) -> int:
     """./vssd powercut"""
-    from qemu.qmp import QMPError
-    from qemu.qmp.legacy import QEMUMonitorProtocol
-
     if args.drive and args.mode != "running":
         raise UserError("--drive goes with --mode running only: the machine"
                         " loses the power of all its drives")
     run = rundir.find_to_change(args.run)
-    qmp = QEMUMonitorProtocol(str(run.monitor))
-    try:
-        qmp.connect()
+    with monitor.opened(run) as qmp:
         drives = find_drives(qmp, args.drive)
-        if vmm := run.machine_monitor:
-            cut_served(qmp, args.mode, drives, vmm)
+        if run.machine_monitor:
+            cut_served(qmp, args.mode, drives, run)
         else:
             cut(qmp, args.mode, drives)
-    except (OSError, QMPError) as e:
-        raise UserError(f"the guest {run.name} does not answer: {e}") \
-            from e
-    finally:
-        with contextlib.suppress(EOFError, OSError, QMPError):
-            qmp.close()
     say(f"cut the power of {', '.join(drives)}: {args.mode}")
     return 0

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .. import arch, ranges, rundir
 from ..errors import UserError
+from ..guest import monitor
 from ..ui import say
 
 POLL_S = 0.2
@@ -57,22 +58,11 @@ def wanted(args: argparse.Namespace) -> list[rundir.Run]:
 
 def press_power_button(run: rundir.Run) -> None:
     """By QEMU's monitor."""
-    from qemu.qmp import QMPError
-    from qemu.qmp.legacy import QEMUMonitorProtocol
-
     path = run.machine_monitor or run.monitor
     if not path.exists():  # it may be too long for a socket
         raise UserError(f"the guest {run.name} has no monitor: --force ends it")
-    qmp = QEMUMonitorProtocol(str(path))
-    try:
-        qmp.connect()
+    with monitor.opened(run, path, "; --force ends it") as qmp:
         qmp.cmd("system_powerdown")
-    except (OSError, QMPError) as e:
-        raise UserError(f"the guest {run.name} does not answer: {e}; --force"
-                        " ends it") from e
-    finally:
-        with contextlib.suppress(EOFError, OSError, QMPError):
-            qmp.close()
 
 
 def power_off(run: rundir.Run, timeout_s: float) -> None:
