@@ -171,6 +171,16 @@ def run_of(name: str) -> Run:
     return next(run for run in RUNS if run.name == name)
 
 
+def test_guest() -> None:
+    """It goes on at its own rate: the measure is the latency."""
+    data = {k: v for k, v in result(run_of("4 reads, dies")).items()
+            if k != "workload"}
+    found = why.why(Result("a", data))
+    assert found.measure == "mean latency, ns"
+    assert found.now == pytest.approx(data["latency_ns"]["all"]["mean"], rel=0.01)
+    assert all(0 < c.ratio < 1 for c in found.changes)
+
+
 def test_words() -> None:
     """Each part has the number that the result has."""
     data = result(run_of("GC, tPROG"))

@@ -93,7 +93,8 @@ class Drive:
         self.workload: str = data.get("workload") or ""
         self.rate: float = data["iops"] / 1e9
         self.depth: float = data["explain"]["commands_in_flight"]
-        self.open = "trace" in data or bool(
+        # A trace has times of its own, and so has a guest.
+        self.open = not self.workload or bool(
             re.search(r"\b(rate_iops|interval)=", self.workload))
         self.reads: float = data["latency_ns"]["read"]["count"] / self.requests
         self.parts: dict[str, float] = data["explain"]["latency_ns"]
