@@ -467,7 +467,8 @@ static uint32_t wanted_at_once(const Ssd *ssd, const Cmd *c)
 
 bool buffer_takes_whole(const Ssd *ssd, const Cmd *c)
 {
-    return ssd->buffer->n_free_slots >= wanted_at_once(ssd, c);
+    return ssd->cfg->atomic_bytes == 0 ||
+           ssd->buffer->n_free_slots >= wanted_at_once(ssd, c);
 }
 
 static void promise(Ssd *ssd, Cmd *c)

@@ -37,6 +37,14 @@ static uint32_t stream_of(const Ssd *ssd, uint64_t ppu, uint32_t block)
     return unit_is_meta(ssd, ppu) ? ssd->l.n_streams : unit_stream(ssd, ppu);
 }
 
+/* All units are of stream 0: the drive has no further one, and no pages of its
+ * own. */
+static bool of_one_stream(const Ssd *ssd)
+{
+    return ssd->l.n_streams == 1 && ssd->l.meta_units == 0 &&
+           ssd->l.n_saved == 0;
+}
+
 void programmed_count(Ssd *ssd, const NandOp *op)
 {
     uint32_t block = page_block(ssd, op->ppa.page);
@@ -48,6 +56,10 @@ void programmed_count(Ssd *ssd, const NandOp *op)
     invariant(op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK);
     if (op->cause == NAND_CAUSE_META || op->cause == NAND_CAUSE_MAP) {
         ssd->media->programmed[ssd->l.n_streams] += n; /* the drive's own */
+        return;
+    }
+    if (of_one_stream(ssd)) {
+        ssd->media->programmed[0] += n;
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
