@@ -15,12 +15,12 @@ from vssd.guest import image
 from vssd.proc import run_logged
 from vssd.rundir import rundir
 
-from . import blktests, drivers, fio, nvme_cli, sources, target
+from . import blktests, drivers, fio, nvme_cli, sources, target, xfstests
 from .sources import Files
 from .suite import HUNG, Row, Suite
 
 SUITES = {s.name: s for s in (*nvme_cli.SUITES, *fio.SUITES, *blktests.SUITES,
-                              *drivers.SUITES)}
+                              *drivers.SUITES, *xfstests.SUITES)}
 PROFILE = "zero-latency"
 PACKAGES = ("bsdextrautils", "dmsetup", "gawk", "pciutils", "python3", "sudo")
 OURS = paths.PROJECT / "guest-tools/suites"
