@@ -39,7 +39,7 @@ GROUP = "ssd"
 SMALL = ("nand.channels=2", "nand.dies=1", "nand.blocks=320",
          "ftl.op_percent=25%")
 # So slow that a power cut meets data that is not in NAND yet.
-SLOW = ("nand.program=500us", "nand.read=50us")
+SLOW = ("nand.program=20ms", "nand.read=50us")
 # 64 zones of 16 MiB, a superblock each.
 ZONES = Form(
     size_mib=1024, sets=(
