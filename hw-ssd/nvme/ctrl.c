@@ -628,13 +628,6 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     return nvme_faults_load(ctrl, cfg->faults, error);
 }
 
-void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
-{
-    /* ssd_age() gives the blocks versions of its own. */
-    ctrl->sub->next_version = ssd_last_version(ctrl->ssd);
-    nvme_ns_preloaded(ctrl, lba, nblocks);
-}
-
 bool nvme_durable_log_open(NvmeCtrl *ctrl, const char *path, GError **error)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);

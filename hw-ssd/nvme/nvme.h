@@ -305,6 +305,11 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
  */
 void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks);
 
+/* The same of an image's data, at least one block, which the drive gets now, as
+ * if written long ago, where it has none.  0, or a negative errno: it has no
+ * room. */
+int nvme_preload(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks);
+
 /*
  * Where the blocks of a namespace are in the drive, and how many, all in the
  * drive's blocks.  false: there is none, or they do not follow each other.

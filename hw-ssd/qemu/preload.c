@@ -8,48 +8,7 @@
 #include "qapi/error.h"
 #include "system/block-backend.h"
 
-#include "ssd-save.h"
 #include "vssd.h"
-
-#define AGE_BATCH 1024
-
-static int age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
-{
-    int ret = n > 0 ? ssd_age(ssd, lpn, n) : 0;
-
-    if (ret == -EBUSY && ssd_rest(ssd, 10000ULL * SCALE_MS)) {
-        ret = ssd_age(ssd, lpn, n);
-    }
-    return ret;
-}
-
-/* The blocks hold data.  A drive that is not new may hold them already; the
- * others were written to the image without the drive. */
-static int hold_data(Ssd *ssd, uint64_t first, uint64_t n)
-{
-    const SsdInfo *info = ssd_info(ssd);
-    uint64_t per_unit = info->unit_bytes / info->block_bytes;
-    uint64_t lpn[AGE_BATCH];
-    unsigned k = 0;
-
-    if (ssd_last_version(ssd) == 0 && ssd_now_ns(ssd) == 0) {
-        return ssd_preload(ssd, first, n);
-    }
-    for (uint64_t u = first / per_unit; u <= (first + n - 1) / per_unit; u++) {
-        if (!ssd_mapped(ssd, u * per_unit, NULL)) {
-            lpn[k++] = u;
-        }
-        if (k == AGE_BATCH) {
-            int ret = age(ssd, lpn, k);
-
-            if (ret < 0) {
-                return ret;
-            }
-            k = 0;
-        }
-    }
-    return age(ssd, lpn, k);
-}
 
 /* Of one node, which has `end` bytes of the drive from `start` on. */
 static bool preload_node(VssdDev *s, BlockBackend *blk, uint64_t start,
@@ -78,8 +37,7 @@ static bool preload_node(VssdDev *s, BlockBackend *blk, uint64_t start,
                 MIN(DIV_ROUND_UP(at + n, block_bytes), end / block_bytes);
 
             *data_bytes += n;
-            ret = hold_data(s->ssd, base + first, last - first);
-            nvme_preloaded(s->ctrl, base + first, last - first);
+            ret = nvme_preload(s->ctrl, base + first, last - first);
             if (ret < 0) {
                 error_setg_errno(errp, -ret,
                                  "vssd: the drive of '%s' has no "

@@ -4,48 +4,7 @@
  *
  * Knows ranges of images and blocks of the drive.
  */
-#include <errno.h>
-
 #include "server.h"
-#include "ssd-save.h"
-
-#define AGE_BATCH 1024
-
-static int age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
-{
-    int ret = n > 0 ? ssd_age(ssd, lpn, n) : 0;
-
-    if (ret == -EBUSY && ssd_rest(ssd, 10 * NS_PER_S)) {
-        ret = ssd_age(ssd, lpn, n);
-    }
-    return ret;
-}
-
-/* A drive that is not new may hold them already; the others were written to the
- * image without the drive. */
-static int hold_data(Ssd *ssd, uint64_t first, uint64_t n)
-{
-    const SsdInfo *info = ssd_info(ssd);
-    uint64_t per_unit = info->unit_bytes / info->block_bytes;
-    uint64_t lpn[AGE_BATCH];
-    unsigned k = 0;
-    int ret = 0;
-
-    if (ssd_last_version(ssd) == 0 && ssd_now_ns(ssd) == 0) {
-        return ssd_preload(ssd, first, n);
-    }
-    for (uint64_t u = first / per_unit;
-         u <= (first + n - 1) / per_unit && ret == 0; u++) {
-        if (!ssd_mapped(ssd, u * per_unit, NULL)) {
-            lpn[k++] = u;
-        }
-        if (k == AGE_BATCH) {
-            ret = age(ssd, lpn, k);
-            k = 0;
-        }
-    }
-    return ret < 0 ? ret : age(ssd, lpn, k);
-}
 
 /* Of one image, which has blocks first..end-1 of the drive. */
 static bool preload_blocks(Server *s, unsigned i, uint64_t first, uint64_t end,
@@ -63,14 +22,13 @@ static bool preload_blocks(Server *s, unsigned i, uint64_t first, uint64_t end,
         if (begin >= end) {
             break;
         }
-        ret = hold_data(s->ssd, begin, stop - begin);
+        ret = nvme_preload(s->ctrl, begin, stop - begin);
         if (ret < 0) {
             g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
                         "--image %s: the drive has no room for its data: %s",
                         vfio_image_name(s, i), g_strerror(-ret));
             return false;
         }
-        nvme_preloaded(s->ctrl, begin, stop - begin);
         at += bytes;
     }
     if (fault) {
