@@ -21,7 +21,7 @@ import sbom
 # Of the sources; all of a folder, or one file.
 PARTS = ("vssd", "meson.build", "LICENSE", "profiles", "scripts/vssd", "lab/vssd_lab",
          "guest-tools", "hw-ssd/nvme/vendor-log.h", "lib/examples/policies",
-         "docs/glossary.md", "docs/schema")
+         "docs/glossary.md", "docs/options.md", "docs/schema")
 COMPLETIONS = {"bash": "bash-completion/completions/vssd",
                "zsh": "zsh/site-functions/_vssd",
                "fish": "fish/vendor_completions.d/vssd.fish"}

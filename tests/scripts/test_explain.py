@@ -213,12 +213,13 @@ def test_slowest(tmp_path: Path) -> None:
     assert found.parts["queue"] == 1998.5
     assert why.slowest(one) == (
         "the slowest 2 of 2000 commands took 3 us or more: 67 % wait at the"
-        " host, 33 % firmware (1 reads, 1 writes)")
+        " host, 33 % firmware (read: 1, write: 1)")
 
 
 @pytest.mark.parametrize("run, option, value, reason", [
     ("GC, dies", "host.cores", "2", "it is 0 now"),
     ("one read, tR", "ftl.op_percent", "80%", "GC copied nothing"),
+    ("one read, tR", "host.pcie_lanes", "8", "does not act with host.pcie_gen=0"),
     ("open reads, tR", "iodepth", "4", "the load keeps no number"),
     ("open reads, tR", "nand.read", "70us", "an open load keeps the dies busy"),
     ("mix under GC, tR", "nand.dies", "4", "GC holds single dies"),
@@ -233,8 +234,11 @@ def test_unknown(run: str, option: str, value: str, reason: str) -> None:
     ("gc=1", "--set gc: no prediction for it; allowed nand.channels, "),
     ("nand.read", "--set nand.read: give KEY=VALUE"),
     ("iodepth=4", "--set iodepth=4: give KEY=VALUE of the drive"),
-    ("nand.read=0", "--set nand.read=0: allowed above 0"),
-    ("nand.read=x", "'x' is no number"),
+    ("nand.read=0ns", "--set nand.read=0ns: allowed 0ns..10ms, and above 0 here"),
+    ("nand.read=x", "--set nand.read=x: allowed 0ns..10ms"),
+    ("nand.read=60%", "--set nand.read=60%: allowed 0ns..10ms"),
+    ("nand.dies=65", "--set nand.dies=65: allowed 1..64"),
+    ("nand.dies=1.5", "--set nand.dies=1.5: allowed 1..64"),
 ])
 def test_refused(sets: str, words: str) -> None:
     """In one line."""
@@ -259,4 +263,24 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
                                          "because"}
     path.write_text('{"schema_version": 1}')
     assert cli.main(["explain", str(path)]) == 1
-    assert "no commands, or several drives" in capsys.readouterr().err
+    assert "give the result of a run of one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("profile", ["zero-latency", "tiny", "warp2026", "zn540"])
+@pytest.mark.parametrize("workload", [
+    "rw=trim number_ios=200", "rw=randwrite number_ios=200",
+    "rw=randrw number_ios=200 fsync=5 iodepth=8", "rw=read number_ios=1"])
+def test_every_load(profile: str, workload: str) -> None:
+    """Each has an answer of finite numbers, or one line."""
+    try:
+        found = why.why(Result("a", result(Run("", profile, workload, ""))))
+    except UserError as e:
+        assert "\n" not in str(e)
+        return
+    assert json.dumps(found.json(), allow_nan=False)
+
+
+def test_firmware_of_a_write() -> None:
+    """It comes on top of that of each command, which writes have, too."""
+    drive = Drive(result(run_of("one write, firmware")))
+    assert drive.change("host.firmware", "10us").ratio < 0.75

@@ -30,7 +30,7 @@ from typing import Any
 
 from ..errors import UserError
 from ..sim.calibrate import number_of
-from .defaults import default_of
+from .defaults import default_of, range_of
 
 BUSY = 0.75       # of the time: a stage bounds the run, as in ftl/inspect/explain.c
 OPEN_MAX = 0.95   # busier, an open load's wait is not known well enough
@@ -72,10 +72,36 @@ class Unknown(Exception):
     """Why there is no prediction, in a few words."""
 
 
+def over(a: float, b: float) -> float:
+    """a / b; no bound where b is no time."""
+    return a / b if b > 0 else math.inf
+
+
+def others_of(depth: float) -> float:
+    """The share of the requests in flight that an arriving one may meet."""
+    return max(depth - 1, 0.0) / depth if depth > 0 else 0.0
+
+
 def plain(text: str) -> float:
     """A value: ns, percent or a plain number."""
     value, kind = number_of(text)
     return value / 1e3 if kind == "time" else value
+
+
+def refusal(option: str, text: str) -> str:
+    """Why the option has no such value, in a few words; "" if it has."""
+    allowed = range_of(option) or ""
+    low, dots, high = allowed.partition("..")
+    if option == DEPTH or not dots:
+        return ""
+    try:
+        value, kind = number_of(text)
+    except UserError:
+        return f"allowed {allowed}"
+    least, most = number_of(low), number_of(high)
+    fits = kind == most[1] and least[0] <= value <= most[0] and value > 0
+    whole = kind != "number" or value == int(value)
+    return "" if fits and whole else f"allowed {allowed}, and above 0 here"
 
 
 class Drive:
@@ -83,10 +109,11 @@ class Drive:
 
     def __init__(self, data: dict[str, Any]) -> None:
         """UserError: the result is of no such run."""
-        if "explain" not in data or not data.get("requests") \
-                or not data.get("iops"):
-            raise UserError("no commands, or several drives: give the result of"
-                            " a run of one drive")
+        if "explain" not in data:
+            raise UserError("of several drives, or of no drive: give the result"
+                            " of a run of one")
+        if not data.get("requests") or not data.get("iops"):
+            raise UserError("the run has no commands, or they took no time")
         self.data = data
         self.options: dict[str, Any] = data.get("options", {})
         self.requests: int = data["requests"]
@@ -139,10 +166,7 @@ class Drive:
         if option == DEPTH:
             m = re.search(r"\biodepth=(\d+)", self.workload)
             return m[1] if m else "1"
-        found = self.options.get(option) or default_of(option)
-        if option == "host.firmware_write" and found in (None, "0", "0ns"):
-            return self.value("host.firmware")
-        return str(found)
+        return str(self.options.get(option) or default_of(option))
 
     def number(self, option: str) -> float:
         """Of an option: ns, percent or a plain number."""
@@ -180,12 +204,13 @@ class Drive:
 
     def bound(self, stages: dict[str, Stage]) -> float:
         """The rate at which the busiest stage is always busy."""
-        return min(s.servers / s.demand for s in stages.values())
+        return min((s.servers / s.demand for s in stages.values()
+                    if s.demand > 0), default=math.inf)
 
     def _calibrate(self, stages: dict[str, Stage]) -> None:
         for s in stages.values():
             others = self.rate * (s.service + s.wait) \
-                * (self.depth - 1) / self.depth
+                * others_of(self.depth)
             seen = s.demand / s.servers * others
             s.factor = s.wait / seen if self.depth > 1.01 and seen > 0 else 0.5
 
@@ -196,7 +221,7 @@ class Drive:
         total = fixed
         for s in stages.values():
             # wait = a (service + wait) rate
-            a = s.factor * s.demand / s.servers * (depth - 1) / depth * rate
+            a = s.factor * s.demand / s.servers * others_of(depth) * rate
             if a >= 1:
                 return math.inf
             total += a * s.service / (1 - a)
@@ -205,7 +230,7 @@ class Drive:
     def _closed(self, stages: dict[str, Stage], fixed: float,
                 depth: float) -> float:
         """The rate of a load that keeps so many requests in flight."""
-        low, high = 0.0, self.bound(stages)
+        low, high = 0.0, min(self.bound(stages), over(depth, fixed))
         for _ in range(60):
             rate = (low + high) / 2
             if self._latency(stages, fixed, depth, rate) * rate < depth:
@@ -232,7 +257,7 @@ class Drive:
         """The rate of writes that complete in the buffer."""
         busy = self.rate / self.bound(self.stages)
         waits = sum(s.wait for s in self.stages.values())
-        return min(depth / (self.fixed - saved + waits),
+        return min(over(depth, self.fixed - saved + waits),
                    self.bound(stages) * (busy if busy > BUSY else 1))
 
     def ratio(self, stages: dict[str, Stage], saved: float,
@@ -240,6 +265,13 @@ class Drive:
         """Of the rate with these stages to that of the result; of an open load,
         of the mean latency.  `saved` is time that a request has less without
         any wait."""
+        found = self._ratio(stages, saved, depth)
+        if not 0 < found < math.inf:
+            raise Unknown("nothing that was measured bounds such a run")
+        return found
+
+    def _ratio(self, stages: dict[str, Stage], saved: float,
+               depth: float) -> float:
         if self.open:
             return self._open(stages, self.fixed - saved) / self.latency
         if self.reads == 0 and not self.in_nand:
@@ -252,18 +284,16 @@ class Drive:
             / self._closed(before, self.fixed + self.room, self.depth)
 
     def change(self, option: str, after: str) -> Change:
-        """What another value makes.  Unknown: it cannot be said; UserError: of
-        this option never."""
-        if option not in MODELS:
-            raise UserError(f"--set {option}: no prediction for it; allowed "
-                            + ", ".join(m for m in MODELS if m != DEPTH))
-        try:
-            scale = plain(after) / (self.page_ns(option) if option in TYPED
-                                    else self.number(option))
-        except ZeroDivisionError:
-            raise Unknown("it is 0 now, which limits nothing") from None
-        if scale <= 0:
-            raise UserError(f"--set {option}={after}: allowed above 0")
+        """What another value of its range makes, above 0.  Unknown: it cannot
+        be said."""
+        if option in INERT_WITH:
+            other, needed = INERT_WITH[option]
+            if (self.number(other) == 0) != needed:
+                raise Unknown(f"it does not act with {other}={self.value(other)}")
+        before = self.page_ns(option) if option in TYPED else self.number(option)
+        if before == 0:
+            raise Unknown("it is 0 now, so no other value is a multiple of it")
+        scale = plain(after) / before
         stages = copy.deepcopy(self.stages)
         effect = MODELS[option](self, stages, scale)
         return Change(option, self.value(option), after, self.ratio(
@@ -359,16 +389,17 @@ def _link(drive: Drive, stages: dict[str, Stage], scale: float) -> Effect:
 
 
 def _firmware(of_writes: bool) -> Model:
+    """Of a write the second time comes on top of the first."""
     def model(drive: Drive, stages: dict[str, Stage], scale: float) -> Effect:
-        own = "host.firmware_write" if of_writes else "host.firmware"
-        apart = drive.value("host.firmware_write") != drive.value("host.firmware")
-        share = 1 - drive.reads if of_writes else drive.reads if apart else 1.0
-        saved = drive.number(own) * share * (1 - scale)
+        own = drive.number("host.firmware_write" if of_writes
+                           else "host.firmware") \
+            * (1 - drive.reads if of_writes else 1)
+        saved = own * (1 - scale)
         if "cores" in stages:
             cores = stages["cores"]
             cores.demand -= min(saved, cores.demand * (1 - EMPTY))
             cores.service -= min(saved, cores.service)
-        part = min(1.0, drive.number(own) * share / drive.latency)
+        part = min(1.0, own / drive.latency)
         return Effect(f"it is {percent(part)} of the mean latency", saved)
     return model
 
@@ -415,7 +446,11 @@ def _depth(drive: Drive, _: dict[str, Stage], scale: float) -> Effect:
     return Effect(f"{drive.depth:.1f} requests are in flight", depth=scale)
 
 
-# Each has the new value's ratio to the old one.
+# Options that act only while another one is 0 (True), or only while it is not.
+INERT_WITH = {"host.link_mb_s": ("host.pcie_gen", True),
+              "host.pcie_lanes": ("host.pcie_gen", False),
+              "ftl.op_percent": ("ftl.capacity", True)}
+# Each gets the ratio of the new value to the old one.
 MODELS: dict[str, Model] = {
     "nand.channels": _channels, "nand.chips": _dies, "nand.dies": _dies,
     "nand.read": _array("reads"), "nand.program": _array("programs"),

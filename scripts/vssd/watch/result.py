@@ -13,6 +13,7 @@ import heapq
 import json
 import math
 import statistics
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -164,17 +165,20 @@ def read_commands(path: Path) -> Commands:
 
 
 def read_slowest(path: Path, share: float) -> Slowest | None:
-    """That share of its commands, one at least; None: it has no command."""
+    """That share of its commands, one at least, and those that are as slow as
+    the quickest of them; None: it has no command."""
     with _rows(path) as (head, rows):
         op, latency = head.index("op"), head.index("latency_ns")
         parts = {head[i].removesuffix("_ns"): i
                  for i in range(head.index(FIRST_PART), len(head))}
-        every = [(int(row[latency]), row) for row in rows]
-        found = heapq.nlargest(math.ceil(share * len(every)), every)
-        if not found:
-            return None
+        every = array("Q", (int(row[latency]) for row in rows))
+    if not every:
+        return None
+    least = heapq.nlargest(math.ceil(share * len(every)), every)[-1]
+    with _rows(path) as (_, rows):  # a file may have millions
+        found = [row for row in rows if int(row[latency]) >= least]
         return Slowest(
-            len(found), len(every), found[-1][0],
-            dict(Counter(row[op] for _, row in found)),
-            {name: statistics.fmean(int(row[i]) for _, row in found)
+            len(found), len(every), least,
+            dict(Counter(row[op] for row in found)),
+            {name: statistics.fmean(int(row[i]) for row in found)
              for name, i in parts.items()})

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import UserError
 from .network import (
     DEPTH,
+    MODELS,
     SINGLE,
     STAGES,
     TYPED,
@@ -18,6 +19,7 @@ from .network import (
     Drive,
     Unknown,
     percent,
+    refusal,
 )
 from .result import Result
 
@@ -33,7 +35,7 @@ PARTS = {"queue": "wait at the host", "firmware": "firmware",
 # What an expert would try, as factors.
 TRIED = {"nand.channels": 2.0, "nand.dies": 2.0, "nand.read": 0.5,
          "nand.program": 0.5, "nand.erase": 0.5, "nand.bus_mt_s": 2.0,
-         "host.link_mb_s": 2.0, "host.firmware": 0.5,
+         "host.link_mb_s": 2.0, "host.pcie_lanes": 2.0, "host.firmware": 0.5,
          "host.firmware_write": 0.5, "host.cores": 2.0, "ftl.op_percent": 1.5,
          DEPTH: 2.0}
 
@@ -106,7 +108,7 @@ def slowest(one: Result) -> str:
     if not found:
         return "what the slowest commands waited for is in the file of --csv:" \
                " record X.csv beside X.json"
-    ops = ", ".join(f"{n} {op}s" for op, n in sorted(found.ops.items()))
+    ops = ", ".join(f"{op}: {n}" for op, n in sorted(found.ops.items()))
     return f"the slowest {found.commands} of {found.of} commands took" \
            f" {_time(found.least_ns)} or more: {_parts(found.parts)} ({ops})"
 
@@ -125,12 +127,15 @@ def tried(drive: Drive) -> tuple[list[Change], dict[str, str]]:
     first, and why nothing is said of the others."""
     changes, without = [], {}
     for option, factor in TRIED.items():
+        other = _other(drive, option, factor)
         try:
-            one = drive.change(option, _other(drive, option, factor))
+            one = drive.change(option, other)
         except Unknown as e:
             without[option] = str(e)
             continue
-        if abs(one.ratio - 1) >= SMALL:
+        if said := refusal(option, other):
+            without[option] = f"{other}: {said}"
+        elif abs(one.ratio - 1) >= SMALL:
             changes.append(one)
         else:
             without[option] = f"changes less than {percent(SMALL)}:" \
@@ -147,6 +152,11 @@ def chosen(drive: Drive, sets: Iterable[str], depth: int | None) \
         option, sign, after = one.partition("=")
         if not sign or option == DEPTH:
             raise UserError(f"--set {one}: give KEY=VALUE of the drive")
+        if option not in MODELS:
+            raise UserError(f"--set {option}: no prediction for it; allowed "
+                            + ", ".join(m for m in MODELS if m != DEPTH))
+        if said := refusal(option, after):
+            raise UserError(f"--set {option}={after}: {said}")
         asked.append((option, after))
     if depth is not None:
         asked.append((DEPTH, str(depth)))
