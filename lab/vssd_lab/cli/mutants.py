@@ -167,7 +167,10 @@ class Tree:
         return key_of(*digest)
 
     def _targets(self) -> dict[str, list[str]]:
-        """What each test needs of the build, by the test's name."""
+        """What each test needs of the build, by the test's name; the copy may
+        have got other build files since Meson last read them."""
+        subprocess.run(["ninja", "-C", str(self.build), "build.ninja"],
+                       check=True, capture_output=True, env=self.env)
         text = subprocess.run(
             [str(venv.tool("meson")), "introspect", "--tests", "--targets",
              str(self.build)], check=True, capture_output=True, text=True,
