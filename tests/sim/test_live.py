@@ -111,7 +111,7 @@ class Live(unittest.TestCase):
         for name in OF_MACHINE:
             with_view.pop(name, None)
             without.pop(name, None)
-        self.assertGreater(n, 3)
+        self.assertGreaterEqual(n, 2)  # one while it runs
         self.assertEqual(with_view, without)
 
     # ---- readers ----------------------------------------------------------
