@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * eventq.c - implicit 4-ary heap of events.
+ * eventq.c - implicit 4-ary heap of events, and a line beside it.
  *
  * Knows order; knows nothing about the meaning of an event.
  */
@@ -24,14 +24,18 @@ static inline bool before(const Event *a, const Event *b)
 
 void eventq_init(EventQueue *q)
 {
-    *q = (EventQueue){.capacity = 64, .next_ps = SIM_NEVER};
+    *q = (EventQueue){
+        .capacity = 64, .line_size = 64, .next_ps = SIM_NEVER};
     q->heap = g_new(Event, q->capacity);
+    q->line = g_new(Event, q->line_size);
 }
 
 void eventq_destroy(EventQueue *q)
 {
     g_free(q->heap);
+    g_free(q->line);
     q->heap = NULL;
+    q->line = NULL;
 }
 
 static void sift_up(EventQueue *q, size_t i, Event e)
@@ -91,6 +95,11 @@ static int by_key(const void *a, const void *b)
     return before(a, b) ? -1 : before(b, a);
 }
 
+static void sort(EventQueue *q)
+{
+    qsort(q->heap, q->n, sizeof(*q->heap), by_key);
+}
+
 /* Number the events again, in their order.  All of the 2^32 numbers before
  * next_seq are older than it, and a sorted array is a heap. */
 static void renumber(EventQueue *q)
@@ -98,23 +107,26 @@ static void renumber(EventQueue *q)
     for (size_t i = 0; i < q->n; i++) {
         q->heap[i].seq -= q->next_seq;
     }
-    qsort(q->heap, q->n, sizeof(*q->heap), by_key);
+    sort(q);
     for (size_t i = 0; i < q->n; i++) {
         q->heap[i].seq = (uint32_t)i;
     }
     q->next_seq = (uint32_t)q->n;
 }
 
-/* The earliest event is that of the heap. */
-static inline void look_at_heap(EventQueue *q)
+/* The earliest event is that of the heap or of the line. */
+static inline void look_at_rest(EventQueue *q)
 {
-    q->next_ps = q->n ? q->heap[0].at_ps : SIM_NEVER;
+    uint64_t heap_ps = q->n ? q->heap[0].at_ps : SIM_NEVER;
+    uint64_t line_ps = q->line_n ? eventq_in_line(q, 0)->at_ps : SIM_NEVER;
+
+    q->next_ps = MIN(heap_ps, line_ps);
 }
 
 void eventq_changed(EventQueue *q)
 {
-    invariant(!q->has_first);
-    look_at_heap(q);
+    invariant(!q->has_first && q->line_n == 0);
+    look_at_rest(q);
     for (size_t i = 0; i < q->n; i++) {
         if (q->heap[i].seq >= q->next_seq) {
             renumber(q);
@@ -132,12 +144,63 @@ static void heap_push(EventQueue *q, Event e)
     sift_up(q, q->n++, e);
 }
 
-void eventq_gather(EventQueue *q)
+static void line_push(EventQueue *q, Event e)
+{
+    if (G_UNLIKELY(q->line_n == q->line_size)) {
+        Event *longer = g_new(Event, q->line_size * 2);
+
+        for (uint32_t i = 0; i < q->line_n; i++) {
+            longer[i] = *eventq_in_line(q, i);
+        }
+        g_free(q->line);
+        q->line = longer;
+        q->line_head = 0;
+        q->line_size *= 2;
+    }
+    *eventq_in_line(q, q->line_n++) = e;
+}
+
+/* Does the event, the latest that was put in, come after the one in the line? */
+static inline bool follows(const EventQueue *q, uint32_t i, const Event *e)
+{
+    return e->at_ps >= eventq_in_line(q, i)->at_ps;
+}
+
+/*
+ * At the end of the line, or in the heap.  A last one that is alone in the way,
+ * as a timer is, leaves the line: it would keep all others out of it.
+ */
+static void put(EventQueue *q, Event e)
+{
+    uint32_t n = q->line_n;
+
+    if (n > 0 && !follows(q, n - 1, &e)) {
+        if (n > 1 && !follows(q, n - 2, &e)) {
+            heap_push(q, e);
+            return;
+        }
+        heap_push(q, *eventq_in_line(q, --q->line_n));
+    }
+    line_push(q, e);
+}
+
+/* The first one goes to the others. */
+static void put_first(EventQueue *q)
 {
     if (q->has_first) {
         heap_push(q, q->first);
         q->has_first = false;
     }
+}
+
+void eventq_gather(EventQueue *q)
+{
+    put_first(q);
+    for (uint32_t i = 0; i < q->line_n; i++) {
+        heap_push(q, *eventq_in_line(q, i));
+    }
+    q->line_n = 0;
+    sort(q); /* which is a heap, and the same whatever was in the line */
 }
 
 void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
@@ -156,10 +219,10 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
         .what = index << EVENT_KIND_BITS | kind,
     };
     if (at_ps >= q->next_ps) {
-        heap_push(q, e);
+        put(q, e);
         return;
     }
-    eventq_gather(q);
+    put_first(q);
     q->first = e;
     q->has_first = true;
     q->next_ps = at_ps;
@@ -197,6 +260,15 @@ static Event heap_pop(EventQueue *q)
     return top;
 }
 
+static inline Event line_pop(EventQueue *q)
+{
+    Event e = *eventq_in_line(q, 0);
+
+    q->line_head++;
+    q->line_n--;
+    return e;
+}
+
 Event eventq_pop(EventQueue *q)
 {
     Event e;
@@ -204,10 +276,13 @@ Event eventq_pop(EventQueue *q)
     if (q->has_first) {
         q->has_first = false;
         e = q->first;
+    } else if (q->line_n > 0 &&
+               (q->n == 0 || before(eventq_in_line(q, 0), &q->heap[0]))) {
+        e = line_pop(q);
     } else {
         e = heap_pop(q);
     }
-    look_at_heap(q);
+    look_at_rest(q);
     return e;
 }
 
@@ -230,5 +305,5 @@ void eventq_filter(EventQueue *q, bool (*keep)(void *opaque, const Event *e),
             sift_down(q, i, q->heap[i]);
         }
     }
-    look_at_heap(q);
+    look_at_rest(q);
 }

@@ -122,6 +122,10 @@ static const StateRow event_rows[] = {
     STATE_POOL_ROW(EventQueue, heap, N_EVENTS),
     STATE_VALUE_ROW(EventQueue, n),
     STATE_UNSAVED_ROW(EventQueue, capacity),
+    STATE_UNSAVED_ROW(EventQueue, line), /* all are in the heap */
+    STATE_UNSAVED_ROW(EventQueue, line_head),
+    STATE_UNSAVED_ROW(EventQueue, line_n),
+    STATE_UNSAVED_ROW(EventQueue, line_size),
     STATE_NUMBER_ROW(EventQueue, next_seq),
     STATE_UNSAVED_ROW(EventQueue, has_first),
     STATE_UNSAVED_ROW(EventQueue, first),

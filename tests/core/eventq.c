@@ -190,6 +190,78 @@ static void test_gather(void)
     eventq_destroy(&q);
 }
 
+static uint32_t pop_index(EventQueue *q)
+{
+    Event e = eventq_pop(q);
+
+    return event_index(&e);
+}
+
+/* Events in order of instant wait in a line, of any length and wherever it
+ * begins in its ring; so do those of one instant. */
+static void test_line(void)
+{
+    EventQueue q;
+    uint32_t put = 0;
+    uint32_t taken = 0;
+
+    eventq_init(&q);
+    for (unsigned round = 0; round < 40; round++) {
+        for (unsigned i = 0; i < 7; i++, put++) {
+            eventq_push(&q, 1000 + put / 2, 0, put);
+        }
+        g_assert_cmpuint(pop_index(&q), ==, taken++);
+        g_assert_cmpuint(q.n, ==, 0);
+        g_assert_cmpuint(eventq_count(&q), ==, put - taken);
+        g_assert_cmpuint(event_index(eventq_get(&q, put - taken - 1)), ==,
+                         put - 1);
+    }
+    while (taken < put) {
+        g_assert_cmpuint(pop_index(&q), ==, taken++);
+    }
+    eventq_destroy(&q);
+}
+
+/* A timer at the end of the line does not keep others out of it; several later
+ * events do. */
+static void test_line_and_timer(void)
+{
+    static const uint64_t at_ps[] = {10, 900, 20, 30, 25, 22, 900};
+    static const uint32_t order[] = {0, 2, 5, 4, 3, 1, 6};
+    EventQueue q;
+
+    eventq_init(&q);
+    for (uint32_t i = 0; i < G_N_ELEMENTS(at_ps); i++) {
+        eventq_push(&q, at_ps[i], 0, i);
+    }
+    g_assert_cmpuint(q.line_n, ==, 3); /* 20, 22 and the second timer */
+    for (unsigned i = 0; i < G_N_ELEMENTS(order); i++) {
+        g_assert_cmpuint(pop_index(&q), ==, order[i]);
+    }
+    eventq_destroy(&q);
+}
+
+/* The heap of gathered events is the same whatever was in the line. */
+static void test_gather_line(void)
+{
+    static const uint64_t at_ps[2][5] = {{1, 2, 3, 4, 5}, {1, 5, 4, 3, 2}};
+    EventQueue q[2];
+
+    for (unsigned k = 0; k < 2; k++) {
+        eventq_init(&q[k]);
+        for (unsigned i = 0; i < 5; i++) {
+            eventq_push(&q[k], at_ps[k][i], 0, (uint32_t)at_ps[k][i]);
+        }
+        eventq_gather(&q[k]);
+    }
+    for (unsigned i = 0; i < 5; i++) {
+        g_assert_cmpuint(q[0].heap[i].at_ps, ==, q[1].heap[i].at_ps);
+        g_assert_cmpuint(q[0].heap[i].what, ==, q[1].heap[i].what);
+    }
+    eventq_destroy(&q[0]);
+    eventq_destroy(&q[1]);
+}
+
 /* The largest kind and index come back as they went in. */
 static void test_limits(void)
 {
@@ -242,6 +314,9 @@ int main(int argc, char **argv)
     g_test_add_func("/eventq/wrap", test_wrap);
     g_test_add_func("/eventq/filter", test_filter);
     g_test_add_func("/eventq/filter-ends", test_filter_ends);
+    g_test_add_func("/eventq/line", test_line);
+    g_test_add_func("/eventq/line-and-timer", test_line_and_timer);
+    g_test_add_func("/eventq/gather-line", test_gather_line);
     g_test_add_func("/eventq/gather", test_gather);
     g_test_add_func("/eventq/limits", test_limits);
     g_test_add_func("/eventq/empty-pop", test_empty_pop);
