@@ -32,7 +32,7 @@ static uint64_t bus_phase_ps(const Nand *n, const NandOp *op)
     }
 }
 
-static void bus_grant(Nand *n, uint32_t c, uint32_t i, uint64_t now_ps)
+static inline void bus_grant(Nand *n, uint32_t c, uint32_t i, uint64_t now_ps)
 {
     Channel *ch = &n->channel[c];
     uint64_t ps;
@@ -137,22 +137,19 @@ void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
     }
 }
 
-void nand_bus_release(Nand *n, uint32_t c, uint64_t group, uint64_t now_ps)
+void nand_bus_pass_on(Nand *n, uint32_t c, uint64_t group, uint64_t now_ps)
 {
     Channel *ch = &n->channel[c];
     OpList *list = ch->commands.head == NONE ? &ch->waiting : &ch->commands;
     uint32_t next = NONE;
 
-    invariant(c < n->geo.n_channels);
+    invariant(c < n->geo.n_channels && ch->owner == NONE);
     if (n->cfg.arbitration == NAND_ARBITRATION_GROUP && list == &ch->waiting) {
         next = rest_of_group(n, list, group);
     }
     if (next == NONE) {
         next = best_of(n, list, now_ps);
     }
-    ch->owner = NONE;
-    if (next != NONE) {
-        ififo_remove(nand_op_chain(n), list, next);
-        bus_grant(n, c, next, now_ps);
-    }
+    ififo_remove(nand_op_chain(n), list, next);
+    bus_grant(n, c, next, now_ps);
 }

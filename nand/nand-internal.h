@@ -9,6 +9,7 @@
 #include "nand-sched.h"
 #include "nand-timing.h"
 #include "pool.h"
+#include "short-way.h"
 
 #define NONE ILIST_NONE
 
@@ -325,9 +326,8 @@ void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps);
  * phase on the bus has ended, through tDBSY?  Then the next member has it. */
 bool nand_bus_keeps(const Nand *n, const NandOp *op);
 void nand_bus_keep(Nand *n, uint32_t next, uint64_t now_ps);
-/* The transfer is over, of an operation of the group (NandOp.group): whoever is
- * next. */
-void nand_bus_release(Nand *n, uint32_t c, uint64_t group, uint64_t now_ps);
+/* For nand_bus_release(): where others wait. */
+void nand_bus_pass_on(Nand *n, uint32_t c, uint64_t group, uint64_t now_ps);
 
 /* ---- nand-async.c: with nand.async_reads --------------------------------- */
 
@@ -449,6 +449,19 @@ static inline void nand_pool_give(Nand *n, uint32_t i)
 {
     n->op[i].phase = PHASE_FREE;
     pool_give(nand_op_chain(n), &n->free_op, i);
+}
+
+/* The transfer is over, of an operation of the group (NandOp.group): whoever is
+ * next has the channel. */
+static inline void nand_bus_release(Nand *n, uint32_t c, uint64_t group,
+                                    uint64_t now_ps)
+{
+    Channel *ch = &n->channel[c];
+
+    ch->owner = NONE;
+    if (ch->commands.head != NONE || ch->waiting.head != NONE) {
+        nand_bus_pass_on(n, c, group, now_ps);
+    }
 }
 
 static const uint8_t time_of_phase[N_PHASES] = {

@@ -383,9 +383,19 @@ static bool read_planes(Nand *n, Unit *u, uint64_t now_ps)
     return nand_async_busy(n, u);
 }
 
+/* Is there something that the unit could begin or go on with? */
+static inline bool has_next(const Nand *n, const Unit *u)
+{
+    return n->unit_queue[u - n->unit].n > 0 || u->loading != NONE ||
+           u->suspended != NONE;
+}
+
 /* u: of the queue; places of a plane's reads follow from it. */
 static void unit_step(Nand *n, Unit *u, uint64_t now_ps)
 {
+    if (SHORT_WAY && !has_next(n, u)) {
+        return;
+    }
     if (n->cfg.async_reads && u->array == NONE && read_planes(n, u, now_ps)) {
         return;
     }
@@ -728,6 +738,34 @@ void nand_event(Nand *n, const Event *e)
 
 /* ---- submission ---------------------------------------------------------- */
 
+/* Does the unit do nothing, and wait for nothing? */
+static inline bool unit_rests(const Nand *n, const Unit *u)
+{
+    return !has_next(n, u) && u->array == NONE && u->out == NONE;
+}
+
+/* Would unit_step() let the operation begin alone, as soon as it is in the
+ * queue?  A plane of its own, and a channel that may be held, are its business.
+ */
+static inline bool begins_alone(const Nand *n, const Unit *u, const NandOp *op)
+{
+    return unit_rests(n, u) && !op->more && !n->cfg.async_reads && !n->hold;
+}
+
+/* It has the unit, and no time has passed since it was submitted. */
+static void begin_alone(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
+{
+    NandOp *op = &n->op[i];
+
+    op->order = (int64_t)op->id;
+    op->leader = i;
+    op->group = op->id;
+    op->phase = PHASE_TURN;
+    die_hold(n, op, now_ps);
+    u->array = i;
+    group_begin(n, i, now_ps);
+}
+
 void nand_hint_read(const Nand *n, uint64_t page)
 {
     __builtin_prefetch(&n->block[nand_page_block(&n->geo, page)]);
@@ -786,6 +824,10 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     n->load++;
     n->die[die].load++;
     n->die[die].host_reads += of_host(op);
+    if (SHORT_WAY && begins_alone(n, u, request)) {
+        begin_alone(n, u, i, now_ps);
+        return;
+    }
     nand_queue_add(n, i);
     if (request->more) {
         return;

@@ -23,6 +23,7 @@
 #include "media/spare.h"
 #include "pool.h"
 #include "media/row-wait.h"
+#include "short-way.h"
 #include "ssd-internal.h"
 
 /* ---- start --------------------------------------------------------------- */
@@ -84,6 +85,9 @@ void buffer_create(Ssd *ssd)
 void slot_force(Ssd *ssd, uint32_t i)
 {
     invariant(i < ssd->buffer->n_slot_records);
+    if (SHORT_WAY && ssd->buffer->slot[i].force) {
+        return;
+    }
     queue_make_due(ssd, i, &ssd->buffer->slot[i].force);
 }
 
@@ -421,6 +425,12 @@ static bool evict(Ssd *ssd, uint32_t *stream)
         i = cache_follower(ssd, lpn);
     }
     return true;
+}
+
+bool buffer_is_open(const Ssd *ssd, uint64_t units)
+{
+    return ssd->buffer->waiting.head == NONE && ssd->buffer->n_released == 0 &&
+           ssd->buffer->n_free_slots >= units;
 }
 
 bool buffer_room(Ssd *ssd)

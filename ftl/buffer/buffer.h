@@ -22,6 +22,10 @@
 /* Is there room for one more unit?  A clean slot may have to go. */
 bool buffer_room(Ssd *ssd);
 
+/* Does nothing wait, and is there room for so many units in free slots, whose
+ * room is no other unit's? */
+bool buffer_is_open(const Ssd *ssd, uint64_t units);
+
 /* Is there room for all units of a write that enters as a whole
  * (buffer.atomic)? true of other commands. */
 bool buffer_takes_whole(const Ssd *ssd, const Cmd *c);

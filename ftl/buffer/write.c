@@ -36,6 +36,7 @@
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "placement/streams.h"
+#include "short-way.h"
 #include "ssd-internal.h"
 #include "wake.h"
 
@@ -209,11 +210,21 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
     return i;
 }
 
-static uint32_t new_slot(Ssd *ssd, uint64_t lpn, bool partial, uint32_t stream)
+/* Is the slot that something will wait for as well due from the start?  Not
+ * where fresh units are dealt out: it would leave them, and that counts. */
+static bool begins_due(Ssd *ssd, uint32_t stream)
+{
+    return stream_queue(ssd, stream)->n_dealt == 0;
+}
+
+/* force: something will wait for it (slot_force()). */
+static uint32_t new_slot(Ssd *ssd, uint64_t lpn, bool partial, uint32_t stream,
+                         bool force)
 {
     uint64_t entry = l2p_get(&ssd->l2p, lpn);
     uint32_t i = slot_take(ssd, lpn, stream);
 
+    ssd->buffer->slot[i].force = SHORT_WAY && force && begins_due(ssd, stream);
     slot_unsafe(ssd, i);
     ssd->buffer->slot[i].old_entry = entry;
     ssd->l2p.mapped_units += entry == 0;
@@ -248,7 +259,7 @@ static void note_stream(Ssd *ssd, uint32_t cmd, uint64_t lpn, uint32_t stream)
 
 /* Put one unit into the buffer; NONE: there is no room. */
 static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint64_t lpn, bool partial,
-                            uint32_t stream)
+                            uint32_t stream, bool force)
 {
     uint64_t version = ssd->commands.cmd[cmd].req.version;
     uint64_t entry = l2p_get(&ssd->l2p, lpn);
@@ -271,7 +282,7 @@ static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint64_t lpn, bool partial,
         ssd->buffer->stats.write_misses++;
     }
     i = buffered ? queue_behind(ssd, i, stream)
-                 : new_slot(ssd, lpn, partial, stream);
+                 : new_slot(ssd, lpn, partial, stream, force);
     ssd->buffer->slot[i].version = version;
     note_extent(&ssd->buffer->slot[i], partial);
     return i;
@@ -311,7 +322,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
         uint32_t stream = ssd->placement->chooses_stream
                               ? chooser_stream(ssd, lpn)
                               : c->req.stream;
-        uint32_t i = insert_unit(ssd, cmd, lpn, partial, stream);
+        uint32_t i = insert_unit(ssd, cmd, lpn, partial, stream, wait);
 
         if (i == NONE) {
             return false;
@@ -335,7 +346,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
 void write_restore(Ssd *ssd, const Slot *kept)
 {
     bool partial = kept->state == SLOT_FILLING && !kept->whole;
-    uint32_t i = new_slot(ssd, kept->lpn, partial, kept->stream);
+    uint32_t i = new_slot(ssd, kept->lpn, partial, kept->stream, false);
     Slot *s = &ssd->buffer->slot[i];
 
     invariant(kept->lpn < ssd->l.user_units && kept->stream < ssd->l.n_streams);
@@ -642,8 +653,22 @@ static void pump(Ssd *ssd)
     stall_ends(ssd);
 }
 
+/* Is there no unit that could go to NAND, nor a time that runs until then? */
+static bool has_nothing(const Ssd *ssd)
+{
+    const Buffer *b = ssd->buffer;
+
+    return b->n_dirty == 0 && b->redo.head == NONE && b->closing.head == NONE &&
+           !b->row_wait && b->stalled_since_ps == SIM_NEVER &&
+           !media_cannot_program(ssd);
+}
+
 void write_pump(Ssd *ssd)
 {
+    if (SHORT_WAY && has_nothing(ssd)) {
+        ssd->buffer->pump_waits = false;
+        return;
+    }
     pump(ssd);
     if (ssd->buffer->row_wait) {
         write_rows_begin_waits(ssd);

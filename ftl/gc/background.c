@@ -153,18 +153,6 @@ void background_event(Ssd *ssd, BackgroundEvent event)
 
 /* ---- victims ------------------------------------------------------------- */
 
-bool background_folds(const Ssd *ssd, uint32_t plane)
-{
-    invariant(plane < ssd->l.n_planes);
-    return ssd->gc->background.folds;
-}
-
-bool background_wants(const Ssd *ssd, uint32_t plane)
-{
-    invariant(plane < ssd->l.n_planes);
-    return ssd->gc->background.idle || hold_prepares(ssd);
-}
-
 /* Is there room for work that needs none? */
 static bool has_time(const Ssd *ssd, uint32_t plane)
 {

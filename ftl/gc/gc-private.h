@@ -12,6 +12,7 @@
 #endif
 
 #include "gc/gc-internal.h"
+#include "gc/hold.h"
 #include "gc/gc-unit.h"
 #include "media/blocks.h"
 #include "media/media-internal.h"
@@ -123,8 +124,14 @@ static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 
 /* Is the SLC cache emptied, as no command has run for ftl.slc_fold_delay; is
  * there time for other work of the background? */
-bool background_folds(const Ssd *ssd, uint32_t plane);
-bool background_wants(const Ssd *ssd, uint32_t plane);
+static inline bool background_folds(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->gc->background.folds;
+}
+static inline bool background_wants(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->gc->background.idle || hold_prepares(ssd);
+}
 
 /* A block of the plane to be emptied then: of the SLC cache, for a refresh, for
  * room; NONE: there is none. */
@@ -146,7 +153,10 @@ void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to);
 
 /* A FULL block of the plane of which a read needed ftl.read_reclaim retries;
  * NONE: there is none, and none is looked for. */
-bool reclaim_wants(const Ssd *ssd, uint32_t plane);
+static inline bool reclaim_wants(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->gc->plane[plane].reclaim;
+}
 uint32_t reclaim_victim(Ssd *ssd, uint32_t plane);
 
 /* Does the block, which is FULL, need a refresh? */

@@ -122,12 +122,6 @@ void unit_call(Ssd *ssd, uint32_t block)
     ssd->inspect.count.gc_superblock_blocks += n;
 }
 
-bool unit_wants(const Ssd *ssd, uint32_t plane)
-{
-    invariant(plane < ssd->l.n_planes);
-    return ssd->gc->plane[plane].next != NONE;
-}
-
 uint32_t unit_answer(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = plane_at(ssd, plane);

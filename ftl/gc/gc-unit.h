@@ -34,7 +34,10 @@ void unit_call(Ssd *ssd, uint32_t block);
 void unit_taken(Ssd *ssd, uint32_t block);
 
 /* The victim that the plane was called to take, or NONE. */
-bool unit_wants(const Ssd *ssd, uint32_t plane);
+static inline bool unit_wants(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->gc->plane[plane].next != NONE;
+}
 uint32_t unit_answer(Ssd *ssd, uint32_t plane);
 
 /* Why that is: all blocks of a superblock that is whole are moved for wear. */

@@ -97,12 +97,6 @@ void purge_stop(Ssd *ssd)
     ssd->gc->purge.left = 0;
 }
 
-bool purge_wants(const Ssd *ssd, uint32_t plane)
-{
-    invariant(plane < ssd->l.n_planes);
-    return purge_is_on(ssd);
-}
-
 uint32_t purge_victim(Ssd *ssd, uint32_t plane)
 {
     uint32_t b = plane * ssd->geo->blocks_per_plane;

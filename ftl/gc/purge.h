@@ -30,7 +30,10 @@ bool purge_is_possible(const Ssd *ssd);
 uint64_t purge_estimate_ps(const Ssd *ssd);
 
 /* A FULL block of the plane that is to be emptied now, or NONE. */
-bool purge_wants(const Ssd *ssd, uint32_t plane);
+static inline bool purge_wants(const Ssd *ssd, uint32_t plane)
+{
+    return purge_is_on(ssd);
+}
 uint32_t purge_victim(Ssd *ssd, uint32_t plane);
 
 /* Has the plane no block left whose units could join those staged? */

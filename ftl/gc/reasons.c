@@ -159,6 +159,8 @@ static const Reason reasons[] = {
 bool reasons_want(const Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
+    /* Unrolled, so that the compiler knows whom it calls. */
+#pragma GCC unroll 16
     for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].wants(ssd, plane)) {
             return true;

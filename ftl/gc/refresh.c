@@ -86,12 +86,6 @@ void refresh_read(Ssd *ssd, const NandOp *op)
     }
 }
 
-bool reclaim_wants(const Ssd *ssd, uint32_t plane)
-{
-    invariant(plane < ssd->l.n_planes);
-    return ssd->gc->plane[plane].reclaim;
-}
-
 uint32_t reclaim_victim(Ssd *ssd, uint32_t plane)
 {
     uint32_t first = plane * ssd->geo->blocks_per_plane;

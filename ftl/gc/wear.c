@@ -257,12 +257,6 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
     return MIN(l->erases, ssd->gc->plane[plane].most_erased);
 }
 
-bool wear_wants(const Ssd *ssd, uint32_t plane)
-{
-    invariant(plane < ssd->l.n_planes);
-    return ssd->gc->plane[plane].wear_due > 0;
-}
-
 /*
  * Among the blocks that have been FULL longest, half of them: recently filled
  * ones may be hot, however little they are worn, and are soon erased.

@@ -41,7 +41,10 @@ void wear_erased(Ssd *ssd, uint32_t block);
 
 /* A FULL block of the plane that is so little worn that its data must move, or
  * NONE.  Blocks in SLC mode are folding's business. */
-bool wear_wants(const Ssd *ssd, uint32_t plane);
+static inline bool wear_wants(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->gc->plane[plane].wear_due > 0;
+}
 uint32_t wear_victim(Ssd *ssd, uint32_t plane);
 
 /* For ssd_check(). */

@@ -34,6 +34,7 @@
 #include "media/faulty.h"
 #include "media/media.h"
 #include "placement/streams.h"
+#include "short-way.h"
 #include "ssd-internal.h"
 #include "thermal/thermal.h"
 #include "wake.h"
@@ -207,7 +208,8 @@ static void host_slot_settled(Ssd *ssd, uint32_t cmd)
     }
 }
 
-static void start_write(Ssd *ssd, uint32_t cmd)
+/* The write is counted, and starts with its first unit. */
+static void begin_write(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t first = c->req.lba >> ssd->block_shift;
@@ -228,6 +230,11 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     }
     note_buffer(ssd);
     buffer_count_write(ssd);
+}
+
+static void start_write(Ssd *ssd, uint32_t cmd)
+{
+    begin_write(ssd, cmd);
     map_ready(ssd, cmd); /* it has its turn meanwhile: versions stay in order */
     wait_for_room(ssd, cmd);
 }
@@ -298,6 +305,12 @@ static uint64_t last_lpn(const Ssd *ssd, uint32_t cmd)
     const SsdCmd *r = &ssd->commands.cmd[cmd].req;
 
     return (r->lba + r->nblocks - 1) >> ssd->block_shift;
+}
+
+static uint64_t n_units(const Ssd *ssd, const Cmd *c)
+{
+    return ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
+           (c->req.lba >> ssd->block_shift) + 1;
 }
 
 /* Go on with the first command that waits; false: it still has to. */
@@ -410,6 +423,29 @@ static void account_start(Ssd *ssd, Cmd *c)
     c->mark_ps = ssd->now_ps;
 }
 
+/* Would host_room() put the write into the buffer as soon as the event's work
+ * is done, as the first one and as a whole? */
+static bool enters_at_once(const Ssd *ssd, const Cmd *c)
+{
+    return c->req.op == SSD_OP_WRITE && c->status != SSD_STATUS_ABORTED &&
+           !media_is_read_only(ssd) && ssd->work.any == 0 &&
+           !ssd->map->policy->lookup && buffer_is_open(ssd, n_units(ssd, c));
+}
+
+/* The same, without joining those that wait for room. */
+static void write_at_once(Ssd *ssd, uint32_t cmd)
+{
+    bool all;
+
+    cmd_set_phase(&ssd->commands.cmd[cmd], CMD_RUNNING);
+    begin_write(ssd, cmd);
+    ssd->host->room_since_ps = ssd->now_ps;
+    all = write_insert(ssd, cmd);
+    invariant(all);
+    write_inserted(ssd, cmd);
+    ssd_wake(ssd, WORK_BUFFER, 0);
+}
+
 void host_start(Ssd *ssd, uint32_t cmd)
 {
     invariant(cmd < ssd->commands.n_cmds);
@@ -417,7 +453,12 @@ void host_start(Ssd *ssd, uint32_t cmd)
         return;
     }
     account_start(ssd, &ssd->commands.cmd[cmd]);
-    if (!ssd->host->gate->waits(ssd, cmd)) {
+    if (ssd->host->gate->waits(ssd, cmd)) {
+        return;
+    }
+    if (SHORT_WAY && enters_at_once(ssd, &ssd->commands.cmd[cmd])) {
+        write_at_once(ssd, cmd);
+    } else {
         host_start_now(ssd, cmd);
     }
 }
