@@ -166,21 +166,33 @@ static inline bool follows(const EventQueue *q, uint32_t i, const Event *e)
     return e->at_ps >= eventq_in_line(q, i)->at_ps;
 }
 
+/* Those that come after it leave the line for the heap. */
+static void clear_way(EventQueue *q, const Event *e)
+{
+    while (q->line_n > 0 && !follows(q, q->line_n - 1, e)) {
+        heap_push(q, *eventq_in_line(q, --q->line_n));
+    }
+}
+
 /*
  * At the end of the line, or in the heap.  A last one that is alone in the way,
- * as a timer is, leaves the line: it would keep all others out of it.
+ * as a timer is, leaves the line: it would keep all others out of it.  So do
+ * several, when they have kept out four times as many: the line is for those
+ * that come most often.
  */
 static void put(EventQueue *q, Event e)
 {
-    uint32_t n = q->line_n;
+    uint32_t most = q->passed / 4 + 1; /* that may leave the line for it */
 
-    if (n > 0 && !follows(q, n - 1, &e)) {
-        if (n > 1 && !follows(q, n - 2, &e)) {
+    if (q->line_n > 0 && !follows(q, q->line_n - 1, &e)) {
+        if (q->line_n > most && !follows(q, q->line_n - 1 - most, &e)) {
+            q->passed++;
             heap_push(q, e);
             return;
         }
-        heap_push(q, *eventq_in_line(q, --q->line_n));
+        clear_way(q, &e);
     }
+    q->passed -= q->passed > 0;
     line_push(q, e);
 }
 

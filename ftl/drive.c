@@ -126,6 +126,7 @@ static const StateRow event_rows[] = {
     STATE_UNSAVED_ROW(EventQueue, line_head),
     STATE_UNSAVED_ROW(EventQueue, line_n),
     STATE_UNSAVED_ROW(EventQueue, line_size),
+    STATE_UNSAVED_ROW(EventQueue, passed),
     STATE_NUMBER_ROW(EventQueue, next_seq),
     STATE_UNSAVED_ROW(EventQueue, has_first),
     STATE_UNSAVED_ROW(EventQueue, first),

@@ -641,7 +641,7 @@ static void pump(Ssd *ssd)
     if (media_cannot_program(ssd) || !redo(ssd)) {
         return;
     }
-    while ((stream = queue_ready(ssd)) != NONE) {
+    while (ssd->buffer->n_dirty > 0 && (stream = queue_ready(ssd)) != NONE) {
         if (send_next(ssd, stream)) {
             waits = 0;
         } else if (++waits == most) {

@@ -170,6 +170,13 @@ static void drop_ahead(Ssd *ssd, const Cmd *c)
     }
 }
 
+static void write_ends(Ssd *ssd, uint32_t cmd)
+{
+    if (ssd->commands.cmd[cmd].pending == 0) {
+        host_finish(ssd, cmd, SSD_STATUS_OK);
+    }
+}
+
 /* Every unit of the write is in the buffer. */
 static void write_inserted(Ssd *ssd, uint32_t cmd)
 {
@@ -182,9 +189,7 @@ static void write_inserted(Ssd *ssd, uint32_t cmd)
     c->cost_ps[COST_buffer] += waited - stalled;
     c->mark_ps = ssd->now_ps;
     drop_ahead(ssd, c); /* what was read since it began */
-    if (c->pending == 0) {
-        host_finish(ssd, cmd, SSD_STATUS_OK);
-    }
+    write_ends(ssd, cmd);
 }
 
 static void host_slot_settled(Ssd *ssd, uint32_t cmd)
@@ -441,8 +446,8 @@ static void write_at_once(Ssd *ssd, uint32_t cmd)
     begin_write(ssd, cmd);
     ssd->host->room_since_ps = ssd->now_ps;
     all = write_insert(ssd, cmd);
-    invariant(all);
-    write_inserted(ssd, cmd);
+    invariant(all && ssd->commands.cmd[cmd].mark_ps == ssd->now_ps);
+    write_ends(ssd, cmd);
     ssd_wake(ssd, WORK_BUFFER, 0);
 }
 
@@ -653,6 +658,7 @@ bool host_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
 /*
  * ps to ns, part by part: each part is the difference of two rounded sums, so
  * the parts sum to the rounded latency.  Counts them for ssd_explain_text().
+ * b: zeroes.
  */
 static void convert_costs(Ssd *ssd, const Cmd *c, SsdBreakdown *b)
 {
@@ -663,7 +669,6 @@ static void convert_costs(Ssd *ssd, const Cmd *c, SsdBreakdown *b)
     G_STATIC_ASSERT(sizeof(*b) == N_COSTS * sizeof(uint64_t));
     for (int i = 0; i < N_COSTS; i++) {
         if (c->cost_ps[i] == 0) {
-            out[i] = 0;
             continue;
         }
         sum_ps += c->cost_ps[i];
