@@ -2,8 +2,8 @@
 /*
  * reasons.c - why a block of a plane is emptied next, and which.
  *
- * Knows the order of the reasons.  Each has a row: does it want the plane to
- * look for a victim, and which block is that?  The parts of gc/ answer for
+ * Knows the order of the reasons.  Each has a row: which block is the victim?
+ * And a term: may there be one in the plane?  The parts of gc/ answer for
  * theirs; knows nothing of how a block is emptied (gc.c).
  */
 #include "gc/reasons.h"
@@ -22,7 +22,6 @@
 #include "placement/placement.h"
 
 typedef struct Reason {
-    bool (*wants)(const Ssd *ssd, uint32_t plane);
     uint32_t (*victim)(Ssd *ssd, uint32_t plane); /* NONE: none now */
     NandCause cause;
     bool needs_room; /* a free block that the host could have */
@@ -143,30 +142,29 @@ static uint32_t fold_victim(Ssd *ssd, uint32_t plane)
 
 /* In the order in which they are asked for a victim. */
 static const Reason reasons[] = {
-    {bad_wants, bad_victim, NAND_CAUSE_GC, .needs_room = true},
-    {reclaim_wants, reclaim_victim, NAND_CAUSE_REFRESH, .needs_room = true},
-    {unit_wants, unit_answer, NAND_CAUSE_GC, .needs_room = false},
-    {room_wants, room_victim, NAND_CAUSE_GC, .needs_room = false},
-    {wear_wants, wear_victim, NAND_CAUSE_WEAR, .needs_room = true},
-    {purge_wants, purge_victim, NAND_CAUSE_REFRESH, .needs_room = true},
-    {fold_wants, fold_victim, NAND_CAUSE_GC, .needs_room = false},
-    {background_folds, background_fold_victim, NAND_CAUSE_GC, .idle = true},
-    {background_wants, background_refresh_victim, NAND_CAUSE_REFRESH,
-     .idle = true},
-    {background_wants, background_victim, NAND_CAUSE_GC, .idle = true},
+    {bad_victim, NAND_CAUSE_GC, .needs_room = true},
+    {reclaim_victim, NAND_CAUSE_REFRESH, .needs_room = true},
+    {unit_answer, NAND_CAUSE_GC, .needs_room = false},
+    {room_victim, NAND_CAUSE_GC, .needs_room = false},
+    {wear_victim, NAND_CAUSE_WEAR, .needs_room = true},
+    {purge_victim, NAND_CAUSE_REFRESH, .needs_room = true},
+    {fold_victim, NAND_CAUSE_GC, .needs_room = false},
+    {background_fold_victim, NAND_CAUSE_GC, .idle = true},
+    {background_refresh_victim, NAND_CAUSE_REFRESH, .idle = true},
+    {background_victim, NAND_CAUSE_GC, .idle = true},
 };
 
+/* A term for each row, and one for the two of background_wants(): the host asks
+ * at each page, and calls through the table would cost more than the answers.
+ */
 bool reasons_want(const Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
-    /* Unrolled, so that the compiler knows whom it calls. */
-#pragma GCC unroll 16
-    for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++) {
-        if (reasons[i].wants(ssd, plane)) {
-            return true;
-        }
-    }
-    return false;
+    return bad_wants(ssd, plane) || reclaim_wants(ssd, plane) ||
+           unit_wants(ssd, plane) || room_wants(ssd, plane) ||
+           wear_wants(ssd, plane) || purge_wants(ssd, plane) ||
+           fold_wants(ssd, plane) || background_folds(ssd, plane) ||
+           background_wants(ssd, plane);
 }
 
 uint32_t reasons_victim(Ssd *ssd, uint32_t plane, NandCause *cause)

@@ -433,8 +433,8 @@ static void account_start(Ssd *ssd, Cmd *c)
 static bool enters_at_once(const Ssd *ssd, const Cmd *c)
 {
     return c->req.op == SSD_OP_WRITE && c->status != SSD_STATUS_ABORTED &&
-           !media_is_read_only(ssd) && ssd->work.any == 0 &&
-           !ssd->map->policy->lookup && buffer_is_open(ssd, n_units(ssd, c));
+           !media_is_read_only(ssd) && !ssd->map->policy->lookup &&
+           buffer_is_open(ssd, n_units(ssd, c));
 }
 
 /* The same, without joining those that wait for room. */
@@ -442,6 +442,7 @@ static void write_at_once(Ssd *ssd, uint32_t cmd)
 {
     bool all;
 
+    invariant(ssd->work.any == 0); /* nothing would come before host_room() */
     cmd_set_phase(&ssd->commands.cmd[cmd], CMD_RUNNING);
     begin_write(ssd, cmd);
     ssd->host->room_since_ps = ssd->now_ps;
