@@ -310,6 +310,12 @@ uint32_t buffer_end_wait(Ssd *ssd)
     return fifo_pop(ssd, &ssd->buffer->waiting);
 }
 
+void buffer_pass(Ssd *ssd, uint32_t cmd)
+{
+    invariant(ssd->buffer->waiting.head == NONE);
+    ssd->buffer->waiting.tail = cmd; /* that of a saved drive is the same */
+}
+
 void buffer_new_version(Ssd *ssd, uint64_t version)
 {
     invariant(version > ssd->buffer->last_version && version < 1ULL << 48);

@@ -26,6 +26,9 @@ bool buffer_room(Ssd *ssd);
  * room is no other unit's? */
 bool buffer_is_open(const Ssd *ssd, uint64_t units);
 
+/* As buffer_wait() and buffer_end_wait(), where nothing waits. */
+void buffer_pass(Ssd *ssd, uint32_t cmd);
+
 /* Is there room for all units of a write that enters as a whole
  * (buffer.atomic)? true of other commands. */
 bool buffer_takes_whole(const Ssd *ssd, const Cmd *c);

@@ -446,6 +446,7 @@ static void write_at_once(Ssd *ssd, uint32_t cmd)
     cmd_set_phase(&ssd->commands.cmd[cmd], CMD_RUNNING);
     begin_write(ssd, cmd);
     ssd->host->room_since_ps = ssd->now_ps;
+    buffer_pass(ssd, cmd);
     all = write_insert(ssd, cmd);
     invariant(all && ssd->commands.cmd[cmd].mark_ps == ssd->now_ps);
     write_ends(ssd, cmd);
