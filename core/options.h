@@ -53,14 +53,15 @@ typedef struct OptDesc {
     /* STRING: is the text right?  NULL: any is. */
     bool (*check)(const char *value, GError **error);
     void (*then)(void *base); /* sets other fields, too; NULL: does not */
-    bool common; /* people change it often: the reference begins with these */
+    bool common;  /* people change it often: the reference begins with these */
+    bool running; /* may change while the drive runs */
 } OptDesc;
 
 /* What a U32 holds for its i-th name; greater than the max of such a row. */
 #define OPT_NAMED(i) (UINT32_MAX - (uint32_t)(i))
 
 /* A row of a table, of the arguments of its x-macro; behind the help it may
- * have .check, .then and .common. */
+ * have .check, .then, .common and .running. */
 #define OPT_ROW(base, kind, ctype, field, name, least, most, start, names,     \
                 ...)                                                           \
     {.key = name,                                                              \

@@ -226,9 +226,16 @@ static bool check(const Ssd *ssd, bool at_rest, GError **error)
            nand_check(ssd->nand, error);
 }
 
+static void options_changed(Ssd *ssd, const SsdConfig *before)
+{
+    (void)before;
+    nand_set_options(ssd->nand, &ssd->cfg->nand, ssd->now_ps);
+}
+
 const Component array_component = {
     .create = create,
     .destroy = destroy,
+    .options_changed = options_changed,
     .rows = nand_state_struct,
     .state = state,
     .check = check,

@@ -29,6 +29,10 @@ typedef struct Component {
     void (*power_settled)(Ssd *ssd);
     /* The power is back; upwards. */
     void (*power_on)(Ssd *ssd);
+    /* Options with OptDesc.running may have other values than before had;
+     * upwards.  What follows from them is computed again, and work that they
+     * bring or take away is marked or forgotten. */
+    void (*options_changed)(Ssd *ssd, const SsdConfig *before);
     /* Statistics count from now on; downwards. */
     void (*reset_stats)(Ssd *ssd);
     /* Its structs whose members are listed; NULL past the last. */
@@ -56,6 +60,7 @@ void components_destroy(Ssd *ssd);
 void components_power_dropped(Ssd *ssd);
 void components_power_settled(Ssd *ssd);
 void components_power_on(Ssd *ssd);
+void components_options_changed(Ssd *ssd, const SsdConfig *before);
 void components_reset_stats(Ssd *ssd);
 bool components_state(Ssd *ssd, State *s);
 bool components_check(const Ssd *ssd, bool at_rest, GError **error);

@@ -98,6 +98,16 @@ void components_power_on(Ssd *ssd)
     }
 }
 
+void components_options_changed(Ssd *ssd, const SsdConfig *before)
+{
+    invariant(ssd->powered);
+    for (size_t i = 0; i < N_COMPONENTS; i++) {
+        if (components[i]->options_changed) {
+            components[i]->options_changed(ssd, before);
+        }
+    }
+}
+
 void components_reset_stats(Ssd *ssd)
 {
     for (size_t i = N_COMPONENTS; i-- > 0;) {

@@ -89,10 +89,11 @@
     X(PPM, uint32_t, gc_low_ppm, "ftl.gc_low", 0, 500000, "1%", NULL,          \
       "GC of a plane starts at this share of free blocks (never below 2 "      \
       "blocks)",                                                               \
-      .common = true)                                                          \
+      .common = true, .running = true)                                         \
     X(PPM, uint32_t, gc_high_ppm, "ftl.gc_high", 0, 600000, "1.5%", NULL,      \
       "GC of a plane ends at this share of free blocks (always above "         \
-      "ftl.gc_low)")                                                           \
+      "ftl.gc_low)",                                                           \
+      .running = true)                                                         \
     X(ENUM, uint32_t, gc_pace, "ftl.gc_pace", 0, 0, "late", ssd_gc_pace_name,  \
       "host writes while GC runs. late: a plane holds them when no more "      \
       "blocks are free than GC needs; even: also, they start at even "         \
@@ -105,16 +106,17 @@
     X(PPM, uint32_t, gc_soft_ppm, "ftl.gc_soft", 0, 600000, "0%", NULL,        \
       "background GC of a plane continues up to this share of free blocks "    \
       "while the host is idle; 0: no background GC",                           \
-      .common = true)                                                          \
+      .common = true, .running = true)                                         \
     X(TIME, uint64_t, t_idle_ps, "ftl.idle", 0, 3600000000000000, "1ms", NULL, \
       "the host is idle after this time without a command; background work "   \
       "then starts (ftl.gc_soft, ftl.refresh_...)")                            \
     X(TIME, uint64_t, t_gc_page_ps, "ftl.gc_firmware", 0, 1000000000000,       \
-      "0ns", NULL, "controller time of a page that GC reads")                  \
+      "0ns", NULL, "controller time of a page that GC reads", .running = true) \
     X(TIME, uint64_t, t_gc_unit_ps, "ftl.gc_firmware_unit", 0, 1000000000000,  \
       "0ns", NULL,                                                             \
       "controller time of each unit that GC copies, on top of "                \
-      "ftl.gc_firmware")                                                       \
+      "ftl.gc_firmware",                                                       \
+      .running = true)                                                         \
     X(BOOL, bool, gc_core, "ftl.gc_core", 0, 0, "off", NULL,                   \
       "GC has a core of its own, in addition to host.cores")                   \
     X(TIME, uint64_t, t_trim_unit_ps, "ftl.trim_unit", 0, 1000000000, "20ns",  \
@@ -303,7 +305,7 @@
       .common = true)                                                          \
     X(TIME, uint64_t, flush_interval_ps, "buffer.flush_interval", 0,           \
       3600000000000000, "0ns", NULL,                                           \
-      "interval of a flush of all dirty units; 0: none")                       \
+      "interval of a flush of all dirty units; 0: none", .running = true)      \
     X(BOOL, bool, plp, "buffer.plp", 0, 0, "off", NULL,                        \
       "power-loss protection: the buffer survives a power cut, so a flush "    \
       "does not wait, and no volatile cache is reported",                      \
@@ -315,7 +317,8 @@
       "a broken drive: flush and FUA complete, and nothing is durable; "       \
       "shows that a test notices (docs/power.md)")                             \
     X(TIME, uint64_t, t_buffer_ps, "buffer.access", 0, 1000000000, "500ns",    \
-      NULL, "DRAM time of one mapping unit, whatever its size")                \
+      NULL, "DRAM time of one mapping unit, whatever its size",                \
+      .running = true)                                                         \
     X(SIZE, uint64_t, dram_word, "buffer.word", 1, 4096, "4", NULL,            \
       "bytes in a word of DRAM")                                               \
     X(TIME, uint64_t, t_dram_word_ps, "buffer.word_time", 0, 1000000, "0ns",   \
@@ -358,13 +361,16 @@
       "namespaces=, separated by /; that property takes precedence; "          \
       "empty: one namespace, which cannot be changed; vssd-sim ignores it")    \
     X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000, "3us", \
-      NULL, "controller time of one command on one core", .common = true)      \
+      NULL, "controller time of one command on one core", .common = true,      \
+      .running = true)                                                         \
     X(TIME, uint64_t, t_unit_ps, "host.firmware_unit", 0, 1000000000000,       \
       "0ns", NULL,                                                             \
       "controller time of each mapping unit of a read or write, on top of "    \
-      "host.firmware")                                                         \
+      "host.firmware",                                                         \
+      .running = true)                                                         \
     X(TIME, uint64_t, t_write_ps, "host.firmware_write", 0, 1000000000000,     \
-      "0ns", NULL, "controller time of a write, on top of host.firmware")      \
+      "0ns", NULL, "controller time of a write, on top of host.firmware",      \
+      .running = true)                                                         \
     X(U32, uint32_t, most_iops, "host.max_iops", 0, 100000000, "0", NULL,      \
       "reads and writes that the controller starts in a second, at most, at "  \
       "even distances; 0: no limit")                                           \
@@ -384,12 +390,14 @@
       1000000000000, "0ns", NULL, "controller time of a completion")           \
     X(TIME, uint64_t, t_trim_ps, "host.firmware_trim", 0, 1000000000000,       \
       "0ns", NULL,                                                             \
-      "controller time of a deallocated range, on top of host.firmware")       \
+      "controller time of a deallocated range, on top of host.firmware",       \
+      .running = true)                                                         \
     X(TIME, uint64_t, t_trimmed_ps, "host.firmware_trim_unit", 0, 1000000000,  \
       "0ns", NULL,                                                             \
       "controller time of each unit of a deallocated range, mapped or not")    \
     X(TIME, uint64_t, t_flush_ps, "host.firmware_flush", 0, 1000000000000,     \
-      "0ns", NULL, "controller time of a flush, on top of host.firmware")      \
+      "0ns", NULL, "controller time of a flush, on top of host.firmware",      \
+      .running = true)                                                         \
     X(U32, uint32_t, cores, "host.cores", 0, 64, "0", NULL,                    \
       "controller cores, each with one command at a time; 0: no command "      \
       "waits for a core",                                                      \

@@ -155,6 +155,38 @@ static inline void run_next(Ssd *ssd)
     dispatch(ssd, &e);
 }
 
+static void ask_gate(Ssd *ssd)
+{
+    const Gate *gate = &ssd->inspect.gate;
+    const SsdMoment next = {
+        .at_ns = sim_ceil_ns(eventq_next_ps(&ssd->events)),
+        .commands = ssd->inspect.latency[SSD_N_OPS].n,
+        .victims = ssd->inspect.count.gc_victims,
+        .power_cuts = gate->power_cuts,
+    };
+
+    gate->pass(gate->opaque, &next);
+}
+
+/* Before the calls below: the same through the gate, event by event.  An option
+ * that changes there may take the event away. */
+static void run_gated(Ssd *ssd, uint64_t until_ps,
+                      bool (*must_go_on)(const Ssd *ssd))
+{
+    while (eventq_next_ps(&ssd->events) <= until_ps && must_go_on(ssd)) {
+        ask_gate(ssd);
+        if (eventq_next_ps(&ssd->events) <= until_ps) {
+            run_next(ssd);
+        }
+    }
+}
+
+static bool always(const Ssd *ssd)
+{
+    (void)ssd;
+    return true;
+}
+
 void ssd_run(Ssd *ssd, uint64_t now_ns)
 {
     uint64_t until_ps = now_ns * PS_PER_NS;
@@ -162,6 +194,9 @@ void ssd_run(Ssd *ssd, uint64_t now_ns)
     invariant(now_ns < SIM_MAX_NS && until_ps >= ssd->now_ps);
     /* Each call that marks work settles it; none is left. */
     invariant(ssd->work.any == 0);
+    if (G_UNLIKELY(ssd->inspect.gate.pass)) {
+        run_gated(ssd, until_ps, always);
+    }
     while (eventq_next_ps(&ssd->events) <= until_ps) {
         run_next(ssd);
     }
@@ -202,9 +237,12 @@ uint64_t ssd_wait(Ssd *ssd, uint64_t until_ns)
         return ssd_next_event_ns(ssd);
     }
     invariant(ssd->work.any == 0);
-    do {
+    if (G_UNLIKELY(ssd->inspect.gate.pass)) {
+        run_gated(ssd, until_ps, must_wait);
+    }
+    while (must_wait(ssd) && eventq_next_ps(&ssd->events) <= until_ps) {
         run_next(ssd);
-    } while (must_wait(ssd) && eventq_next_ps(&ssd->events) <= until_ps);
+    }
     now_ns = sim_ceil_ns(ssd->now_ps);
     ssd_run(ssd, now_ns);
     return now_ns;

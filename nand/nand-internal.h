@@ -244,6 +244,9 @@ static inline bool nand_reads_pass(const Nand *n)
 }
 
 void nand_queue_init(Nand *n);
+
+/* nand.suspend has changed: indexes of waiting operations are made again. */
+void nand_queue_options(Nand *n);
 void nand_queue_destroy(Nand *n);
 
 /* Nothing waits any more. */

@@ -127,17 +127,20 @@
       "multi-plane read together, so that dies get out of step")               \
     X(TIME, uint64_t, write_deadline_ps, "nand.write_deadline", 0,             \
       1000000000000, "10ms", NULL,                                             \
-      "read-first-deadline: a write that has waited longer goes first")        \
+      "read-first-deadline: a write that has waited longer goes first",        \
+      .running = true)                                                         \
     X(ENUM, uint32_t, suspend, "nand.suspend", 0, 0, "off", nand_suspend_name, \
-      "operations that a waiting read may suspend", .common = true)            \
+      "operations that a waiting read may suspend", .common = true,            \
+      .running = true)                                                         \
     X(U32, uint32_t, suspend_limit, "nand.suspend_limit", 1, 1000, "4", NULL,  \
-      "maximum number of suspensions of one operation")                        \
+      "maximum number of suspensions of one operation", .running = true)       \
     X(TIME, uint64_t, t_suspend_ps, "nand.suspend_time", 0, 1000000000,        \
-      "20us", NULL, "tESPD, tPSPD: suspend command to ready")                  \
+      "20us", NULL, "tESPD, tPSPD: suspend command to ready", .running = true) \
     X(TIME, uint64_t, t_resume_ps, "nand.resume_time", 0, 1000000000, "10us",  \
-      NULL, "extra array time after each resume")                              \
+      NULL, "extra array time after each resume", .running = true)             \
     X(TIME, uint64_t, t_min_run_ps, "nand.suspend_min_run", 0, 10000000000,    \
-      "50us", NULL, "an operation runs at least this long between suspends")   \
+      "50us", NULL, "an operation runs at least this long between suspends",   \
+      .running = true)                                                         \
     X(U64, uint64_t, energy_read_nj, "nand.energy_read", 0, 1000000000, "0",   \
       NULL, "nJ of one page read in the array")                                \
     X(U64, uint64_t, energy_program_nj, "nand.energy_program", 0, 1000000000,  \

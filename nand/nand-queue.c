@@ -614,6 +614,14 @@ static size_t n_joinable(const Nand *n)
     return (size_t)n->geo.n_planes * n->geo.pages_per_block * NAND_JOIN_KINDS;
 }
 
+/* Which indexes of waiting operations the options need. */
+static void choose_lists(Nand *n)
+{
+    n->uses_heaps = n->joinable || n->cfg.suspend != NAND_SUSPEND_OFF;
+    n->in_order =
+        !n->uses_heaps && !n->sched->rank && !n->media && !n->cfg.gc_hold;
+}
+
 void nand_queue_init(Nand *n)
 {
     invariant(!n->unit_queue);
@@ -622,9 +630,13 @@ void nand_queue_init(Nand *n)
     n->joinable = n->cfg.multi_plane || n->cfg.async_reads || n->cfg.composite
                       ? lazy_new(uint32_t, n_joinable(n))
                       : NULL;
-    n->uses_heaps = n->joinable || n->cfg.suspend != NAND_SUSPEND_OFF;
-    n->in_order =
-        !n->uses_heaps && !n->sched->rank && !n->media && !n->cfg.gc_hold;
+    choose_lists(n);
+}
+
+void nand_queue_options(Nand *n)
+{
+    choose_lists(n);
+    nand_queue_rebuild(n);
 }
 
 void nand_queue_destroy(Nand *n)

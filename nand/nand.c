@@ -838,6 +838,26 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     }
 }
 
+void nand_set_options(Nand *n, const NandConfig *cfg, uint64_t now_ps)
+{
+    bool other = n->cfg.suspend != cfg->suspend;
+
+    n->cfg.suspend = cfg->suspend;
+    n->cfg.suspend_limit = cfg->suspend_limit;
+    n->cfg.t_suspend_ps = cfg->t_suspend_ps;
+    n->cfg.t_resume_ps = cfg->t_resume_ps;
+    n->cfg.t_min_run_ps = cfg->t_min_run_ps;
+    n->cfg.write_deadline_ps = cfg->write_deadline_ps;
+    if (!other) {
+        return;
+    }
+    nand_queue_options(n);
+    for (uint32_t i = 0; i < n->n_units; i++) {
+        unit_step(n, &n->unit[i], now_ps);
+        try_suspend(n, i, now_ps);
+    }
+}
+
 /* ---- queries of the owner ----------------------------------------------- */
 
 const NandStats *nand_stats(const Nand *n)

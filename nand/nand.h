@@ -303,6 +303,10 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
                   void *opaque);
 void nand_destroy(Nand *nand);
 
+/* Options with OptDesc.running have the values of cfg from now on: the rules of
+ * suspension, for waiting operations and those under way, too. */
+void nand_set_options(Nand *nand, const NandConfig *cfg, uint64_t now_ps);
+
 /* A phase of an operation, and the resources that it holds. */
 typedef enum NandSpan {
     NAND_SPAN_IN = 1,  /* channel: command, address, data of a program */

@@ -76,6 +76,21 @@ void write_arm_tick(Ssd *ssd)
     }
 }
 
+static bool is_no_tick(void *opaque, const Event *e)
+{
+    (void)opaque;
+    return event_kind(e) != SSD_EVENT_FLUSH_TICK;
+}
+
+void write_arm_tick_again(Ssd *ssd)
+{
+    eventq_filter(&ssd->events, is_no_tick, NULL);
+    ssd->buffer->tick_armed = false;
+    if (epoch_at(ssd, ssd->buffer->cur_epoch)->left > 0) {
+        write_arm_tick(ssd);
+    }
+}
+
 /* Barriers that commands wait for will not be reached. */
 void write_fail_barriers(Ssd *ssd)
 {

@@ -26,6 +26,10 @@ void write_leave_epoch(Ssd *ssd, Slot *s);
 /* The next periodic flush, if there are any and none is to come. */
 void write_arm_tick(Ssd *ssd);
 
+/* The interval has changed: forget the tick that is armed, and arm another one
+ * if something is dirty. */
+void write_arm_tick_again(Ssd *ssd);
+
 /* Complete the barriers that have been reached. */
 void write_epochs_advance(Ssd *ssd);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* component.c - the life of buffer/. */
+#include "buffer/barriers.h"
 #include "buffer/buf-order.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/life.h"
@@ -209,9 +210,17 @@ static bool state(Ssd *ssd, State *s)
 
 /* ---- the table ----------------------------------------------------------- */
 
+static void options_changed(Ssd *ssd, const SsdConfig *before)
+{
+    if (ssd->cfg->flush_interval_ps != before->flush_interval_ps) {
+        write_arm_tick_again(ssd);
+    }
+}
+
 const Component buffer_component = {
     .create = create,
     .destroy = destroy,
+    .options_changed = options_changed,
     .power_dropped = power_dropped,
     .power_settled = buffer_create,
     .rows = rows,

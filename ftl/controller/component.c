@@ -2,6 +2,7 @@
 /* component.c - the life of controller/. */
 #include "check.h"
 #include "component.h"
+#include "controller/controller-private.h"
 #include "controller/controller.h"
 
 static bool create(Ssd *ssd, GError **error)
@@ -88,9 +89,16 @@ static bool check(const Ssd *ssd, bool at_rest, GError **error)
 
 /* ---- the table ----------------------------------------------------------- */
 
+static void options_changed(Ssd *ssd, const SsdConfig *before)
+{
+    (void)before;
+    dram_init(ssd);
+}
+
 const Component controller_component = {
     .create = create,
     .destroy = controller_destroy,
+    .options_changed = options_changed,
     .power_settled = controller_power_lost,
     .rows = rows,
     .state = state,

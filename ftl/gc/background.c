@@ -69,6 +69,14 @@ void background_quiet(Ssd *ssd)
     invariant(ssd->gc->background.quiet_ps <= ssd->now_ps);
 }
 
+void background_soft(Ssd *ssd)
+{
+    if (ssd->l.gc_soft_blocks > 0 && ssd->commands.running == 0 &&
+        !ssd->gc->background.idle) {
+        arm_idle(ssd);
+    }
+}
+
 void background_stop(Ssd *ssd)
 {
     ssd->gc->background.idle = false;

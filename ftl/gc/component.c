@@ -8,6 +8,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "placement/placement.h"
+#include "wake.h"
 
 static bool create(Ssd *ssd, GError **error)
 {
@@ -178,9 +179,20 @@ static bool state(Ssd *ssd, State *s)
 
 /* ---- the table ----------------------------------------------------------- */
 
+/* A plane may be below its marks now. */
+static void options_changed(Ssd *ssd, const SsdConfig *before)
+{
+    (void)before;
+    background_soft(ssd);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd_wake(ssd, WORK_GC, i);
+    }
+}
+
 const Component gc_component = {
     .create = create,
     .destroy = destroy,
+    .options_changed = options_changed,
     .power_dropped = power_dropped,
     .power_settled = unit_count,
     .power_on = refresh_power_on,

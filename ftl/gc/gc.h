@@ -91,6 +91,9 @@ typedef enum BackgroundEvent {
 /* No command runs, from now on. */
 void background_quiet(Ssd *ssd);
 
+/* ftl.gc_soft may have changed. */
+void background_soft(Ssd *ssd);
+
 /* A command has come, or the power has gone. */
 void background_stop(Ssd *ssd);
 void background_power_lost(Ssd *ssd);

@@ -61,6 +61,7 @@ static const StateRow inspect_rows[] = {
     STATE_UNSAVED_ROW(Inspect, timeline),
     STATE_UNSAVED_ROW(Inspect, live),
     STATE_UNSAVED_ROW(Inspect, slow),
+    STATE_UNSAVED_ROW(Inspect, gate),
 };
 
 static const StateStruct inspect_struct = STATE_STRUCT(Inspect, inspect_rows);

@@ -14,6 +14,7 @@
 #include "inspect/recording.h"
 #include "inspect/timeline.h"
 #include "ssd-report.h"
+#include "ssd-running.h"
 #include "ssd-stats.h"
 #include "ssd-types.h"
 
@@ -51,6 +52,13 @@ typedef struct CostSums {
     TimeSum ps[N_COSTS];
 } CostSums;
 
+/* Of ssd_set_gate(). */
+typedef struct Gate {
+    SsdGateFn *pass; /* or NULL */
+    void *opaque;
+    uint64_t power_cuts;
+} Gate;
+
 typedef struct Inspect {
     Hist *latency; /* by SsdOp, then one for all */
     SsdCounters counters;
@@ -69,6 +77,7 @@ typedef struct Inspect {
     Timeline *timeline;   /* or NULL */
     Live *live;           /* or NULL */
     LiveSlow *slow;       /* of live, while a reader wants pictures; or NULL */
+    Gate gate;
 } Inspect;
 
 #endif

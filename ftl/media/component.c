@@ -4,6 +4,7 @@
 #include "component.h"
 #include "lazymem.h"
 #include "media/aged-ops.h"
+#include "media/bad-blocks.h"
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/life.h"
@@ -424,9 +425,20 @@ static bool state(Ssd *ssd, State *s)
 
 /* ---- the table ----------------------------------------------------------- */
 
+static void options_changed(Ssd *ssd, const SsdConfig *before)
+{
+    (void)before;
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (!plane_is_lost(ssd, i)) {
+            plane_size(ssd, i);
+        }
+    }
+}
+
 const Component media_component = {
     .create = create,
     .destroy = destroy,
+    .options_changed = options_changed,
     .power_settled = power_settled,
     .reset_stats = programmed_reset,
     .rows = rows,

@@ -25,6 +25,7 @@ void power_lost(Ssd *ssd)
 {
     invariant(ssd->powered);
     ssd->powered = false;
+    ssd->inspect.gate.power_cuts++;
     eventq_filter(&ssd->events, drop_all, NULL);
     /* The logs say it before what follows from it. */
     oplog_add(ssd->inspect.log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
