@@ -45,6 +45,14 @@ bool ssd_live_open(Ssd *ssd, const char *path, const SsdLiveHost *host,
  */
 uint64_t ssd_live_update(Ssd *ssd, uint64_t host_ns);
 
+/*
+ * For a process that is a fork of the one that opened the view.  resume: it
+ * writes pictures from now on, behind those that another fork has written.
+ * release: another fork has ended the view; give up the lock of the file.
+ */
+void ssd_live_resume(Ssd *ssd);
+void ssd_live_release(Ssd *ssd);
+
 /* The last picture, and the end of the view, if there is one; the file stays.
  * false: not all pictures could be written.  ssd_destroy() ends the view
  * without a picture. */

@@ -159,7 +159,7 @@ static void ask_gate(Ssd *ssd)
 {
     const Gate *gate = &ssd->inspect.gate;
     const SsdMoment next = {
-        .at_ns = sim_ceil_ns(eventq_next_ps(&ssd->events)),
+        .at_ns = eventq_next_ps(&ssd->events) / PS_PER_NS,
         .commands = ssd->inspect.latency[SSD_N_OPS].n,
         .victims = ssd->inspect.count.gc_victims,
         .power_cuts = gate->power_cuts,

@@ -99,6 +99,9 @@ bool stop_wanted(void);
 /* The same; if so, the exit status will be that of the signal. */
 bool stop_taken(void);
 
+/* A signal that has come is sent on to the process, once. */
+void stop_pass_on(int process);
+
 /* The exit status, of a program that would end with `status`. */
 int stop_status(int status);
 

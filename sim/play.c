@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control.h"
 #include "describe.h"
 #include "live.h"
 #include "option-number.h"
@@ -51,6 +52,7 @@ static struct {
     char *record;
     char *histograms;
     char *live;
+    gboolean control;
     char *timeline;
     char *timeline_option[SSD_TIMELINE_OPTIONS];
     /* Of these texts, once play_check() has read them; 0: not given. */
@@ -100,6 +102,10 @@ static const GOptionEntry play_entries[] = {
      "write pictures of the drive to FILE while it is played, for those who "
      "read it (docs/live-format.md)",
      "FILE"},
+    {"control", 0, 0, G_OPTION_ARG_NONE, &args.control,
+     "take requests from the socket LIVE.control, beside the file of --live: "
+     "pause, step, speed, marks, options (docs/watch.md)",
+     NULL},
     {"timeline", 0, 0, G_OPTION_ARG_FILENAME, &args.timeline,
      "write commands, operations and GC of the run to FILE, for Perfetto "
      "(docs/timeline.md)",
@@ -191,6 +197,9 @@ static bool read_timeline(GError **error)
 
 static bool outputs_fit(GError **error)
 {
+    if (args.control && !args.live) {
+        return command_usage(error, "--control needs --live");
+    }
     return output_check("timeline", args.timeline, error) &&
            output_check("live", args.live, error) &&
            output_claim("histograms", args.histograms, error) &&
@@ -280,6 +289,7 @@ typedef struct Run {
     Player *player; /* or NULL, with Play.check: */
     PlayerResult *replayed;
     Record *record;
+    SimControl *control; /* or NULL */
     int64_t begun_us;
     uint64_t begun_cpu_ns;
     bool stopped; /* by a signal, while it played */
@@ -525,9 +535,31 @@ static bool begin_live(Run *r, GError **error)
     return opened(r->cfg.live || !args.live, "live", error);
 }
 
+/* Files that a run writes as it goes do not go back. */
+static const char *no_marks(void)
+{
+    return args.csv        ? "--csv"
+           : args.oplog    ? "--oplog"
+           : args.record   ? "--record"
+           : args.timeline ? "--timeline"
+                           : NULL;
+}
+
+static bool begin_control(Run *r, GError **error)
+{
+    g_autofree char *path = NULL;
+
+    if (!args.control) {
+        return true;
+    }
+    path = g_strconcat(args.live, ".control", NULL);
+    r->control = sim_control_new(r->cfg.live, path, no_marks(), error);
+    return opened(r->control, "control", error);
+}
+
 static bool open_logs(Run *r, GError **error)
 {
-    return begin_live(r, error) &&
+    return begin_live(r, error) && begin_control(r, error) &&
            (!args.oplog || opened(ssd_oplog_open(r->ssd, args.oplog, error),
                                   "oplog", error)) &&
            (!args.record ||
@@ -638,6 +670,7 @@ bool play(const Play *p, GError **error)
     }
     r.cfg.progress = &r.progress;
     ok = check_wait(p, error) && run_stages(&r, error);
+    sim_control_end(r.control);
     ok = sim_live_end(r.cfg.live, ok ? error : NULL) && ok;
     record_free(r.record);
     player_free(r.player);

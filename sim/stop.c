@@ -61,6 +61,16 @@ bool stop_taken(void)
     return stopped_by != 0;
 }
 
+void stop_pass_on(int process)
+{
+    static bool done;
+
+    if (stop_signal && !done) {
+        done = true;
+        kill(process, stop_signal);
+    }
+}
+
 int stop_status(int status)
 {
     return stopped_by ? 128 + stopped_by : status;

@@ -13,12 +13,19 @@ int64_t wall_us(void)
     return g_get_monotonic_time();
 }
 
+static uint64_t before_fork_ns;
+
+void cpu_begin(uint64_t ns)
+{
+    before_fork_ns = ns;
+}
+
 uint64_t cpu_ns(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+    return before_fork_ns + (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
 uint64_t peak_rss_bytes(void)

@@ -10,6 +10,10 @@
 
 int64_t wall_us(void); /* since any instant; it never decreases */
 uint64_t cpu_ns(void); /* processor time of the process */
+
+/* Of a fork: its processor time goes on from here. */
+void cpu_begin(uint64_t ns);
+
 uint64_t peak_rss_bytes(void);
 
 #endif

@@ -212,6 +212,16 @@ bool live_file_wanted(LiveFile *f, uint64_t host_ns)
     return wanted_ns > host_ns;
 }
 
+void live_file_resume(LiveFile *f)
+{
+    LiveHeader now;
+
+    if (pread(f->fd, &now, sizeof(now), 0) == (ssize_t)sizeof(now)) {
+        f->header.sequence = now.sequence + now.sequence % 2;
+        f->header.pictures = now.pictures;
+    }
+}
+
 /* ---- the end ------------------------------------------------------------- */
 
 void live_file_free(LiveFile *f)

@@ -48,6 +48,9 @@ LiveFile *live_file_new(const char *path, const GString *layout,
  * wants none. */
 bool live_file_wanted(LiveFile *f, uint64_t host_ns);
 
+/* Another fork of this process has written pictures: go on behind them. */
+void live_file_resume(LiveFile *f);
+
 /* A whole picture.  false: it could not be written, nor will others be. */
 bool live_file_write(LiveFile *f, uint64_t host_ns, const void *picture);
 

@@ -99,6 +99,20 @@ bool ssd_live_open(Ssd *ssd, const char *path, const SsdLiveHost *host,
     return true;
 }
 
+void ssd_live_resume(Ssd *ssd)
+{
+    if (ssd->inspect.live) {
+        live_file_resume(ssd->inspect.live->file);
+    }
+}
+
+void ssd_live_release(Ssd *ssd)
+{
+    if (ssd->inspect.live) {
+        live_drop(ssd->inspect.live);
+    }
+}
+
 bool ssd_live_close(Ssd *ssd, uint64_t host_ns, GError **error)
 {
     Live *l = ssd->inspect.live;

@@ -833,7 +833,7 @@ class Listed(unittest.TestCase):
             "rebuild-depth": ["--raid", "1"], "rebuild-rate": ["--raid", "1"]}
     # Options that take no value.
     FLAGS = {"precondition", "describe", "json", "explain", "skip-bad", "wrap",
-             "check", "help"}
+             "check", "control", "help"}
 
     def setUp(self) -> None:
         """Files for the options that read one."""
@@ -871,6 +871,9 @@ class Listed(unittest.TestCase):
         given = [f"--{option}"] + ([value] if value is not None else [])
         if option == "section":
             given += ["--job", self.job]
+        elif option == "control" and command in (
+                ("run",), ("replay",), ("fit",)):
+            given += ["--live", self.tmp / "live"]
         elif option.startswith("timeline-") and command in (
                 ("run",), ("replay",), ("fit",)):
             given += ["--timeline", self.tmp / "out"]
