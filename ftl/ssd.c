@@ -187,6 +187,17 @@ static bool always(const Ssd *ssd)
     return true;
 }
 
+static void run_due(Ssd *ssd, uint64_t until_ps)
+{
+    if (G_UNLIKELY(ssd->inspect.gate.pass)) {
+        run_gated(ssd, until_ps, always);
+        return;
+    }
+    do {
+        run_next(ssd);
+    } while (eventq_next_ps(&ssd->events) <= until_ps);
+}
+
 void ssd_run(Ssd *ssd, uint64_t now_ns)
 {
     uint64_t until_ps = now_ns * PS_PER_NS;
@@ -194,11 +205,8 @@ void ssd_run(Ssd *ssd, uint64_t now_ns)
     invariant(now_ns < SIM_MAX_NS && until_ps >= ssd->now_ps);
     /* Each call that marks work settles it; none is left. */
     invariant(ssd->work.any == 0);
-    if (G_UNLIKELY(ssd->inspect.gate.pass)) {
-        run_gated(ssd, until_ps, always);
-    }
-    while (eventq_next_ps(&ssd->events) <= until_ps) {
-        run_next(ssd);
+    if (eventq_next_ps(&ssd->events) <= until_ps) {
+        run_due(ssd, until_ps);
     }
     ssd->now_ps = until_ps;
 }
@@ -239,9 +247,10 @@ uint64_t ssd_wait(Ssd *ssd, uint64_t until_ns)
     invariant(ssd->work.any == 0);
     if (G_UNLIKELY(ssd->inspect.gate.pass)) {
         run_gated(ssd, until_ps, must_wait);
-    }
-    while (must_wait(ssd) && eventq_next_ps(&ssd->events) <= until_ps) {
-        run_next(ssd);
+    } else {
+        do {
+            run_next(ssd);
+        } while (must_wait(ssd) && eventq_next_ps(&ssd->events) <= until_ps);
     }
     now_ns = sim_ceil_ns(ssd->now_ps);
     ssd_run(ssd, now_ns);
