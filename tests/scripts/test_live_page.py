@@ -23,7 +23,7 @@ from live_writer import COSTS, EDGES, FakeDrive
 from started import ENV
 from vssd.build import packages, venv
 from vssd.paths import PROJECT
-from vssd.watch import glossary
+from vssd.watch import control, glossary
 
 packages.ensure(packages.BROWSER)
 for group in ("watch", "browser"):
@@ -35,7 +35,7 @@ CHROMIUM = "/usr/bin/chromium"
 expect.set_options(timeout=20_000)
 pytestmark = of_part("scripts/vssd/watch/", "scripts/vssd/cli/watch.py",
                      "scripts/requirements-browser.txt", "scripts/requirements-watch.txt",
-                     "docs/glossary.md", "ftl/inspect/", "sim/live.c")
+                     "docs/glossary.md", "ftl/inspect/", "sim/live.c", "sim/control.c")
 PICTURES = PROJECT / "docs/watch"
 CSS = PROJECT / "scripts/vssd/watch/page/watch.css"
 
@@ -474,6 +474,84 @@ def test_a_run_of_vssd_sim(tmp_path: Path, browser: Browser) -> None:
         it.close()
         sim.kill()
         sim.wait()
+
+
+def test_time_of_a_run(tmp_path: Path, browser: Browser) -> None:
+    """By keys alone: pause, step, mark, change an option, go back, go on.  What the
+    page says is what the run answers."""
+    path = tmp_path / "live.vssd"
+    sim = subprocess.Popen(
+        [PROJECT / "vssd", "sim", "run", "--profile", "tiny", "--fill", "preload",
+         "--workload", f"rw=randrw bs=4k iodepth=8 number_ios={10**9}",
+         "--live", str(path), "--control", "--json"], text=True,
+        stdout=subprocess.PIPE)
+    while sim.poll() is None and not path.exists():
+        time.sleep(0.05)
+    it = Server(path)
+    page = browser.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda e: wrong.append(str(e)))
+
+    def press(place: str, key: str) -> None:
+        page.focus(place)
+        page.keyboard.press(key)
+
+    def stands(earlier: int) -> int:
+        """The page shows the instant, another one, at which the run stands."""
+        end = time.monotonic() + 20
+        while (now := control.ask(path, "state"))["sim_ns"] == earlier \
+                or now["state"] != "paused":
+            assert time.monotonic() < end
+            page.wait_for_timeout(20)
+        expect(page.locator("#state")).to_have_text(
+            f"paused at {now['sim_ns'] / 1e9:.6f} s of the drive")
+        return int(now["sim_ns"])
+
+    try:
+        page.goto(it.url)
+        expect(page.locator("#p-time")).to_be_visible()
+        press("#go", "Space")
+        expect(page.locator("#go")).to_have_text("Go")
+        begun = stands(-1)
+        page.focus("#kind")
+        page.keyboard.type("victim")
+        press("#step", "Enter")
+        marked = stands(begun)
+        press("#mark", "Enter")
+        back = page.locator("#p-time .marks button")
+        expect(back).to_have_text(f"Back to {marked / 1e9:.6f} s")
+        press("summary", "Enter")
+        firmware = "#p-time input[name='host.firmware']"
+        expect(page.locator(firmware)).to_have_value("3us")
+        for value, said in (("7us", "host.firmware=7us"),
+                            ("9h", "host.firmware=9h: allowed")):
+            page.fill(firmware, value)
+            page.keyboard.press("Enter")
+            expect(page.locator("#p-time .said")).to_contain_text(said)
+        assert control.ask(path, "get host.firmware")["value"] == "7us"
+        press("#step", "Enter")
+        assert stands(marked) > marked
+        press("#p-time .marks button", "Enter")
+        assert stands(-1) == marked
+        expect(page.locator(firmware)).to_have_value("3us")
+        page.select_option("#speed", "0.001")
+        press("#go", "Enter")
+        expect(page.locator("#state")).to_have_text(re.compile("^running at "))
+        assert control.ask(path, "state")["speed"] == 0.001
+        sim.terminate()
+        assert json.loads(sim.communicate()[0])["requests"] > 0
+        expect(page.locator("#p-time")).to_be_hidden()
+        assert wrong == []
+    finally:
+        page.close()
+        it.close()
+        sim.kill()
+        sim.wait()
+
+
+def test_no_control(page: Page) -> None:
+    """A drive that takes no requests has no bar."""
+    expect(page.locator("#p-time")).to_be_hidden()
 
 
 def test_a_drive_that_stands_still(page: Page) -> None:

@@ -12,6 +12,7 @@ from .. import ranges, rundir
 from ..build import venv
 from ..errors import UserError
 from ..ui import say
+from ..watch import control
 
 EPILOG = """\
   ./vssd watch                            the drive of the only guest
@@ -19,7 +20,12 @@ EPILOG = """\
   ./vssd watch live.vssd                  a file of vssd-sim --live, vssd-server
                                           --live, libvssd or live=FILE
 
-docs/watch.md describes the page.
+  ./vssd watch live.vssd step gc          a request to vssd-sim --control:
+                                          state, pause, go, step KIND, speed X,
+                                          mark, back N, get KEY, set KEY=VALUE,
+                                          options
+
+docs/watch.md describes the page and the requests.
 """
 
 
@@ -32,6 +38,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("what", nargs="?", metavar="RUN|FILE",
                    help="a guest, as ./vssd ps names it, or a live file"
                    " (default: the only guest)")
+    p.add_argument("request", nargs="*", metavar="REQUEST",
+                   help="no page: make this request to the run of the file")
     p.add_argument("--drive", metavar="ID",
                    help="this drive of the guest, as ssd0 (default: the only"
                    " one)")
@@ -45,7 +53,15 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 def check(args: argparse.Namespace) -> None:
     """Errors that need no library."""
     ranges.check("--port", args.port, 0, ranges.MOST_PORT)
-    find(args.what, args.drive)
+    _, _, path = find(args.what, args.drive)
+    if args.request:
+        control.line_of(args.request)
+        if not Path(args.what).is_file():
+            raise UserError(f"{args.what}: a guest takes no requests; a run of"
+                            " vssd-sim --control does")
+        if args.port or args.no_browser:
+            raise UserError(f"{path}: a request goes without --port and"
+                            " --no-browser")
 
 
 def find(what: str | None, drive: str | None) -> tuple[str, str, Path]:
@@ -87,11 +103,22 @@ def _browse(address: str) -> None:
         webbrowser.open(address)
 
 
+def request(path: Path, words: list[str]) -> None:
+    """Print the answer; after going back, the state there."""
+    found = control.ask(path, control.line_of(words))
+    if words[0] == "back":
+        found = control.ask(path, "state")
+    print(control.text(found))
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd watch"""
     from ..watch.live import LiveFile
 
     run, drive, path = find(args.what, args.drive)
+    if args.request:
+        request(path, args.request)
+        return 0
     with LiveFile(path) as live:
         venv.extra("watch")
         from ..watch import serve

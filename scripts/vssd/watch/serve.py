@@ -15,7 +15,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from ..errors import UserError
-from . import glossary
+from . import control, glossary
 from .live import LiveFile
 
 ADDRESS = "127.0.0.1"
@@ -55,6 +55,8 @@ class Hub:
         self.last = b""  # the newest picture
         self.seen = 0  # its sequence
         self.asked = 0.0
+        self.control: control.Answer | None = None  # of a run that takes requests
+        self.tasks: set[asyncio.Task[None]] = set()
 
     def hello(self) -> str:
         """The names and the layout of the drive."""
@@ -64,7 +66,8 @@ class Hub:
     def state(self) -> str:
         """What the page says of the drive."""
         return json.dumps({"state": self.live.state(),
-                           "silent_s": round(self.live.silent_s(), 1)})
+                           "silent_s": round(self.live.silent_s(), 1),
+                           "control": self.control})
 
     def join(self, viewer: Viewer) -> None:
         """It has the layout, the state and the last picture at once."""
@@ -83,6 +86,26 @@ class Hub:
         if not self.viewers:
             self.wake.clear()
 
+    def do(self, work: Coroutine[Any, Any, None]) -> None:
+        """In the background."""
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def learn(self) -> None:
+        """Tell all viewers how the run goes."""
+        self.control = None
+        if control.path_of(self.live.path).is_socket():
+            found = await control.ask_soon(self.live.path, "state")
+            self.control = None if "error" in found else found
+        self._send(self.state())
+
+    async def request(self, viewer: Viewer, line: str) -> None:
+        """Of a viewer, which gets the answer."""
+        found = await control.ask_soon(self.live.path, line)
+        viewer.send(json.dumps({"asked": line, "answer": found}))
+        await self.learn()
+
     def look(self) -> None:
         """Send what is new."""
         now = time.monotonic()
@@ -90,7 +113,7 @@ class Hub:
             self.asked = now
             self._follow()
             self.live.want()
-            self._send(self.state())
+            self.do(self.learn())
         sequence = self.live.sequence()
         if sequence == self.seen or sequence % 2:
             return
@@ -205,7 +228,11 @@ class Viewer(Checked, tornado.websocket.WebSocketHandler):
         self.hub.join(self)
 
     def on_message(self, message: str | bytes) -> None:
-        """A page has nothing to say."""
+        """A request to the run, in one line."""
+        with contextlib.suppress(UserError):
+            if isinstance(message, str):
+                self.hub.do(self.hub.request(
+                    self, control.line_of([message])))
 
     def on_close(self) -> None:
         """It has gone."""

@@ -5,6 +5,7 @@ import {Picture, View, prepared} from "./decode.js";
 import {Dies, Superblocks} from "./maps.js";
 import {Slow} from "./slow.js";
 import {element, ns, percent, si, whole} from "./text.js";
+import {Time} from "./time.js";
 import {explain} from "./words.js";
 
 const CHART_MS = 500, NUMBERS_MS = 250, SLOW_MAP_MS = 500;
@@ -97,6 +98,7 @@ function share(units, view) {
 let view = null, maps = [], charts = {}, held = false, said = {};
 const used = new Set(); // queues
 const slow = new Slow(panel("slow"));
+const time = new Time(panel("time"));
 
 // The parts of the page that change with the pictures, and how often at most; what is
 // not due yet is shown later.
@@ -252,6 +254,8 @@ function tell() {
     gone: "the drive's process is gone; this is its last picture",
     closed: "./vssd watch has ended; this is the last picture"};
   let text = words[said.state];
+  if (!text && said.control?.state === "paused")
+    text = `paused at ${(said.control.sim_ns / 1e9).toFixed(6)} s of the drive`;
   if (!text && said.silent_s >= QUIET_S)
     text = `no picture for ${Math.round(said.silent_s)} s: the drive stands still`;
   if (!text && view?.now) {
@@ -271,13 +275,18 @@ function connect() {
     const message = JSON.parse(data);
     if (message.layout)
       begin(message);
+    else if (message.asked)
+      time.answered(message.asked, message.answer);
     else {
       said = message;
+      time.show(said.state === "running" ? said.control : null);
       tell();
     }
   };
+  time.ask = line => socket.send(line);
   socket.onclose = () => {
     said = {state: "closed"};
+    time.show(null);
     document.getElementById("again").hidden = false;
     tell();
   };
