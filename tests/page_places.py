@@ -77,6 +77,8 @@ ELSEWHERE = {
     "make -j4 bzImage": "configures and builds Linux; test_vng.py has it",
     "./vssd stat --watch": FOREVER, "./vssd stat iops waf --csv": FOREVER,
     "./vssd watch": "goes on until a signal ends it; test_live_page.py has it",
+    "./vssd sim run --profile tiny --fill preload --live /dev/shm/drive.live --control":
+        "waits for requests; test_control.py of tests/sim has them",
     "./vssd metrics #": FOREVER, "./vssd top #": FOREVER,
     "./vssd report NAME": INPUT, "./vssd plot sweep.csv": INPUT,
     "./vssd plot now.csv": INPUT,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import os
@@ -23,7 +24,7 @@ from live_writer import EDGES, FakeDrive
 from started import vssd
 from vssd.build import venv
 from vssd.errors import UserError
-from vssd.watch import glossary
+from vssd.watch import control, glossary
 from vssd.watch.live import HEAD_BYTES, LiveFile
 
 venv.extra("watch")
@@ -409,7 +410,102 @@ def test_wrong_commands(drive: FakeDrive, tmp_path: Path) -> None:
             ([str(drive.path), "--drive", "ssd0"],
              f"--drive ssd0: {drive.path} is the file of one drive"),
             ([str(drive.path), "--port", "70000"], "--port 70000: allowed 0..65535,"
-             " it is above 65535")):
+             " it is above 65535"),
+            (["nobody", "pause"], "nobody: no such file, and no such guest; there are:"
+             " none"),
+            ([str(drive.path), "pause"], f"{drive.path}: a request goes without --port"
+             " and --no-browser")):
         done = vssd("watch", "--no-browser", *words, **runs)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == f"vssd: {says}\n"
+
+
+# ---- requests to a run -----------------------------------------------------
+
+STATE = {"state": "paused", "sim_ns": 1500000001, "next_ns": 1500000007, "commands": 3,
+         "speed": 0, "marks_ns": [250000000, 1500000001]}
+ANSWERS = {
+    "state": STATE, "step gc": {**STATE, "speed": 0.5, "marks_ns": []},
+    "back 2": {"state": "goes back"}, "go": {"state": "ended"},
+    "get ftl.gc_low": {"key": "ftl.gc_low", "value": "1%"},
+    "options": {"options": {"ftl.gc_low": {"value": "1%", "range": "0%..50%",
+                                           "help": "when GC starts"}}},
+    "mark": {"error": "mark: there are 8, which is the most"}}
+
+
+@pytest.fixture
+def run(drive: FakeDrive) -> Iterator[list[str]]:
+    """A run that gives these answers; what it was asked."""
+    asked: list[str] = []
+    with socket.socket(socket.AF_UNIX) as place:
+        place.bind(str(control.path_of(drive.path)))
+        place.listen()
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    one, _ = place.accept()
+                    with one:
+                        asked.append(one.recv(600).decode().rstrip("\n"))
+                        answer = ANSWERS.get(asked[-1])
+                        one.sendall(json.dumps(answer).encode() if answer else b"?")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield asked
+        place.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def test_requests(drive: FakeDrive, run: list[str]) -> None:
+    """The answers in words; refusals and no answer in one line."""
+    marks = "mark 1 at 0.25 s\nmark 2 at 1.500000001 s\n"
+    for words, says in (
+            ("state", f"paused at 1.500000001 s, as fast as possible\n{marks}"),
+            ("step gc", "paused at 1.500000001 s, speed 0.5\n"),
+            ("back 2", f"paused at 1.500000001 s, as fast as possible\n{marks}"),
+            ("go", "ended\n"), ("get ftl.gc_low", "ftl.gc_low=1%\n"),
+            ("options", "ftl.gc_low=1%  (0%..50%) when GC starts\n")):
+        done = vssd("watch", str(drive.path), *words.split())
+        assert (done.returncode, done.stdout, done.stderr) == (0, says, "")
+    assert run[2:4] == ["back 2", "state"]
+    for words, error in (("mark", "mark: there are 8, which is the most"),
+                         ("hello", "the run gives no answer to 'hello'")):
+        done = vssd("watch", str(drive.path), words)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == f"vssd: {drive.path}: {error}\n"
+    done = vssd("watch", str(drive.path), "two\nlines")
+    assert done.stderr == "vssd: 'two\\nlines': a request is one short line\n"
+
+
+def test_a_page_makes_requests(drive: FakeDrive, run: list[str]) -> None:
+    """The server passes a line on, and tells all viewers how the run goes; what is
+    no line is passed over."""
+    async def test(url: str) -> None:
+        one = await pictures_of(url, Origin=url.rsplit("/", 2)[0])
+        await one.write_message(b"pause", True)
+        await one.write_message("two\nlines")
+        await one.write_message("get ftl.gc_low")
+        answer, states = None, []
+        while answer is None or not states:
+            message = await asyncio.wait_for(one.read_message(), 20)
+            if isinstance(message, str):
+                said = json.loads(message)
+                answer = said if "asked" in said else answer
+                states += [said["control"]] if said.get("control") else []
+        assert answer == {"asked": "get ftl.gc_low", "answer": ANSWERS["get ftl.gc_low"]}
+        assert states[0] == STATE
+        one.close()
+
+    with LiveFile(drive.path) as live:
+        served(live, test)
+    assert {*run} == {"state", "get ftl.gc_low"}
+
+
+def test_no_requests(drive: FakeDrive) -> None:
+    """The run was started without --control, or has ended."""
+    says = f"vssd: {drive.path}: takes no requests: start vssd-sim with --control\n"
+    assert vssd("watch", str(drive.path), "pause").stderr == says
+    with socket.socket(socket.AF_UNIX) as place:
+        place.bind(str(control.path_of(drive.path)))
+    assert vssd("watch", str(drive.path), "pause").stderr == says

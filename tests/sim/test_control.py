@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import stat
@@ -281,6 +282,16 @@ class Control(unittest.TestCase):
         self.assertEqual(run.returncode, 0, err)
         self.assertNotEqual(json.loads(out)["latency_ns"],
                             self.plain()["latency_ns"])
+
+    def test_page(self) -> None:
+        """docs/watch.md has all that may change, and no other."""
+        run = self.paused()
+        page = (pathlib.Path(os.environ["VSSD_ROOT"]) / "docs/watch.md").read_text()
+        table = page.partition("| options | from then on |\n")[2].partition("\n\n")[0]
+        named = [key for row in table.splitlines()
+                 for key in re.findall(r"`([^`]+)`", row.split("|")[1])]
+        self.assertEqual(sorted(named), sorted(self.ask("options")["options"]))
+        run.kill()
 
     # ---- clients ----------------------------------------------------------
 
