@@ -94,4 +94,23 @@ Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
  */
 int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n);
 
+/*
+ * A large drive gets the steady state of uniform random writes from a small
+ * one.
+ *
+ * ssd_model() makes the small one, empty: a part of the planes, with blocks of
+ * fewer pages.  NULL: the drive is small itself, or has an option that such a
+ * part does not show (state/model.c).
+ *
+ * The caller writes all units of the model, then units at random until it is
+ * steady (ssd_age()).  ssd_age_as() then lays out the drive, which is empty, as
+ * copies of it, between which it writes the model on at random: all units are
+ * written, wear is the model's, and statistics count nothing of it.  Versions
+ * and -EROFS are as of ssd_age().  -EINVAL: the drive is not empty, or has an
+ * operation log; the model is another drive's, is not at rest, or has units or
+ * blocks that were never written.
+ */
+Ssd *ssd_model(const Ssd *ssd);
+int ssd_age_as(Ssd *ssd, Ssd *model);
+
 #endif

@@ -226,6 +226,20 @@ void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
     n->stats.ops[op->kind][op->cause] += pages;
 }
 
+void nand_age_block(Nand *n, uint32_t block, uint32_t erases, uint32_t pages,
+                    uint64_t now_ps)
+{
+    BlockWear *b = &n->block[block];
+
+    invariant(block < n->geo.n_blocks && pages <= n->geo.pages_per_block);
+    invariant(b->next_page == 0 && b->in_array == 0 && !n->geo.has_slc);
+    b->erase_count += erases;
+    b->next_page = (uint16_t)pages;
+    if (pages > 0 && n->media) {
+        media_programmed(n->media, block, now_ps, 0);
+    }
+}
+
 /* ---- power --------------------------------------------------------------- */
 
 /* Was the array changing cells of the block for the operation? */

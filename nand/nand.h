@@ -544,6 +544,12 @@ const StateStruct *nand_state_struct(unsigned i);
  */
 void nand_age(Nand *nand, const NandOp *op, uint64_t now_ps);
 
+/* The same of a block that is erased: so many erases more, the last of which
+ * left it empty, then programs of its first pages.  Operations are not counted.
+ * Not with blocks in SLC mode. */
+void nand_age_block(Nand *nand, uint32_t block, uint32_t erases, uint32_t pages,
+                    uint64_t now_ps);
+
 /* Every rule of the array's own tables; false and *error if one fails. */
 bool nand_check(const Nand *nand, GError **error);
 

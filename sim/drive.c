@@ -397,14 +397,24 @@ static void report_precondition(const Precondition *p, uint64_t cpu)
 {
     double seconds = (double)MAX(cpu, 1) / NS_PER_S;
 
+    fprintf(stderr,
+            "preconditioned: WAF %.3f after the fill and %.1f capacities at "
+            "random%s; ",
+            p->waf, p->capacities,
+            p->converged ? "" : " (it has not ceased to change)");
+    if (p->model_part > 0) {
+        fprintf(stderr,
+                "of a model with 1/%.0f of the units, of which the "
+                "drive is copies, with %u %% of its units overwritten, in %.2f "
+                "s of processor time\n",
+                1 / p->model_part, p->overwritten_percent, seconds);
+        return;
+    }
     fprintf(
         stderr,
-        "preconditioned: WAF %.3f after the fill and %.1f capacities at "
-        "random%s; %.2f million units of the host, %.2f million NAND pages "
+        "%.2f million units of the host, %.2f million NAND pages "
         "in %.2f s of processor time: %.2f million host units, %.2f million "
         "NAND units, %.2f million NAND pages per second\n",
-        p->waf, p->capacities,
-        p->converged ? "" : " (it has not ceased to change)",
         (double)p->host_units / 1e6, (double)p->nand_pages / 1e6, seconds,
         (double)p->host_units / 1e6 / seconds,
         (double)p->nand_units / 1e6 / seconds,

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* precondition.c - fill, then random overwrites until nothing changes. */
+/*
+ * precondition.c - fill, then random overwrites until nothing changes.
+ *
+ * A large drive is laid out as copies of a small one that was treated so
+ * (ssd_model()), then a part of it is overwritten: what the copies had in
+ * common, as how far their open blocks are filled, becomes different.
+ */
 #include "precondition.h"
 
 #include <math.h>
@@ -14,6 +20,11 @@
 #define BATCH 1024
 #define MOST_CAPACITIES 40
 #define TOLERANCE 0.005
+
+/* Units of a drive that takes longer to play than to lay out. */
+#define LARGE_UNITS         (1ULL << 22)
+/* Of its units so many are overwritten then. */
+#define OVERWRITTEN_PERCENT 3
 
 /* Write amplification is taken over windows of half a capacity; two capacities
  * are compared with the two before. */
@@ -123,8 +134,23 @@ static bool settle(Run *r, Precondition *p)
     return true;
 }
 
-bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
-                  Progress *progress, GError **error)
+/* To the steady state, write by write. */
+static bool play(Run *r, Precondition *p)
+{
+    const SsdInfo *info = ssd_info(r->ssd);
+
+    progress_expect(r->progress,
+                    r->n_units + LEAST_WINDOWS * MAX(r->n_units / 2, 1));
+    if (!fill(r) || !settle(r, p)) {
+        return false;
+    }
+    p->host_units = r->done;
+    p->nand_pages = nand_bytes(r) / info->page_bytes;
+    p->nand_units = nand_bytes(r) / info->unit_bytes;
+    return true;
+}
+
+static Run run_of(Ssd *ssd, uint64_t seed, Progress *progress, GError **error)
 {
     const SsdInfo *info = ssd_info(ssd);
     Run r = {
@@ -135,18 +161,45 @@ bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
         .error = error,
     };
 
-    *result = (Precondition){.waf = 0};
-    progress_expect(progress,
-                    r.n_units + LEAST_WINDOWS * MAX(r.n_units / 2, 1));
     prng_seed(&r.rng, seed, PURPOSE_PRECONDITION);
     ssd_reset_stats(ssd);
     ssd_expect_full(ssd);
-    if (!fill(&r) || !settle(&r, result)) {
+    return r;
+}
+
+/* The drive as copies of its model, which has been played. */
+static bool lay_out(Run *r, const Run *model, Precondition *p)
+{
+    int ret = ssd_age_as(r->ssd, model->ssd);
+
+    if (ret < 0) {
+        g_set_error(r->error, SIM_ERROR, SIM_ERROR_DRIVE,
+                    "preconditioning: the drive cannot be laid out: %s",
+                    g_strerror(-ret));
         return false;
     }
-    result->host_units = r.done;
-    result->nand_pages = nand_bytes(&r) / info->page_bytes;
-    result->nand_units = nand_bytes(&r) / info->unit_bytes;
+    p->model_part = (double)model->n_units / (double)r->n_units;
+    p->overwritten_percent = OVERWRITTEN_PERCENT;
+    progress_expect(r->progress, r->n_units * OVERWRITTEN_PERCENT / 100);
+    return overwrite(r, r->n_units * OVERWRITTEN_PERCENT / 100);
+}
+
+bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
+                  Progress *progress, GError **error)
+{
+    Run r = run_of(ssd, seed, progress, error);
+    Ssd *model = r.n_units >= LARGE_UNITS ? ssd_model(ssd) : NULL;
+    bool ok;
+
+    *result = (Precondition){.waf = 0};
+    if (model) {
+        Run m = run_of(model, seed, progress, error);
+
+        ok = play(&m, result) && lay_out(&r, &m, result);
+        ssd_destroy(model);
+    } else {
+        ok = play(&r, result);
+    }
     ssd_reset_stats(ssd);
-    return true;
+    return ok;
 }

@@ -17,14 +17,20 @@ typedef struct Precondition {
     double capacities;       /* overwritten at random after the fill */
     double waf;              /* of the last two of them */
     bool converged;          /* it had ceased to change */
+    /* The drive was laid out as copies of a model, of which the above is: the
+     * model's part of the drive's units, and the part of these that was
+     * overwritten then; 0: the drive was played itself. */
+    double model_part;
+    unsigned overwritten_percent;
 } Precondition;
 
 /*
  * Write every unit in order, then units at random, each as likely, until the
  * write amplification of two capacities differs by less than half a percent
- * from that of the two before, 40 capacities at most.  Statistics of the drive
- * start again; wear stays.  progress counts units; or NULL.  false: the drive
- * takes no more.
+ * from that of the two before, 40 capacities at most.  A large drive is laid
+ * out as copies of one that was written so, if it has a model (ssd_model()).
+ * Statistics of the drive start again; wear stays.  progress counts units; or
+ * NULL.  false: the drive takes no more.
  */
 bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
                   Progress *progress, GError **error);

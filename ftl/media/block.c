@@ -807,7 +807,8 @@ static void forget_plane(Ssd *ssd, Plane *p)
 
 void block_forget_all(Ssd *ssd)
 {
-    invariant(!ssd->powered && !ssd->preloaded.on);
+    invariant(!ssd->powered || ssd->l2p.mapped_units == 0);
+    invariant(!ssd->preloaded.on);
     lazy_clear(ssd->media->valid, bitmap_words(ssd->l.raw_units),
                sizeof(*ssd->media->valid));
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

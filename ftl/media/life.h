@@ -51,10 +51,11 @@ void block_preload(Ssd *ssd, uint32_t plane, uint32_t open, uint32_t programs);
 void media_power_lost(Ssd *ssd);
 void media_settle_blocks(Ssd *ssd);
 
-/* After a power cut: every block but bad ones and those of saved.c is LOST, and
- * in no list; one is found again, as the array has it, and filled on by open
- * (an open_index()) if that is not NONE.  Those of a plane come in the order in
- * which they were filled. */
+/* After a power cut, or on a drive without data (state/model.c): every block
+ * but bad ones and those of saved.c is LOST, and in no list; one is found
+ * again, as the array has it, and filled on by open (an open_index()) if that
+ * is not NONE.  Those of a plane come in the order in which they were filled.
+ */
 void block_forget_all(Ssd *ssd);
 void block_found(Ssd *ssd, uint32_t block, uint32_t open);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * prng.c - the generator gives the same numbers on every machine, and they
- * look random enough for a workload.
+ * look random enough for a workload; and a pseudo-random order.
  */
+#include "permute.h"
 #include "prng.h"
 
 #include <glib.h>
@@ -94,6 +95,43 @@ static void test_double(void)
     g_assert_true(sum > 49000 && sum < 51000);
 }
 
+/* Each number comes once, and far from where it would be in order. */
+static void test_permute(void)
+{
+    static const uint64_t n[] = {1, 2, 3, 64, 1000, 65537};
+
+    for (size_t k = 0; k < G_N_ELEMENTS(n); k++) {
+        Permutation p = permutation(n[k], 7);
+        g_autofree bool *came = g_new0(bool, n[k]);
+        double apart = 0;
+
+        for (uint64_t i = 0; i < n[k]; i++) {
+            uint64_t at = permute(&p, i);
+
+            g_assert_cmpuint(at, <, n[k]);
+            g_assert_false(came[at]);
+            came[at] = true;
+            apart += at > i ? (double)(at - i) : (double)(i - at);
+        }
+        if (n[k] >= 1000) { /* a third of n, on average */
+            apart /= (double)n[k] * (double)n[k];
+            g_assert_cmpfloat_with_epsilon(apart, 1.0 / 3, 0.02);
+        }
+    }
+}
+
+static void test_permute_keys(void)
+{
+    Permutation a = permutation(1000, 7);
+    Permutation b = permutation(1000, 8);
+    int same = 0;
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        same += permute(&a, i) == permute(&b, i);
+    }
+    g_assert_cmpint(same, <, 10);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -103,5 +141,7 @@ int main(int argc, char **argv)
     g_test_add_func("/prng/below-uniform", test_below_uniform);
     g_test_add_func("/prng/below-one", test_below_one);
     g_test_add_func("/prng/double", test_double);
+    g_test_add_func("/permute/each-once", test_permute);
+    g_test_add_func("/permute/keys", test_permute_keys);
     return g_test_run();
 }

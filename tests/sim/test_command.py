@@ -276,6 +276,22 @@ class Results(unittest.TestCase):
             self.assertAlmostEqual(json.loads(done.stdout)["waf"]
                                    / float(told[0]), 1, delta=0.05)
 
+    def test_precondition_of_a_large_drive(self) -> None:
+        """It is laid out from a model, as one line says; the state is a drive's."""
+        with tempfile.TemporaryDirectory() as tmp:
+            state = pathlib.Path(tmp, "state")
+            drive = ("--profile", TINY, *(
+                x for option in ("channels=8", "dies=64", "blocks=128", "pages=64")
+                for x in ("--set", f"nand.{option}")))
+            done = run("run", *drive, "--precondition", "--save-state", state)
+            self.assertRegex(done.stderr, r"WAF 2\.\d+ after the fill and [\d.]+ "
+                             r"capacities at random; of a model with 1/256 of the "
+                             r"units, .* with 3 % of its units overwritten")
+            told = re.findall(r"WAF ([\d.]+)", done.stderr)
+            r = result("run", *drive, "--state", state, "--workload",
+                       "rw=randwrite number_ios=1000000 rate_iops=20000")
+        self.assertAlmostEqual(r["waf"] / float(told[0]), 1, delta=0.05)
+
     def test_waf_is_explained(self) -> None:
         """Below 1, and while GC makes up for a fill."""
         done = run("run", "--profile", TINY, "--workload",
