@@ -35,8 +35,8 @@ bool bad_enough_left(const Ssd *ssd, GError **error);
 
 /* ---- preload ------------------------------------------------------------ */
 
-/* n units of a block hold preloaded data where preloaded.h computes it: count
- * them. */
+/* n units of a block are valid that preloaded.h, or state/model.c, has placed:
+ * count them. */
 void block_count_preloaded(Ssd *ssd, uint32_t block, uint32_t n);
 
 /* The open block of the plane goes on by so many programs of preloaded data,

@@ -14,8 +14,8 @@
  * block, its superblock and its part of valid units.  Which units of a block
  * are valid is drawn, and so is the order of logical units: both are uniform
  * after random writes.  Between two copies the model is written on, so that
- * planes differ in how far GC is.  What GC of the model has under way is left
- * out: its victims are FULL, and the first to be chosen.
+ * planes differ in how far GC is.  What GC of the model has under way, units
+ * that wait for a full page, is as good as done: its victims are free.
  *
  * Knows no policy.  Does not know when the model is steady.
  */
@@ -226,8 +226,7 @@ static void put_batch(Layout *y)
     for (uint32_t i = 0; i < y->n; i++) {
         spare_write(ssd, y->ppu[i], lpn[i], ++ssd->buffer->last_version, 0);
         l2p_set(&ssd->l2p, lpn[i], y->ppu[i] + 1);
-        l2p_note_used(&ssd->l2p, lpn[i]);
-        block_set_valid(ssd, y->ppu[i]);
+        bitmap_set(ssd->media->valid, y->ppu[i]);
     }
     ssd->l2p.mapped_units += y->n;
     y->placed += y->n;
@@ -235,10 +234,11 @@ static void put_batch(Layout *y)
 }
 
 /* So many of the first `room` units of the block are valid, each as likely. */
-static void put_units(Layout *y, uint32_t block, uint64_t valid, uint64_t room)
+static void put_units(Layout *y, uint32_t block, uint32_t valid, uint32_t room)
 {
     uint64_t first = block_ppu(y->ssd, block);
 
+    block_count_preloaded(y->ssd, block, valid);
     for (; valid > 0; first++, room--) {
         if (prng_below(&y->rng, room) < valid) {
             y->ppu[y->n++] = first;
@@ -260,19 +260,24 @@ static uint64_t share(const Layout *y, uint64_t passed)
     return (uint64_t)((unsigned __int128)passed * y->ssd->l.user_units / all);
 }
 
-/* A block that holds data, filled on by open (an open_index()) if that is not
- * NONE. */
+/* A block, filled on by open (an open_index()) if that is not NONE.  A victim
+ * has been erased, and the units that GC would have copied from it are in those
+ * that follow. */
 static void lay_block(Layout *y, uint32_t block, uint32_t open)
 {
     Ssd *ssd = y->ssd;
     uint32_t of = block_of_model(y, block);
-    uint32_t pages = scaled_pages(y, nand_next_page(y->model->nand, of));
-    uint64_t room = (uint64_t)pages << ssd->page_units_shift;
+    bool victim = block_state(y->model, of) == BLOCK_VICTIM;
+    uint32_t pages =
+        victim ? 0 : scaled_pages(y, nand_next_page(y->model->nand, of));
+    uint32_t room = pages << ssd->page_units_shift;
 
-    nand_age_block(ssd->nand, block, nand_erase_count(y->model->nand, of),
-                   pages, ssd->now_ps);
+    nand_age_block(ssd->nand, block,
+                   nand_erase_count(y->model->nand, of) + victim, pages,
+                   ssd->now_ps);
     y->passed += block_valid(y->model, of);
-    put_units(y, block, MIN(share(y, y->passed) - y->placed, room), room);
+    put_units(y, block, (uint32_t)MIN(share(y, y->passed) - y->placed, room),
+              room);
     ssd->media->block[block].stream = block_at(y->model, of)->stream;
     block_found(ssd, block, open);
     ssd->media->block[block].mtime =
@@ -301,7 +306,6 @@ static void lay_plane(Layout *y, uint32_t plane)
     Plane *p = &y->ssd->media->plane[plane];
     uint32_t b;
 
-    lay_victims(y, plane);
     for (b = from->by_age.head; b != NONE; b = block_at(y->model, b)->newer) {
         lay_block(y, copy_of(y, plane, b), NONE);
     }
@@ -315,6 +319,7 @@ static void lay_plane(Layout *y, uint32_t plane)
         lay_block(y, copy_of(y, plane, b), NONE);
         b = block_at(y->model, b)->next;
     }
+    lay_victims(y, plane);
     p->clock = scaled_pages(y, from->clock);
     p->last_gc_block = copy_of(y, plane, from->last_gc_block);
     y->ssd->gc->plane[plane].most_erased =
@@ -389,20 +394,19 @@ static void lay_set(Layout *y, uint32_t set, uint32_t *with)
     }
 }
 
-/* The model at another moment: a part of it is written on until all
- * copies have been made. */
+/* The model at another moment: a part of it is written on until all copies have
+ * been made. */
 static int write_on(Layout *y)
 {
     uint32_t copies = y->ssd->l.n_planes / y->model->l.n_planes;
     uint64_t n = y->model->l.user_units / MODEL_WRITTEN / copies;
-    int ret = 0;
+    g_autofree uint64_t *lpn = g_new(uint64_t, 2 * n + 1);
 
-    for (n = prng_below(&y->rng, 2 * n + 1); n > 0 && ret == 0; n--) {
-        uint64_t lpn = prng_below(&y->rng, y->model->l.user_units);
-
-        ret = ssd_age(y->model, &lpn, 1);
+    n = prng_below(&y->rng, 2 * n + 1);
+    for (uint64_t i = 0; i < n; i++) {
+        lpn[i] = prng_below(&y->rng, y->model->l.user_units);
     }
-    return ret;
+    return ssd_age(y->model, lpn, n);
 }
 
 /* One copy of the model after the other. */
@@ -431,17 +435,24 @@ static bool is_used_up(const Ssd *model)
     return ssd_at_rest(model) && model->l2p.mapped_units == model->l.user_units;
 }
 
+static void note_used(Ssd *ssd)
+{
+    for (uint64_t lpn = 0; lpn < ssd->l.user_units;
+         lpn += 1ULL << ssd->l2p.group_shift) {
+        l2p_note_used(&ssd->l2p, lpn);
+    }
+}
+
 /* What no block had room for. */
 static int put_rest(Layout *y)
 {
-    int ret = 0;
+    uint64_t n = y->ssd->l.user_units - y->placed;
+    g_autofree uint64_t *lpn = g_new(uint64_t, n);
 
-    for (; y->placed < y->ssd->l.user_units && ret == 0; y->placed++) {
-        uint64_t lpn = permute(&y->order, y->placed);
-
-        ret = ssd_age(y->ssd, &lpn, 1);
+    for (uint64_t i = 0; i < n; i++) {
+        lpn[i] = permute(&y->order, y->placed + i);
     }
-    return ret;
+    return ssd_age(y->ssd, lpn, n);
 }
 
 int ssd_age_as(Ssd *ssd, Ssd *model)
@@ -464,6 +475,7 @@ int ssd_age_as(Ssd *ssd, Ssd *model)
     }
     gc_forget(ssd);
     block_forget_all(ssd);
+    note_used(ssd);
     ret = lay_sets(&y);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         plane_update(ssd, i);
