@@ -139,7 +139,7 @@ def name_apart(results: list[Result]) -> None:
 
 
 @contextlib.contextmanager
-def _rows(path: Path) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
+def rows_of(path: Path) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
     """Names of the columns, and the rows, of the file of --csv."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
@@ -147,7 +147,7 @@ def _rows(path: Path) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
             yield next(rows, []), rows
     except OSError as e:
         raise UserError(f"{path}: {e.strerror}") from e
-    except (ValueError, IndexError, csv.Error) as e:
+    except (ValueError, IndexError, OverflowError, csv.Error) as e:
         raise UserError(f"{path}: no file of vssd-sim run --csv, or cut short:"
                         f" {e}") from e
 
@@ -155,7 +155,7 @@ def _rows(path: Path) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
 def read_commands(path: Path) -> Commands:
     """The file of --csv."""
     out = Commands([], [], [])
-    with _rows(path) as (head, rows):
+    with rows_of(path) as (head, rows):
         op, complete, latency = (head.index(c) for c in COLUMNS)
         for row in rows:
             out.op.append(row[op])
@@ -167,7 +167,7 @@ def read_commands(path: Path) -> Commands:
 def read_slowest(path: Path, share: float) -> Slowest | None:
     """That share of its commands, one at least, and those that are as slow as
     the quickest of them; None: it has no command."""
-    with _rows(path) as (head, rows):
+    with rows_of(path) as (head, rows):
         op, latency = head.index("op"), head.index("latency_ns")
         parts = {head[i].removesuffix("_ns"): i
                  for i in range(head.index(FIRST_PART), len(head))}
@@ -175,7 +175,7 @@ def read_slowest(path: Path, share: float) -> Slowest | None:
     if not every:
         return None
     least = heapq.nlargest(math.ceil(share * len(every)), every)[-1]
-    with _rows(path) as (_, rows):  # a file may have millions
+    with rows_of(path) as (_, rows):  # a file may have millions
         found = [row for row in rows if int(row[latency]) >= least]
         return Slowest(
             len(found), len(every), least,
