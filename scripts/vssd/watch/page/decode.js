@@ -85,6 +85,19 @@ export class View {
     return (this.now.number("host_ns") - this.before.number("host_ns")) / 1e9;
   }
 
+  get drive() { return this.layout.drive; }
+
+  // Commands in the drive; null if it does not say.
+  get inFlight() {
+    const depths = this.now.array("queue.depth");
+    return depths && depths.reduce((sum, depth) => sum + Number(depth), 0);
+  }
+
+  // A counter or a gauge now.
+  value(path) {
+    return this.now.value(path);
+  }
+
   // Growth of a counter; null if the drive has none.
   growth(path) {
     const value = this.now.value(path);

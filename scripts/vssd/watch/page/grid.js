@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A map of cells on a canvas, with a cell that is chosen by pointer or arrow keys and
 // described in a line of text.
+import {element} from "./text.js";
 
 export class Grid {
-  // place: has .map and .detail.  rows of `columns` cells each, which lie below each other
+  // The map is added to `place`.  rows of `columns` cells each, which lie below each other
   // if there are fewer cells in a row than rows; label(context, row, x, y): text before a
   // row, around this point.  paint(context, cell, x, y, size): draws one.  describe(cell):
   // text.  sizes: least and greatest side of a cell; height: that the map should not exceed.
+  // hint: the text until a cell is chosen; title: above the map.
   constructor(place, options) {
-    Object.assign(this, {rows: 1, columns: 1, label: null, sizes: [14, 30], height: 1e9},
-                  options);
-    this.detail = place.querySelector(".detail");
-    this.canvas = document.createElement("canvas");
-    this.canvas.tabIndex = 0;
-    this.canvas.setAttribute("role", "application");
-    this.canvas.setAttribute("aria-label", `${options.name}: arrow keys choose one`);
-    this.host = place.querySelector(".map");
-    this.host.replaceChildren(this.canvas);
+    Object.assign(this, {rows: 1, columns: 1, label: null, sizes: [14, 30], height: 1e9,
+                         hint: "", title: ""}, options);
+    this.detail = element("p", {class: "detail", "aria-live": "polite"}, this.hint);
+    this.canvas = element("canvas", {tabindex: 0, role: "application",
+                                     "aria-label": `${this.name}: arrow keys choose one`});
+    this.host = element("div", {class: "map"}, this.canvas);
+    this.legend = element("ul", {class: "legend"});
+    this.all = element("div", {}, ...this.title ? [element("h3", {}, this.title)] : [],
+                       this.host, this.detail, this.legend);
+    place.append(this.all);
     this.chosen = null;
     this.canvas.addEventListener("keydown", event => this.#key(event));
     this.canvas.addEventListener("pointermove", event => this.#point(event));
@@ -29,6 +32,7 @@ export class Grid {
 
   remove() {
     this.watcher.disconnect();
+    this.all.remove();
   }
 
   choose(cell) {

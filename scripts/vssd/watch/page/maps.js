@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The maps of dies with their channels, and of superblocks.
+// The maps of dies with their channels, of superblocks, and of values of a finished run.
 import {Grid} from "./grid.js";
 import {colour, element, ns, percent, whole} from "./text.js";
 
@@ -8,8 +8,8 @@ const CHANNEL = {idle: "·", in: "I", status: "C", out: "O"};
 const OWN = "host"; // the cause that gets no stripe
 const LEAST_TEXT = 9; // pixels of a cell that has room for a letter
 
-function legend(place, items) {
-  place.querySelector(".legend").replaceChildren(...items.map(([mark, name, background]) => {
+function legend(grid, items) {
+  grid.legend.replaceChildren(...items.map(([mark, name, background]) => {
     const swatch = element("span", {class: "swatch", "aria-hidden": "true"}, mark);
     swatch.style.background = background;
     swatch.classList.toggle("plain", !background.startsWith("var(") || background.includes("idle"));
@@ -27,10 +27,11 @@ export class Dies extends Grid {
   constructor(place, view) {
     const drive = view.layout.drive;
     super(place, {name: "Dies", rows: drive.channels, columns: drive.dies_per_channel,
-                  label: (...where) => this.channel(...where)});
+                  label: (...where) => this.channel(...where),
+                  hint: "Point at a die, or choose one with the arrow keys."});
     this.view = view;
     const states = view.layout.byName["die.state"]?.words ?? [];
-    legend(place, [
+    legend(this, [
       ...states.map(name => [LETTERS[name] ?? name[0], name, `var(--${name})`]),
       ["▂", "not for the host: GC and other work of the drive", "var(--idle)"],
       ...Object.entries(CHANNEL).slice(1).map(([name, letter]) =>
@@ -91,18 +92,30 @@ function mix(a, b, share) {
   return `rgb(${x.map((v, i) => Math.round(v + (y[i] - v) * share)).join(" ")})`;
 }
 
+// Colours from little to much.
+function ramp() {
+  const ends = [colour("shade-0"), colour("shade-1")];
+  return Array.from({length: 33}, (_, i) => mix(...ends, i / 32));
+}
+
+function shadeOf(shades, share) {
+  return shades[Math.round(32 * Math.max(0, Math.min(share, 1)))];
+}
+
 export class Superblocks extends Grid {
   constructor(place, view) {
     const count = view.layout.byName["superblock.state"].count;
-    super(place, {name: "Superblocks", columns: count, sizes: [4, 24], height: 300});
+    super(place, {name: "Superblocks", columns: count, sizes: [4, 24], height: 300,
+                  hint: "Point at a superblock, or choose one with the arrow keys."});
     this.view = view;
     this.by = "valid";
-    legend(place, [
+    legend(this, [
       ["", "little (free: outline alone)", "transparent"], ["▨", "shade: little to much", ""],
       ["O", "open: dot", "transparent"], ["/", "victim: line", "transparent"],
       ["×", "bad: cross", "transparent"]]);
-    place.querySelectorAll(".swatch")[1].classList.add("ramp");
-    place.querySelectorAll(".swatch")[1].textContent = "";
+    const ramp = this.legend.querySelectorAll(".swatch")[1];
+    ramp.classList.add("ramp");
+    ramp.textContent = "";
   }
 
   begin(context) {
@@ -115,8 +128,7 @@ export class Superblocks extends Grid {
     this.low = this.by === "valid" || !used?.length ? 0 : used.reduce((a, b) => Math.min(a, b));
     this.high = this.by === "valid" ? 255
       : used?.length ? used.reduce((a, b) => Math.max(a, b)) : 1;
-    this.ends = [colour("shade-0"), colour("shade-1")];
-    this.shades = Array.from({length: 33}, (_, i) => mix(...this.ends, i / 32));
+    this.shades = ramp();
     this.line_ = colour("mark");
     this.marks = colour("erase");
     context.lineWidth = 1;
@@ -128,7 +140,7 @@ export class Superblocks extends Grid {
     const state = this.words[this.states[cell]], inner = Math.max(size - 1, 1);
     if (state !== "free" && state !== "bad" && this.values) {
       const share = (this.values[cell] - this.low) / Math.max(this.high - this.low, 1);
-      context.fillStyle = this.shades[Math.round(32 * Math.max(0, Math.min(share, 1)))];
+      context.fillStyle = shadeOf(this.shades, share);
       context.fillRect(x, y, inner, inner);
     }
     context.strokeStyle = state === "victim" || state === "bad" ? this.marks : this.line_;
@@ -165,4 +177,42 @@ export class Superblocks extends Grid {
       `${percent(valid === null ? null : valid / 255)}, age ${whole(age)} pages of the host, ` +
       `${whole(now.number("superblock.erases", cell))} erases.`;
   }
+}
+
+// Values of a finished run, each a shade from 0 to the most.
+export class Shades extends Grid {
+  // values: of each cell, row by row; text(value): of the least and the most.
+  constructor(place, {values, most = greatest(values), text, ...options}) {
+    super(place, {sizes: [2, 24], label: (...where) => this.number(...where), ...options});
+    Object.assign(this, {values, most});
+    this.legend.append(element("li", {}, text(0)),
+                       element("li", {}, element("span", {class: "swatch ramp plain"})),
+                       element("li", {}, text(most)));
+  }
+
+  begin(context) {
+    this.shades = ramp();
+    this.quiet = colour("quiet");
+    context.font = "11px sans-serif";
+  }
+
+  paint(context, cell, x, y, size) {
+    context.fillStyle = shadeOf(this.shades, this.values[cell] / (this.most || 1));
+    const gap = size > 6 ? 1 : 0;
+    context.fillRect(x, y, size - gap, size - gap);
+  }
+
+  // Of the rows that have room for it.
+  number(context, row, x, y) {
+    const step = this.turned ? 1 : Math.ceil(12 / (this.size * this.lines));
+    context.fillStyle = this.quiet;
+    if (row % step === 0)
+      context.fillText(row, x, y);
+  }
+
+  mark(...where) { frame(...where); }
+}
+
+function greatest(values) {
+  return values.reduce((a, b) => Math.max(a, b), 0);
 }

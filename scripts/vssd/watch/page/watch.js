@@ -3,53 +3,16 @@
 import {Chart} from "./charts.js";
 import {Picture, View, prepared} from "./decode.js";
 import {Dies, Superblocks} from "./maps.js";
+import {Numbers, panel, put} from "./panels.js";
 import {Slow} from "./slow.js";
-import {element, ns, percent, si, whole} from "./text.js";
+import {element, si, whole} from "./text.js";
 import {Time} from "./time.js";
 import {explain} from "./words.js";
 
 const CHART_MS = 500, NUMBERS_MS = 250, SLOW_MAP_MS = 500;
 const CALM_MS = 1000; // with prefers-reduced-motion
 const QUIET_S = 2; // without a picture, of which the page tells
-const SHARES = [0.5, 0.99, 0.999];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const panel = name => document.getElementById(`p-${name}`);
-
-// The numbers of each panel: id, label, word of the glossary, value, as text.  A panel
-// whose numbers are all missing is not shown.
-const NUMBERS = {
-  io: [
-    ["iops", "IOPS", "", v => v.rate("requests"), x => si(x)],
-    ["read", "read", "", v => v.rate("host_bytes_read"), x => si(x, "B/s")],
-    ["written", "written", "", v => v.rate("host_bytes_written"), x => si(x, "B/s")],
-    ["failed", "failed", "", v => v.rate("commands_failed"), x => si(x, "", "/s")]],
-  latency: ["read", "write"].flatMap(op => ["p50", "p99", "p99.9"].map((name, i) =>
-    [`${op}-${name.replace(".", "")}`, `${op} ${name}`, "", v => v.quantiles(`latency.${op}`, SHARES)[i], ns])),
-  waf: [
-    ["waf", "now", "", v => v.mean("waf", "host_bytes_written"), x => si(x)],
-    ["waf-all", "since the reset", "", v => v.now.value("waf"), x => si(x)],
-    ["waf-gc", "by GC, now", "gc", v => v.mean("waf_by_cause.gc", "host_bytes_written"),
-     x => si(x)]],
-  buffer: [
-    ["used", "used", "", v => share(v.now.value("buffer.units_used"), v), percent],
-    ["dirty", "dirty", "dirty", v => share(v.now.value("buffer.units_dirty"), v), percent],
-    ["units", "units used", "unit", v => v.now.value("buffer.units_used"), whole]],
-  gc: [
-    ["free", "free blocks", "free block", v => v.now.value("gc.free_blocks"), whole],
-    ["victims", "victims", "victim", v => v.rate("gc.victims"), x => si(x, "", "/s")],
-    ["copies", "copies", "copy", v => v.rate("gc.copied_units"), x => si(x, "", "units/s")],
-    ["erases", "erases", "", v => v.rate("nand.erases"), x => si(x, "", "/s")],
-    ["low", "GC begins at", "foreground gc", v => v.layout.drive.gc_marks?.low ?? null, whole],
-    ["high", "GC ends at", "foreground gc", v => v.layout.drive.gc_marks?.high ?? null, whole]],
-  queues: [
-    ["depth", "commands in the drive", "", v => sum(v.now.array("queue.depth")), whole]],
-  heat: [
-    ["celsius", "temperature", "", v => v.now.value("thermal.celsius"), x => si(x, "°C")],
-    ["watts", "mean power", "", v => v.now.value("power.mean_w"), x => si(x, "W")]],
-  lateness: [
-    ["late", "mean now", "", v => v.mean("lateness_ns.mean", "lateness_ns.count"), ns],
-    ["late-p99", "p99 since the reset", "", v => v.now.value("lateness_ns.p99"), ns]],
-};
 
 // The curves of panels, and their values.
 const CHARTS = {
@@ -68,17 +31,17 @@ const CHARTS = {
         v => ({now: v.mean("waf", "host_bytes_written")})],
   buffer: [{used: {label: "used", colour: "one"},
             dirty: {label: "dirty", colour: "two", dash: "dashed"}}, {unit: "units"},
-           v => ({used: v.now.value("buffer.units_used"),
-                  dirty: v.now.value("buffer.units_dirty")})],
+           v => ({used: v.value("buffer.units_used"),
+                  dirty: v.value("buffer.units_dirty")})],
   gc: [{free: {label: "free blocks", colour: "one"},
         low: {label: "GC begins", colour: "two", dash: "dashed"},
         high: {label: "GC ends", colour: "three", dash: "dotted"}}, {},
-       v => ({free: v.now.value("gc.free_blocks"), low: v.layout.drive.gc_marks?.low,
-              high: v.layout.drive.gc_marks?.high})],
+       v => ({free: v.value("gc.free_blocks"), low: v.drive.gc_marks?.low,
+              high: v.drive.gc_marks?.high})],
   queues: [{depth: {label: "commands in the drive", colour: "one"}}, {},
-           v => ({depth: sum(v.now.array("queue.depth"))})],
+           v => ({depth: v.inFlight})],
   heat: [{celsius: {label: "temperature", colour: "two"}}, {zero: false, unit: "°C"},
-         v => ({celsius: v.now.value("thermal.celsius")})],
+         v => ({celsius: v.value("thermal.celsius")})],
   lateness: [{late: {label: "mean lateness", colour: "one"}}, {unit: "µs"}, v => {
     const late = v.mean("lateness_ns.mean", "lateness_ns.count");
     return {late: late === null ? null : late / 1e3};
@@ -86,16 +49,8 @@ const CHARTS = {
 };
 const MOST_BARS = 16; // queues shown one by one
 
-function sum(values) {
-  return values && values.reduce((a, b) => a + Number(b), 0);
-}
-
-function share(units, view) {
-  const all = view.layout.drive.buffer_units;
-  return units === null || !all ? null : units / all;
-}
-
 let view = null, maps = [], charts = {}, held = false, said = {};
+const texts = new Numbers();
 const used = new Set(); // queues
 const slow = new Slow(panel("slow"));
 const time = new Time(panel("time"));
@@ -188,25 +143,12 @@ function take(buffer) {
 }
 
 function numbers() {
-  for (const [name, rows] of Object.entries(NUMBERS)) {
-    let some = false;
-    for (const [id, , , value, text] of rows) {
-      const found = value(view), place = document.getElementById(`n-${id}`);
-      some ||= found !== null && !Number.isNaN(found);
-      put(place, text(found));
-      place.dataset.value = found ?? "";
-    }
-    if (["heat", "lateness"].includes(name))
-      panel(name).hidden = !some;
-  }
+  const some = texts.show(view);
+  for (const name of ["heat", "lateness"])
+    panel(name).hidden = !some.has(name);
   queues();
   streams();
   tell();
-}
-
-function put(place, text) {
-  if (place.textContent !== text)
-    place.textContent = text;
 }
 
 // The deepest of the queues that have had commands since the page was opened.
@@ -293,15 +235,6 @@ function connect() {
 }
 
 function build() {
-  for (const [name, rows] of Object.entries(NUMBERS)) {
-    const list = element("dl");
-    for (const [id, label, word] of rows)
-      list.append(element("div", {},
-                          element("dt", {}, word
-                            ? element("span", {"data-word": word}, label) : label),
-                          element("dd", {id: `n-${id}`}, "–")));
-    panel(name).querySelector("h2").after(list);
-  }
   for (const [name, [lines, options]] of Object.entries(CHARTS))
     charts[name] = new Chart(panel(name), lines, options);
   for (const radio of document.querySelectorAll("input[name=by]"))
@@ -320,5 +253,6 @@ function build() {
 }
 
 build();
-explain(document.body).catch(() => {});
+fetch("words.json").then(answer => answer.json())
+  .then(words => explain(document.body, words)).catch(() => {});
 connect();

@@ -21,9 +21,8 @@ function show(word, text) {
   tip.style.top = `${at.bottom + scrollY + 2}px`;
 }
 
-// Give all words below an element their meaning.
-export async function explain(root) {
-  const words = await (await fetch("words.json")).json();
+// Give all words below an element their meaning, of the glossary.
+export function explain(root, words) {
   for (const word of root.querySelectorAll("[data-word]")) {
     const text = words[word.dataset.word];
     if (!text)
