@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""matplotlib for pictures in files and pages: without a display, and with the
+"""matplotlib for pictures in files: without a display, and with the
 same bytes for the same data."""
 
 from __future__ import annotations
 
-import io
 import os
 from pathlib import Path
 from typing import Any
@@ -25,15 +24,6 @@ def pyplot() -> Any:
     import matplotlib.pyplot as plt
 
     return plt
-
-
-def svg(fig: Any) -> str:
-    """The picture as an element for a page; the figure is closed."""
-    out = io.StringIO()
-    fig.savefig(out, format="svg", metadata=NO_ORIGIN)
-    pyplot().close(fig)
-    text = out.getvalue()
-    return text[text.index("<svg"):]
 
 
 def save(fig: Any, path: Path) -> None:

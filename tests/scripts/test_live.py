@@ -32,7 +32,7 @@ venv.extra("watch")
 import tornado.httpclient  # noqa: E402
 import tornado.websocket  # noqa: E402
 
-from vssd.watch import serve  # noqa: E402
+from vssd.watch import bundle, serve  # noqa: E402
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_what_is_served(drive: FakeDrive) -> None:
     """The page, its parts, Bokeh, the glossary; nothing else, and nothing
     without the token."""
     async def test(url: str) -> None:
-        for name in ("", "watch.css", "watch.js", "words.json", *serve.BOKEH):
+        for name in ("", "watch.css", "watch.js", "words.json", *bundle.BOKEH):
             assert await status(url + name) == 200, name
         root = url.rsplit("/", 2)[0]
         for other in ("/", "/x/", "/x/pictures", "/watch.js"):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""./vssd report and plot: pictures of real results of vssd-sim."""
+"""./vssd report and plot of real results of vssd-sim; test_report_page.py has the
+page in a browser."""
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 import subprocess
@@ -20,6 +23,7 @@ from vssd.paths import PROJECT
 from vssd.watch import oplog, plot, result
 
 venv.extra("figures")
+venv.extra("watch")
 venv.extra("schema")
 LOAD = "rw=randrw bs=4k iodepth=8 number_ios=12000"
 
@@ -57,39 +61,45 @@ def here(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pictures(page: str) -> list[Any]:
-    """The pictures of a page or a file, each read as XML."""
+    """The pictures of a file, each read as XML."""
     return [ElementTree.fromstring(x)
             for x in re.findall(r"<svg.*?</svg>", page, re.S)]
 
 
+def data_of(path: str) -> dict[str, Any]:
+    """What a page shows."""
+    text = re.findall(r'<script type="text/plain" id="data">(.*?)</script>',
+                      Path(path).read_text())
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text[0])))
+    return found
+
+
 def test_report(here: Path) -> None:
-    """Every part; what a result does not have is named with its option."""
+    """What the page has of each result, and the differences first."""
     assert cli.main(["report", str(here / "full.json"),
                      str(here / "plain.json"), "-o", "page.html"]) == 0
-    page = Path("page.html").read_text()
-    assert len(pictures(page)) >= 12
-    titles = re.findall("<h2>(.*?)</h2>", page)
-    assert titles == ["Summary", "What bounded the run",
-                      "Latency: distribution", "Latency over time",
-                      "Requests over time", "Write amplification",
-                      "Free blocks and the buffer", "Garbage collection",
-                      "Dies", "Wear"]
-    missing = re.findall(r"Without data: (.*?)\.  <code>(.*?)</code>", page)
-    assert {name for name, _ in missing} == {"plain"}
-    options = " ".join(option for _, option in missing)
-    assert all(o in options for o in ("--series", "--csv", "--oplog"))
-    assert "<td>nand.read<td>50us<td>90us" in page
-    full = json.loads((here / "full.json").read_text())
-    assert f"full: {full['explain']['bound_by']}." in page
+    found = data_of("page.html")
+    full, plain = found["runs"]
+    assert full["data"] == json.loads((here / "full.json").read_text())
+    assert {k for k, v in plain.items() if v is None} == {"commands", "log"}
+    assert len(full["log"]["erases"]) == 4 and full["log"]["joined"] == 1
+    assert full["why"]["bound"].startswith("the dies bound the run")
+    origins = {r["name"]: r["values"] for r in found["summary"]["origins"]}
+    assert origins["options.nand.read"] == ["50us", "90us"]
+    numbers = [r["values"] for r in found["summary"]["numbers"]]
+    ratios = [max(v) / min(v) for v in numbers
+              if all(isinstance(x, (int, float)) and x > 0 for x in v)]
+    assert ratios == sorted(ratios, reverse=True) and ratios[0] > 1 == ratios[-1]
 
 
 def test_report_needs_nothing_else(here: Path) -> None:
-    """No address of another file or machine, but names of XML."""
-    assert cli.main(["report", str(here / "full.json")]) == 0
+    """No address of another file or machine in the page's elements."""
+    assert cli.main(["report", str(here / "plain.json")]) == 0
     page = Path("report.html").read_text()
-    links = re.findall(r'(?:href|src)="(.{8})', page)
-    assert links and all(x.startswith(("#", "data:")) for x in links)
-    assert not re.search(r"@import|<script|<link|url\((?!#)", page)
+    links = re.findall(r'<[^>]*(?:href|src)="?(.{5})',
+                       re.sub(r"<(script|style).*?</\1>", "", page, flags=re.S))
+    assert sorted(links) == ["#main", "data:"]
+    assert "default-src 'none'" in page.partition("</head>")[0]
 
 
 def test_report_is_the_same_again(here: Path) -> None:
@@ -102,15 +112,17 @@ def test_report_is_the_same_again(here: Path) -> None:
 
 
 def test_report_of_several_drives(here: Path) -> None:
-    """Each drive of an array has its curve."""
+    """Each drive of an array is there, with statistics of its own."""
     assert cli.main(["report", str(here / "two.json")]) == 0
-    page = Path("report.html").read_text()
-    assert "two, drive 0" in page and "two, drive 1" in page
+    names = [one["name"] for one in data_of("report.html")["runs"]]
+    assert names == ["two", "two, drive 0", "two, drive 1"]
 
 
 @pytest.mark.parametrize("name, text, error", [
     ("no.json", None, "No such file"), ("bad.json", "{", "no JSON"),
     ("x.json", "{}", "schema_version is missing"),
+    ("x.json", '{"schema_version": 2}', "x.json: a result with schema_version 2"),
+    ("x.json", '{"schema_version": 1, "waf": NaN}', "NaN is no number of JSON"),
     ("part.json", '{"schema_version": 1, "waf": 2}', "waf_by_cause is missing")
     ])
 def test_report_of_nothing(here: Path, capsys: pytest.CaptureFixture[str],
@@ -121,6 +133,17 @@ def test_report_of_nothing(here: Path, capsys: pytest.CaptureFixture[str],
     assert cli.main(["report", name]) == 1
     said = capsys.readouterr().err
     assert error in said and said.count("\n") == 1
+
+
+def test_report_of_a_damaged_csv(here: Path,
+                                capsys: pytest.CaptureFixture[str]) -> None:
+    """One line that names the file."""
+    Path("a.json").write_text((here / "full.json").read_text())
+    text = (here / "full.csv").read_text()
+    Path("a.csv").write_text(text[:len(text) // 2])
+    assert cli.main(["report", "a.json"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("vssd: a.csv: no file of") and said.count("\n") == 1
 
 
 def guests_file(path: Path, here: Path, *names: str) -> Path:
@@ -140,9 +163,9 @@ def test_files_of_several_drives(here: Path,
     Path("a.oplog").write_bytes((here / "full.oplog").read_bytes())
     assert cli.main(["report", str(a), "-o", "all.html"]) == 0
     assert cli.main(["report", str(a), "--drive", "ssd1", "-o", "1.html"]) == 0
-    assert "a ssd0" in Path("all.html").read_text()
-    assert "a ssd0" not in (page := Path("1.html").read_text())
-    assert "a ssd1" in page
+    names = [[one["name"] for one in data_of(page)["runs"]]
+             for page in ("all.html", "1.html")]
+    assert names == [["a ssd0", "a ssd1"], ["a ssd1"]]
     assert [r.oplog is not None for r in result.load("a.json")] == [True, False]
     assert cli.main(["plot", str(a), str(b), "--y", "waf"]) == 0
     (curve,) = plot.curves(plot.sources(["a.json", "b.json"]), "iops", None,
@@ -213,18 +236,6 @@ def test_operation_log(runs: Path) -> None:
     worked = log.busy.mean(axis=1) * log.end_s
     planes = [ns / 1e9 for ns in stats["nand"]["busy_ns"]["plane"]]
     assert worked.tolist() == pytest.approx(planes, rel=0.02)
-
-
-def test_commands(runs: Path, tmp_path: Path) -> None:
-    """The file of --csv; one that is cut."""
-    stats = json.loads((runs / "full.json").read_text())
-    found = result.read_commands(runs / "full.csv")
-    assert max(found.latency_ns) == stats["latency_ns"]["all"]["max"]
-    assert found.op.count("read") == stats["latency_ns"]["read"]["count"]
-    text = (runs / "full.csv").read_text().splitlines()
-    (tmp_path / "cut.csv").write_text("\n".join([*text[:9], text[9][:12]]))
-    with pytest.raises(UserError, match="or cut short"):
-        result.read_commands(tmp_path / "cut.csv")
 
 
 @pytest.mark.parametrize(("data", "why"), [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""./vssd report: results as one page of pictures."""
+"""./vssd report: results as one page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from .. import paths, rundir
 from ..build import venv
-from ..errors import UserError
 
 if TYPE_CHECKING:
     from ..watch.result import Result
@@ -30,7 +29,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(
-        "report", help="show results as one HTML page of pictures",
+        "report", help="show results as one HTML page",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("results", nargs="+", metavar="RUN|RESULT",
                    help="a result as JSON (X.csv and X.oplog beside X.json are"
@@ -74,10 +73,6 @@ def load_all(names: list[str], drive: str | None) -> list[Result]:
     from ..watch import result
 
     found = [one for name in names for one in load(name, drive)]
-    versions = {r.data["schema_version"] for r in found}
-    if len(versions) > 1:
-        raise UserError("the results have several schema_version, their members"
-                        " differ in meaning; make all with one vssd")
     result.name_apart(found)
     return found
 
@@ -85,7 +80,7 @@ def load_all(names: list[str], drive: str | None) -> list[Result]:
 def main(args: argparse.Namespace) -> int:
     """./vssd report"""
     found = load_all(args.results, args.drive)
-    venv.extra("figures")
+    venv.extra("watch")
     from ..watch import report
 
     how = shlex.join(["./vssd", *sys.argv[1:]])

@@ -41,8 +41,9 @@ def bucket_of(ns: Array) -> Array:
 
     shift = np.maximum(np.frexp(ns.astype(float))[1] - 1 - SUB_BITS, 0)
     group = np.where(ns < 1 << SUB_BITS, 0, shift + 1)
-    return (group << SUB_BITS) + (ns >> shift) - \
+    found: Array = (group << SUB_BITS) + (ns >> shift) - \
         np.where(group > 0, 1 << SUB_BITS, 0)
+    return found
 
 
 def value_of(bucket: Array) -> Array:
@@ -205,6 +206,8 @@ def read(path: Path) -> Levels:
         ops: list[str] = []
         at, ns = array("q"), array("q")
         for n, row in enumerate(every):
+            if len(row) != len(head):
+                raise ValueError(f"{len(row)} of {len(head)} columns")
             ops.append(row[op])
             at.append(int(row[complete]))
             took = int(row[latency])
@@ -227,7 +230,7 @@ def read(path: Path) -> Levels:
 def _command(head: list[str], row: list[str]) -> dict[str, Any]:
     """One row, with the parts of its latency in ns."""
     first = head.index(FIRST_PART)
-    cell = dict(zip(head, row, strict=True))
+    cell = dict(zip(head, row))
     return {"number": int(cell["n"]), "op": cell["op"],
             "offset": int(cell["offset"]), "bytes": int(cell["bytes"]),
             "start": int(cell["arrival_ns"]),

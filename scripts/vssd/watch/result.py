@@ -21,19 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
+from ..origin import SCHEMA_VERSION
 
 FIRST_DRIVE = "ssd0"
 COLUMNS = ("op", "complete_ns", "latency_ns")  # of --csv, that are used here
 FIRST_PART = "queue_ns"  # of --csv: from here on the parts of the latency
-
-
-@dataclass
-class Commands:
-    """The commands of a run, in the order of completion."""
-
-    op: list[str]
-    complete_ns: list[int]
-    latency_ns: list[int]
 
 
 @dataclass
@@ -69,10 +61,6 @@ class Result:
         """That share of the commands of X.csv."""
         return read_slowest(self.csv, share) if self.csv else None
 
-    def commands(self) -> Commands | None:
-        """Those of X.csv."""
-        return read_commands(self.csv) if self.csv else None
-
 
 def load_drives(name: str, drive: str | None = None) \
         -> dict[str, dict[str, Any]]:
@@ -92,9 +80,13 @@ def load_drives(name: str, drive: str | None = None) \
             for i, one in several.items() if drive in (None, i)}
 
 
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
 def _json(name: str) -> Any:
     try:
-        return json.loads(Path(name).read_bytes())
+        return json.loads(Path(name).read_bytes(), parse_constant=_refuse)
     except OSError as e:
         raise UserError(f"{name}: {e.strerror}") from e
     except ValueError as e:
@@ -108,6 +100,10 @@ def _checked(name: str, data: Any) -> dict[str, Any]:
         raise UserError(f"{name}: no result: schema_version is missing; give"
                         " the output of vssd-sim run --json or"
                         " ./vssd run --stats")
+    if data["schema_version"] != SCHEMA_VERSION:
+        raise UserError(f"{name}: a result with schema_version"
+                        f" {data['schema_version']}; this vssd reads"
+                        f" {SCHEMA_VERSION}: make it again")
     return data
 
 
@@ -150,18 +146,6 @@ def rows_of(path: Path) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
     except (ValueError, IndexError, OverflowError, csv.Error) as e:
         raise UserError(f"{path}: no file of vssd-sim run --csv, or cut short:"
                         f" {e}") from e
-
-
-def read_commands(path: Path) -> Commands:
-    """The file of --csv."""
-    out = Commands([], [], [])
-    with rows_of(path) as (head, rows):
-        op, complete, latency = (head.index(c) for c in COLUMNS)
-        for row in rows:
-            out.op.append(row[op])
-            out.complete_ns.append(int(row[complete]))
-            out.latency_ns.append(int(row[latency]))
-    return out
 
 
 def read_slowest(path: Path, share: float) -> Slowest | None:

@@ -16,7 +16,6 @@ import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,12 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from ..errors import UserError
-from . import control, glossary
+from . import bundle, control, glossary
 from .live import LiveFile
 
 ADDRESS = "127.0.0.1"
-PAGE = Path(__file__).with_name("page")
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript",
          ".svg": "image/svg+xml"}
-BOKEH = ("bokeh.min.js", "bokeh-api.min.js")
 LOOK_S = 0.02  # between two looks at the file's sequence
 WANT_S = 0.5
 PING_S = 5.0  # a viewer that does not answer as long is gone
@@ -198,12 +195,10 @@ class Part(Checked):
 
 
 def _part(name: str) -> Path | None:
-    if name in BOKEH:
-        spec = find_spec("bokeh")
-        assert spec and spec.origin
-        return Path(spec.origin).parent / "server/static/js" / name
-    path = PAGE / name
-    return path if path.parent == PAGE and path.suffix in KINDS \
+    if name in bundle.BOKEH:
+        return bundle.bokeh_path(name)
+    path = bundle.PAGE / name
+    return path if path.parent == bundle.PAGE and path.suffix in KINDS \
         and path.is_file() else None
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Curves over the drive's time, by Bokeh.
+// Curves by Bokeh: of a running drive over its time, and of finished runs.
 import {colour, element} from "./text.js";
 
 const KEPT = 600; // points
@@ -10,10 +10,8 @@ export class Chart {
   // lines: {name: {label, colour, dash}}; log: of the y axis; zero: it begins there.
   constructor(place, lines, {log = false, zero = true, unit = ""} = {}) {
     Object.assign(this, {lines, log, zero, unit});
-    this.host = element("div", {class: "chart", role: "img",
-                                "aria-label": `curves: ${Object.values(lines)
-                                  .map(one => one.label).join(", ")}`});
-    place.append(this.host, this.#legend());
+    this.host = host(Object.values(lines));
+    place.append(this.host, legend(Object.values(lines)));
     this.clear();
   }
 
@@ -23,10 +21,10 @@ export class Chart {
       this.source.data = this.#copy();
   }
 
-  // Again, in the colours of now.
+  // In the colours of now.
   restyle() {
     if (this.source)
-      this.#draw();
+      paint(this.figure, Object.values(this.lines));
   }
 
   #copy() {
@@ -50,40 +48,132 @@ export class Chart {
       this.#draw();
   }
 
-  #legend() {
-    return element("ul", {class: "legend"}, ...Object.values(this.lines).map(one => {
-      const swatch = element("span", {"aria-hidden": "true"});
-      swatch.style.cssText = "display:inline-block;width:1.8em;margin-right:.35em;" +
-        `vertical-align:middle;border-top:3px ${one.dash ?? "solid"} var(--${one.colour})`;
-      return element("li", {}, swatch, one.label);
-    }));
+  #draw() {
+    this.source = new window.Bokeh.ColumnDataSource({data: this.#copy()});
+    this.figure = axes(this);
+    for (const [name, one] of Object.entries(this.lines))
+      line(this.figure, this.source, name, one);
+    show(this.figure, Object.values(this.lines), this.host);
+  }
+}
+
+// Curves of finished runs, each with its own points.
+export class Curves {
+  // lines: [{label, colour, dash, run, points, kind}]; points(from, to): {x, y} in a range of
+  // seconds; kind: line, step or points.  span: the time that is shown; null: x is no time.
+  // title: above it.  Further options as of Chart, and of axes().
+  constructor(place, lines, {span = null, title = "", ...options}) {
+    Object.assign(this, {lines, span, log: false, zero: true, unit: ""}, options);
+    this.host = host(lines);
+    this.hidden = new Set();
+    this.legend = legend(lines);
+    place.append(...title ? [element("h3", {}, title)] : [], this.host, this.legend);
+    this.span?.listeners.push(() => this.#move());
+    this.#draw();
+  }
+
+  // Do not show some runs.
+  hide(hidden) {
+    this.hidden = hidden;
+    this.#fill();
+  }
+
+  restyle() {
+    paint(this.figure, this.lines);
   }
 
   #draw() {
-    const {BasicTicker, ColumnDataSource, DataRange1d, LogTicker, NumeralTickFormatter,
-           Plotting} = window.Bokeh;
-    this.source = new ColumnDataSource({data: this.#copy()});
-    const range = !this.log && this.zero ? {y_range: new DataRange1d({start: 0})} : {};
-    const figure = Plotting.figure({
-      height: 150, sizing_mode: "stretch_width", toolbar_location: null, tools: "",
-      y_axis_type: this.log ? "log" : "linear", y_axis_label: this.unit,
-      background_fill_color: colour("panel"), border_fill_color: colour("panel"),
-      outline_line_color: colour("line"), min_border: 4, ...range});
-    for (const axis of [figure.xaxis, figure.yaxis]) {
-      axis.axis_label_text_color = axis.major_label_text_color = colour("quiet");
-      axis.axis_line_color = axis.major_tick_line_color = colour("line");
-      axis.minor_tick_line_color = null;
-    }
-    figure.yaxis.ticker = new (this.log ? LogTicker : BasicTicker)({desired_num_ticks: 4});
-    figure.yaxis.formatter = new NumeralTickFormatter({format: "0.[0]a"});
-    figure.xgrid.grid_line_color = figure.ygrid.grid_line_color = colour("line");
-    figure.xgrid.grid_line_alpha = figure.ygrid.grid_line_alpha = 0.5;
-    for (const [name, one] of Object.entries(this.lines))
-      figure.line({field: "t"}, {field: name}, {
-        source: this.source, line_color: colour(one.colour), line_width: 2,
-        line_dash: DASHES[one.dash ?? "solid"]});
-    this.host.replaceChildren();
-    // Nothing in it takes keys; the numbers beside it have its last values.
-    Plotting.show(figure, this.host).then(shown => { shown.el.tabIndex = -1; });
+    const more = this.span ? {x_range: this.#range(), tools: "xbox_zoom"} : {};
+    this.figure = axes(this, more);
+    this.sources = this.lines.map(one => {
+      const source = new window.Bokeh.ColumnDataSource({data: {t: [], y: []}});
+      line(this.figure, source, "y", one);
+      return source;
+    });
+    this.#fill();
+    show(this.figure, this.lines, this.host);
   }
+
+  // Of the axis of time.  A box drawn in one figure is for all: figures share no models.
+  #range() {
+    this.range = new window.Bokeh.Range1d({start: this.span.from, end: this.span.to});
+    this.range.change.connect(() => this.span.show(this.range.start, this.range.end));
+    return this.range;
+  }
+
+  #move() {
+    this.range.setv({start: this.span.from, end: this.span.to});
+    this.#fill();
+  }
+
+  #fill() {
+    this.lines.forEach((one, i) => {
+      const found = this.hidden.has(one.run) ? {x: [], y: []}
+        : one.points(this.span?.from, this.span?.to);
+      this.sources[i].data = {t: found.x, y: found.y};
+    });
+  }
+}
+
+function host(lines) {
+  return element("div", {class: "chart", role: "img",
+                         "aria-label": `curves: ${lines.map(one => one.label).join(", ")}`});
+}
+
+function legend(lines) {
+  return element("ul", {class: "legend"}, ...lines.map(one => {
+    const swatch = element("span", {"aria-hidden": "true"});
+    const [style, width] = one.kind === "points" ? ["dotted", 6] : [one.dash ?? "solid", 3];
+    swatch.style.cssText = "display:inline-block;width:1.8em;margin-right:.35em;" +
+      `vertical-align:middle;border-top:${width}px ${style} var(--${one.colour})`;
+    return element("li", {"data-run": one.run ?? 0}, swatch, one.label);
+  }));
+}
+
+// A figure without curves.  powers: labels of y are powers of ten.
+function axes({log, zero, unit, powers = false, xunit = "", xlog = false}, more = {}) {
+  const {BasicTicker, DataRange1d, LogTicker, NumeralTickFormatter, Plotting} = window.Bokeh;
+  const range = !log && zero ? {y_range: new DataRange1d({start: 0})} : {};
+  const figure = Plotting.figure({
+    height: 150, sizing_mode: "stretch_width", toolbar_location: null, tools: "",
+    y_axis_type: log ? "log" : "linear", y_axis_label: unit,
+    x_axis_type: xlog ? "log" : "linear", x_axis_label: xunit, min_border: 4,
+    ...range, ...more});
+  figure.yaxis.ticker = new (log ? LogTicker : BasicTicker)({desired_num_ticks: 4});
+  if (!powers)
+    figure.yaxis.formatter = new NumeralTickFormatter({format: "0.[0]a"});
+  figure.xaxis.minor_tick_line_color = figure.yaxis.minor_tick_line_color = null;
+  figure.xgrid.grid_line_alpha = figure.ygrid.grid_line_alpha = 0.5;
+  return figure;
+}
+
+function line(figure, source, name, one) {
+  const [x, y] = [{field: "t"}, {field: name}];
+  const more = {source, line_width: 2, line_dash: DASHES[one.dash ?? "solid"]};
+  if (one.kind === "points")
+    figure.scatter(x, y, {source, size: 7, line_color: null});
+  else if (one.kind === "step")
+    figure.step(x, y, "after", more);
+  else
+    figure.line(x, y, more);
+}
+
+// A figure and its lines in the colours of now.
+function paint(figure, lines) {
+  figure.background_fill_color = figure.border_fill_color = colour("panel");
+  figure.outline_line_color = colour("line");
+  for (const axis of [figure.xaxis, figure.yaxis]) {
+    axis.axis_label_text_color = axis.major_label_text_color = colour("quiet");
+    axis.axis_line_color = axis.major_tick_line_color = colour("line");
+  }
+  figure.xgrid.grid_line_color = figure.ygrid.grid_line_color = colour("line");
+  lines.forEach(({kind, colour: name}, i) => {
+    figure.renderers[i].glyph[kind === "points" ? "fill_color" : "line_color"] = colour(name);
+  });
+}
+
+function show(figure, lines, place) {
+  paint(figure, lines);
+  // Nothing in it takes keys; the numbers beside it have its last values.
+  window.Bokeh.Plotting.show(figure, place).then(shown => { shown.el.tabIndex = -1; });
 }

@@ -5,6 +5,7 @@ import {element, ns, percent, si} from "./text.js";
 const KEPT = 64;
 const NO_DIE = 65535;
 const MEANS = {
+  queue: "wait at the host",
   firmware: "firmware: the controller's cores", link: "link to the host",
   buffer: "wait for room in the buffer", bus_wait: "wait for a channel",
   bus: "transfer on a channel", die_wait: "wait for a die", cell: "cells: tR, tPROG",
@@ -48,15 +49,27 @@ export class Slow {
         this.commands.push(old);
   }
 
-  #insert(one) {
+  // Those of finished runs, instead.
+  show(commands) {
+    this.clear();
+    this.commands = commands;
+    this.list.append(...commands.map(one => this.#row(one)));
+  }
+
+  #row(one) {
     const size = one.bytes ? ` ${one.bytes / 1024} KiB` : "";
     one.row = element("div", {role: "option", id: `slow-${one.number}`,
                               "aria-selected": "false", "data-number": one.number},
-                      element("span", {}, `${one.op}${size} at ${si(one.start / 1e9, "s")}`),
+                      element("span", {}, `${one.run ? `${one.run}: ` : ""}${one.op}${size} at ` +
+                                           si(one.start / 1e9, "s")),
                       element("span", {}, ns(one.latency)));
+    return one.row;
+  }
+
+  #insert(one) {
     this.commands.unshift(one);
     const at = this.list.scrollTop;
-    this.list.prepend(one.row);
+    this.list.prepend(this.#row(one));
     if (at) // what is being read stays where it is
       this.list.scrollTop = at + one.row.offsetHeight;
   }
@@ -89,7 +102,8 @@ function command(picture, n) {
   const names = picture.layout.byName["slow.cost"]?.words ?? [];
   return {
     number: n, op: picture.word("slow.op", i), start: picture.number("slow.start_ns", i),
-    latency: picture.number("slow.latency_ns", i), unit: picture.number("slow.unit", i),
+    latency: picture.number("slow.latency_ns", i),
+    place: `Unit ${picture.number("slow.unit", i)}`,
     bytes: picture.number("slow.bytes", i), die: picture.number("slow.die", i),
     waited: picture.number("slow.waited_for", i) ? picture.word("slow.waited_for", i) : "",
     costs: names.map((name, k) => [name, costs[i * names.length + k]])};
@@ -111,13 +125,13 @@ function story(one) {
                 element("span", {"data-cost": name},
                         `${ns(cost)}, ${percent(cost / one.latency)}`));
   }
-  const on = one.die !== null && one.die !== NO_DIE ? ` on die ${one.die}` : "";
+  const on = one.waited && one.die !== null && one.die !== NO_DIE ? ` on die ${one.die}` : "";
   return [
     element("h3", {}, `${one.op}, ${ns(one.latency)}`),
-    element("p", {}, `Unit ${one.unit}, ${one.bytes} bytes, begun at ${one.start / 1e9} s of` +
+    element("p", {}, `${one.place}, ${one.bytes} bytes, begun at ${one.start / 1e9} s of` +
                      " the drive's time."),
     bars,
-    element("p", {class: "waited"}, one.waited
+    ...one.waited === undefined ? [] : [element("p", {class: "waited"}, one.waited
       ? `Before it${on}: ${one.waited} (outlined above).`
-      : "No operation of NAND was before it.")];
+      : "No operation of NAND was before it.")]];
 }
