@@ -7,6 +7,7 @@
  * line has three pages of a plane, a page four units.
  */
 #include "buffer/buffer-internal.h"
+#include "placement/placement-internal.h"
 #include "ref-times.h"
 #include "simtime.h"
 #include "ssd-internal.h"
@@ -160,6 +161,29 @@ static void test_overwritten(void)
     ref_free(r);
 }
 
+/* A unit that the host waits for is none of those dealt out, yet is counted as
+ * one that has left them: it was fresh until the command waited. */
+static void test_forced(void)
+{
+    Ref *r = ref_new(ref_config(DRIVE ROWS), false);
+    const StreamQueue *q = &r->ssd->placement->stream[0].queue;
+    uint32_t dealt;
+
+    for (uint64_t i = 0; q->n_dealt == 0; i += 8) {
+        g_assert_cmpuint(i, <, 8 * WINDOW);
+        ref_one(r, SSD_OP_WRITE, i * UNIT, 8 * UNIT, false);
+    }
+    dealt = q->n_dealt;
+    g_assert_cmpint(ref_submit(r, SSD_OP_WRITE, 9 * WINDOW * UNIT, UNIT, true),
+                    ==, 0);
+    while (q->due.n == 0) {
+        ref_pass(r, 1000);
+    }
+    g_assert_cmpuint(q->n_dealt, ==, dealt - 1);
+    ref_drain(r);
+    ref_free(r);
+}
+
 /* A preloaded drive is laid out alike, and its end in order. */
 static void test_preload(void)
 {
@@ -198,6 +222,7 @@ int main(int argc, char **argv)
     g_test_add_func("/deal/planes-first", test_planes_first);
     g_test_add_func("/deal/waits", test_waits);
     g_test_add_func("/deal/overwritten", test_overwritten);
+    g_test_add_func("/deal/forced", test_forced);
     g_test_add_func("/deal/preload", test_preload);
     g_test_add_func("/deal/read", test_read);
     return g_test_run();

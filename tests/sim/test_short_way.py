@@ -22,7 +22,8 @@ TABLE = Path(__file__).with_name("short-way.txt")
 MIX = "rw=randrw rwmixread=30 iodepth=16"
 # Name, profile, workload, options: what takes the short way, and beside it what
 # must not (programs that wait for each other, suspended dies, a full buffer, a
-# cache, a map in NAND, forced units of a dealt row, errors).
+# cache, a map in NAND, slots that are free early, writes that enter as a whole,
+# forced units of a dealt row, errors).
 RUNS: list[tuple[str, str, str, list[str]]] = [
     ("reads", "c4", "rw=randread bs=4k interval=3us number_ios=20000",
      ["nand.channels=1"]),
@@ -33,7 +34,13 @@ RUNS: list[tuple[str, str, str, list[str]]] = [
     ("cache", "c4", MIX + " bs=4k size=64m number_ios=30000",
      ["nand.channels=1", "buffer.policy=lru", "host.complete_at=buffer"]),
     ("dftl", "c4", MIX + " bs=4k size=200m number_ios=20000",
-     ["nand.channels=1", "ftl.map=dftl"]),
+     ["nand.channels=1", "ftl.map=dftl", "ftl.map_cache=16KiB"]),
+    ("early", "c4", MIX + " bs=4k size=300m number_ios=30000",
+     ["nand.channels=1", "buffer.size=64KiB", "buffer.free_at=data-in",
+      "host.complete_at=buffer"]),
+    ("whole", "pm9a3", "rw=randwrite bssplit=4k/70:32k/30 iodepth=32 size=300m"
+     " number_ios=30000", ["nand.blocks=86", "buffer.size=1MiB",
+                           "buffer.atomic=32KiB", "host.max_iops=0"]),
     ("rows", "pm9a3", MIX + " bssplit=4k/60:16k/20:512/20 size=330m"
      " number_ios=40000", ["nand.blocks=86", "buffer.size=4MiB"]),
     ("dealt", "pm9a3", MIX + " bs=4k size=200m fsync=50 number_ios=20000",
