@@ -658,15 +658,14 @@ static bool has_nothing(const Ssd *ssd)
 {
     const Buffer *b = ssd->buffer;
 
-    return b->n_dirty == 0 && b->redo.head == NONE && b->closing.head == NONE &&
-           !b->row_wait && b->stalled_since_ps == SIM_NEVER &&
+    return b->n_dirty == 0 && b->redo.head == NONE && !b->row_wait && b->stalled_since_ps == SIM_NEVER &&
            !media_cannot_program(ssd);
 }
 
 void write_pump(Ssd *ssd)
 {
     if (SHORT_WAY && has_nothing(ssd)) {
-        ssd->buffer->pump_waits = false;
+        ssd->buffer->pump_waits = ssd->buffer->closing.head != NONE;
         return;
     }
     pump(ssd);
