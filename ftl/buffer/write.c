@@ -658,8 +658,8 @@ static bool has_nothing(const Ssd *ssd)
 {
     const Buffer *b = ssd->buffer;
 
-    return b->n_dirty == 0 && b->redo.head == NONE && !b->row_wait && b->stalled_since_ps == SIM_NEVER &&
-           !media_cannot_program(ssd);
+    return b->n_dirty == 0 && b->redo.head == NONE && !b->row_wait &&
+           b->stalled_since_ps == SIM_NEVER && !media_cannot_program(ssd);
 }
 
 void write_pump(Ssd *ssd)
