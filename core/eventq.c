@@ -180,7 +180,7 @@ static void clear_way(EventQueue *q, const Event *e)
  * several, when they have kept out four times as many: the line is for those
  * that come most often.
  */
-static void put(EventQueue *q, Event e)
+static void put_behind(EventQueue *q, Event e)
 {
     uint32_t most = q->passed / 4 + 1; /* that may leave the line for it */
 
@@ -231,7 +231,7 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
         .what = index << EVENT_KIND_BITS | kind,
     };
     if (at_ps >= q->next_ps) {
-        put(q, e);
+        put_behind(q, e);
         return;
     }
     put_first(q);
