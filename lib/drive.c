@@ -11,6 +11,7 @@
 #include "setup-memory.h"
 #include "setup.h"
 #include "ssd-report.h"
+#include "ssd-running.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
 
@@ -637,9 +638,18 @@ LIB_EXPORT int vssd_live(VssdDrive *d, const char *path,
     return ok ? 0 : lib_fail_error(d, -EIO, &error);
 }
 
+LIB_EXPORT int vssd_set(VssdDrive *d, const char *key, const char *value)
+{
+    GError *error = NULL;
+
+    return ssd_set_option(d->ssd, key, value, &error)
+               ? 0
+               : lib_fail_error(d, -EINVAL, &error);
+}
+
 LIB_EXPORT char *vssd_get_option(const VssdDrive *d, const char *key)
 {
-    return ssd_config_get(d->cfg->cfg, key);
+    return ssd_get_option(d->ssd, key, NULL);
 }
 
 LIB_EXPORT char *vssd_options_table(void)

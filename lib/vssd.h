@@ -289,6 +289,13 @@ void vssd_reset_stats(VssdDrive *drive);
  * such option. */
 char *vssd_get_option(const VssdDrive *drive, const char *key);
 
+/*
+ * From vssd_now() on the option has this value, as if the drive had been made
+ * with it; docs/watch.md lists those that may change.  -EINVAL: it may not, or
+ * the value is wrong.
+ */
+int vssd_set(VssdDrive *drive, const char *key, const char *value);
+
 /* All options, as the table of docs/options.md (vssd_free()). */
 char *vssd_options_table(void);
 

@@ -8,10 +8,11 @@
  *   qmp_capabilities, query-version, query-status, stop, cont, quit
  *   qom-list  /machine/peripheral        the drive, as child<vssd>
  *   qom-get   /machine/peripheral/ID     stats, stats-text, histograms, faults,
- *                                        powered, server
+ *                                        powered, server, running-options
  *   qom-set   /machine/peripheral/ID     reset-stats, fault-add, fault-remove,
  *                                        powered, power-cut,
- *                                        namespace-remove, namespace-insert
+ *                                        namespace-remove, namespace-insert,
+ *                                        set-option
  *
  * stop and cont are of the drive: it fetches no command.  Knows JSON and names.
  */
@@ -27,6 +28,7 @@
 
 #include "server.h"
 #include "ssd-report.h"
+#include "ssd-running.h"
 
 /* A further one takes the place of the one that has been idle longest. */
 #define MOST_CLIENTS 8
@@ -156,6 +158,32 @@ static bool set_reset_stats(Server *s, json_object *value, GError **error)
     return true;
 }
 
+/* "KEY=VALUE" */
+static bool set_option(Server *s, json_object *value, GError **error)
+{
+    g_auto(GStrv) part = g_strsplit(json_object_get_string(value), "=", 2);
+    bool ok;
+
+    if (g_strv_length(part) != 2) {
+        fail(error, "vssd: set-option=%s: not KEY=VALUE",
+             json_object_get_string(value));
+        return false;
+    }
+    vfio_serve_run(s); /* what was due before */
+    ok = ssd_set_option(s->ssd, part[0], part[1], error);
+    vfio_serve_run(s);
+    return ok;
+}
+
+static json_object *get_options(Server *s)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    JsonWriter w = {.out = text};
+
+    ssd_running_options_json(s->ssd, &w, NULL);
+    return json_tokener_parse(text->str);
+}
+
 static bool set_fault_add(Server *s, json_object *value, GError **error)
 {
     bool ok = nvme_fault_add(s->ctrl, vfio_now(s),
@@ -224,6 +252,8 @@ static const Property properties[] = {
     {"powered", json_type_boolean, get_powered, set_powered},
     {"power-cut", json_type_string, NULL, set_power_cut},
     {"reset-stats", json_type_boolean, NULL, set_reset_stats},
+    {"running-options", json_type_null, get_options, NULL},
+    {"set-option", json_type_string, NULL, set_option},
     {"fault-add", json_type_string, NULL, set_fault_add},
     {"fault-remove", json_type_int, NULL, set_fault_remove},
     {"namespace-remove", json_type_int, NULL, set_namespace_remove},

@@ -483,6 +483,33 @@ static uint64_t live_header(const char *path, unsigned at, uint64_t set)
 #define LIVE_WANTED   72
 #define LIVE_PICTURES 88
 
+/* From the next command on, which takes longer; a clone has the value, too. */
+static void test_set(void)
+{
+    VssdDrive *d = open_with("host.firmware=3us", 0);
+    VssdRequest r = {.op = VSSD_READ, .nblocks = 8};
+    VssdCompletion before, after;
+    VssdDrive *copy;
+    char *value;
+
+    g_assert_cmpint(vssd_play(d, &r, sizeof(r), 1, 1, &before, sizeof(before)),
+                    ==, 1);
+    g_assert_cmpint(vssd_set(d, "nand.dies", "4"), ==, -EINVAL);
+    g_assert_nonnull(strstr(vssd_message(d), "nand.dies: does not change"));
+    g_assert_cmpint(vssd_set(d, "host.firmware", "1h"), ==, -EINVAL);
+    g_assert_cmpint(vssd_set(d, "host.firmware", "50us"), ==, 0);
+    g_assert_cmpint(vssd_clone(d, &copy), ==, 0);
+    value = vssd_get_option(copy, "host.firmware");
+    g_assert_cmpstr(value, ==, "50us");
+    vssd_free(value);
+    vssd_destroy(copy);
+    g_assert_cmpint(vssd_play(d, &r, sizeof(r), 1, 1, &after, sizeof(after)),
+                    ==, 1);
+    g_assert_cmpuint(after.complete_ns - after.submit_ns, ==,
+                     before.complete_ns - before.submit_ns + 47000);
+    vssd_destroy(d);
+}
+
 static void test_live(void)
 {
     g_autofree char *folder = g_dir_make_tmp("live-XXXXXX", NULL);
@@ -749,6 +776,7 @@ int main(int argc, char **argv)
     g_test_add_func("/lib/power", test_power);
     g_test_add_func("/lib/age", test_age);
     g_test_add_func("/lib/reports", test_reports);
+    g_test_add_func("/lib/set", test_set);
     g_test_add_func("/lib/live", test_live);
     g_test_add_func("/lib/zone-append", test_zone_append);
     g_test_add_func("/lib/zone-limits", test_zone_limits);

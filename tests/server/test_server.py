@@ -621,6 +621,29 @@ def test_signals_while_a_client_works(tmp_path: Path, image: Path) -> None:
     assert not (tmp_path / "s.sock").exists()
 
 
+def test_options_change(server: Server) -> None:
+    """Those that may, at once; others are refused in one line."""
+    def value() -> str:
+        found = server.get("running-options")
+        assert isinstance(found, dict) and "nand.dies" not in found
+        return str(found["host.firmware"]["value"])
+
+    before = value()
+    server.put("set-option", "host.firmware=123us")
+    assert before != value() == "123us"
+    for text, error in (("nand.dies=3", "nand.dies: does not change while"),
+                        ("host.firmware=1h", "host.firmware=1h: allowed"),
+                        ("host.firmware", "not KEY=VALUE"), ("x=1", "x: no such option")):
+        with pytest.raises(Exception, match=error):
+            server.put("set-option", text)
+    assert value() == "123us"
+    with Vmm(server.socket) as vmm:
+        host = host_of(vmm)
+        host.write(0, pattern(1))
+    stats = server.get("stats")
+    assert isinstance(stats, dict) and stats["latency_ns"]["write"]["p50"] > 123000
+
+
 def test_control_socket_is_bounded(server: Server) -> None:
     """Nonsense ends a connection, and no client of it stops the drive."""
     for data in (b"nonsense", b"[" * 100000, b'{"execute": "' + b"x" * 100000,

@@ -367,6 +367,11 @@ class Drive:
         self._check(lib.vssd_live(self._c, os.fspath(path).encode(), clock))
         self._clock = clock
 
+    def set(self, key: str, value: Any) -> None:
+        """From now on the option has this value; docs/watch.md lists those that may
+        change while the drive runs."""
+        self._check(lib.vssd_set(self._c, key.encode(), _value(value).encode()))
+
     def stats(self) -> dict[str, Any]:
         """Statistics as docs/results-drive.md describes them."""
         found: dict[str, Any] = json.loads(

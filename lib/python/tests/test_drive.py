@@ -181,6 +181,24 @@ def test_frames() -> None:
     assert drive.stats()["host_bytes_read"] == 0
 
 
+def test_set() -> None:
+    """The next command takes longer; an option that shapes the drive is refused."""
+    drive = Drive("tiny", options={"host.firmware": "3us"})
+    one = requests(op=0, lba=[0], nblocks=8)
+
+    def latency() -> int:
+        done = drive.play(one)
+        return int(done["complete_ns"][0] - done["submit_ns"][0])
+
+    before = latency()
+    drive.set("host.firmware", "50us")
+    assert drive.option("host.firmware") == "50us"
+    assert drive.stats()["options"]["host.firmware"] == "50us"
+    assert latency() == before + 47000
+    with pytest.raises(VssdError, match="nand.dies: does not change while"):
+        drive.set("nand.dies", 4)
+
+
 def test_live(tmp_path: Path) -> None:
     """Pictures while the drive plays, with the numbers of the statistics."""
     file = tmp_path / "drive.live"
