@@ -48,7 +48,7 @@ uint64_t ssd_live_update(Ssd *ssd, uint64_t host_ns);
 /*
  * For a process that is a fork of the one that opened the view.  resume: it
  * writes pictures from now on, behind those that another fork has written.
- * release: another fork has ended the view; give up the lock of the file.
+ * release: another fork has ended the view; the file is no longer locked.
  */
 void ssd_live_resume(Ssd *ssd);
 void ssd_live_release(Ssd *ssd);

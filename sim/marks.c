@@ -46,7 +46,7 @@ static GArray *note_positions(void)
     struct dirent *e;
 
     while (d && (e = readdir(d))) {
-        Position p = {.fd = atoi(e->d_name)};
+        Position p = {.fd = (int)strtol(e->d_name, NULL, 10)};
         struct stat st;
         int flags = fcntl(p.fd, F_GETFL);
 
