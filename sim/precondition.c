@@ -24,7 +24,7 @@
 /* Units of a drive that takes longer to play than to lay out. */
 #define LARGE_UNITS         (1ULL << 22)
 /* Of its units so many are overwritten then. */
-#define OVERWRITTEN_PERCENT 3
+#define OVERWRITTEN_PERCENT 2
 
 /* Write amplification is taken over windows of half a capacity; two capacities
  * are compared with the two before. */

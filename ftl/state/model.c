@@ -217,6 +217,7 @@ static uint32_t scaled_pages(const Layout *y, uint32_t pages)
 static void put_batch(Layout *y)
 {
     Ssd *ssd = y->ssd;
+    Media *m = ssd->media;
     uint64_t lpn[BATCH];
 
     for (uint32_t i = 0; i < y->n; i++) {
@@ -224,10 +225,14 @@ static void put_batch(Layout *y)
         numtable_prefetch(&ssd->l2p.entry, lpn[i]);
     }
     for (uint32_t i = 0; i < y->n; i++) {
-        spare_write(ssd, y->ppu[i], lpn[i], ++ssd->buffer->last_version, 0);
+        numtable_set(&m->spare_lpn, y->ppu[i], lpn[i] + 1);
+        if (m->spare_version) {
+            m->spare_version[y->ppu[i]] = ssd->buffer->last_version + 1 + i;
+        }
         l2p_set(&ssd->l2p, lpn[i], y->ppu[i] + 1);
-        bitmap_set(ssd->media->valid, y->ppu[i]);
+        bitmap_set(m->valid, y->ppu[i]);
     }
+    ssd->buffer->last_version += y->n;
     ssd->l2p.mapped_units += y->n;
     y->placed += y->n;
     y->n = 0;

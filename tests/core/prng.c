@@ -7,6 +7,7 @@
 #include "prng.h"
 
 #include <glib.h>
+#include <inttypes.h>
 
 /* xoshiro256** from the state {1, 2, 3, 4}; worked out by hand from the
  * published recurrence: result = rotl(s1 * 5, 7) * 9. */
@@ -120,6 +121,51 @@ static void test_permute(void)
     }
 }
 
+/* Numbers in a row, WINDOW of them, come from PARTS parts of the order, and go
+ * to as many: chi-square of how many from each is PARTS - 1 on average, as if
+ * they were drawn. */
+#define WINDOW 128
+#define PARTS  16
+
+static double chi_square(const uint64_t *at, uint64_t n)
+{
+    double sum = 0;
+
+    for (uint64_t first = 0; first + WINDOW <= n; first += WINDOW) {
+        double in[PARTS] = {0};
+
+        for (uint64_t i = first; i < first + WINDOW; i++) {
+            in[at[i] * PARTS / n]++;
+        }
+        for (int k = 0; k < PARTS; k++) {
+            double off = in[k] - (double)WINDOW / PARTS;
+
+            sum += off * off / ((double)WINDOW / PARTS);
+        }
+    }
+    return sum / (double)(n / WINDOW);
+}
+
+static void test_permute_spreads(void)
+{
+    static const uint64_t n[] = {100000, 1 << 17, 1000000};
+
+    for (size_t k = 0; k < G_N_ELEMENTS(n); k++) {
+        Permutation p = permutation(n[k], 7 + k);
+        g_autofree uint64_t *to = g_new(uint64_t, n[k]);
+        g_autofree uint64_t *from = g_new(uint64_t, n[k]);
+
+        for (uint64_t i = 0; i < n[k]; i++) {
+            to[i] = permute(&p, i);
+            from[to[i]] = i;
+        }
+        g_test_message("%" PRIu64 ": %.2f, %.2f", n[k], chi_square(to, n[k]),
+                       chi_square(from, n[k]));
+        g_assert_cmpfloat_with_epsilon(chi_square(to, n[k]), PARTS - 1, 1.5);
+        g_assert_cmpfloat_with_epsilon(chi_square(from, n[k]), PARTS - 1, 1.5);
+    }
+}
+
 static void test_permute_keys(void)
 {
     Permutation a = permutation(1000, 7);
@@ -142,6 +188,7 @@ int main(int argc, char **argv)
     g_test_add_func("/prng/below-one", test_below_one);
     g_test_add_func("/prng/double", test_double);
     g_test_add_func("/permute/each-once", test_permute);
+    g_test_add_func("/permute/spreads", test_permute_spreads);
     g_test_add_func("/permute/keys", test_permute_keys);
     return g_test_run();
 }

@@ -180,7 +180,7 @@ static void same(const char *options)
     a = write_once(played, &rng);
     ssd_destroy(played);
     laid = laid_out(options, &rng);
-    overwrite(laid, laid->l.user_units * 3 / 100, &rng);
+    overwrite(laid, laid->l.user_units * 2 / 100, &rng);
     b = write_once(laid, &rng);
     check(laid);
     ssd_destroy(laid);

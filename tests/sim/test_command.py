@@ -286,7 +286,7 @@ class Results(unittest.TestCase):
             done = run("run", *drive, "--precondition", "--save-state", state)
             self.assertRegex(done.stderr, r"WAF 2\.\d+ after the fill and [\d.]+ "
                              r"capacities at random; of a model with 1/256 of the "
-                             r"units, .* with 3 % of its units overwritten")
+                             r"units, .* with 2 % of its units overwritten")
             told = re.findall(r"WAF ([\d.]+)", done.stderr)
             r = result("run", *drive, "--state", state, "--workload",
                        "rw=randwrite number_ios=1000000 rate_iops=20000")
