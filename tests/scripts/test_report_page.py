@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -329,8 +330,23 @@ def test_print(page: Page) -> None:
     assert page.get_by_role("button").count() == 0
     assert page.locator("#p-summary .scroll").evaluate_all(
         "all => all.every(e => e.scrollHeight <= e.clientHeight)")
-    assert page.pdf()[:5] == b"%PDF-"
-    page.emulate_media(color_scheme="light", media="screen")
+    page.emulate_media(color_scheme="dark", media="null")
+    page.wait_for_function("""() => Bokeh.documents.every(d =>
+        d.roots()[0].border_fill_color === '#191f26')""")
+    shades = images(page.pdf())
+    assert len(shades) >= 10 and min(shades) > 200, "drawn again before the print"
+    page.emulate_media(color_scheme="light")
+
+
+def images(pdf: bytes) -> list[float]:
+    """The mean brightness, 0 to 255, of each figure of curves in a document."""
+    out = []
+    for m in re.finditer(rb"<<([^<>]*/Subtype\s*/Image[^<>]*)>>\s*stream\r?\n", pdf):
+        length = re.search(rb"/Length (\d+)", m[1])
+        if b"/Height 150" in m[1] and b"Gray" not in m[1] and length:
+            data = zlib.decompress(pdf[m.end():m.end() + int(length[1])])
+            out.append(sum(data) / len(data))
+    return [mean for mean in out if mean]  # not the empty layers above them
 
 
 def commands(path: Path) -> None:

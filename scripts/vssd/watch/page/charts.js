@@ -80,6 +80,7 @@ export class Curves {
 
   restyle() {
     paint(this.figure, this.lines);
+    this.view?.paint(); // print does not wait for the next frame
   }
 
   #draw() {
@@ -91,7 +92,7 @@ export class Curves {
       return source;
     });
     this.#fill();
-    show(this.figure, this.lines, this.host);
+    show(this.figure, this.lines, this.host, view => { this.view = view; });
   }
 
   // Of the axis of time.  A box drawn in one figure is for all: figures share no models.
@@ -172,8 +173,12 @@ function paint(figure, lines) {
   });
 }
 
-function show(figure, lines, place) {
+// Calls shown() with the view of the figure.
+function show(figure, lines, place, shown = () => {}) {
   paint(figure, lines);
-  // Nothing in it takes keys; the numbers beside it have its last values.
-  window.Bokeh.Plotting.show(figure, place).then(shown => { shown.el.tabIndex = -1; });
+  window.Bokeh.Plotting.show(figure, place).then(view => {
+    // Nothing in it takes keys; the numbers beside it have its last values.
+    view.el.tabIndex = -1;
+    shown(view);
+  });
 }

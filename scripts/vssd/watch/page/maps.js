@@ -6,6 +6,7 @@ import {colour, element, ns, percent, whole} from "./text.js";
 const LETTERS = {idle: "·", read: "R", program: "P", erase: "E", suspended: "S"};
 const CHANNEL = {idle: "·", in: "I", status: "C", out: "O"};
 const OWN = "host"; // the cause that gets no stripe
+const MANY = 1024; // cells of a map that are drawn small
 const LEAST_TEXT = 9; // pixels of a cell that has room for a letter
 
 function legend(grid, items) {
@@ -183,7 +184,8 @@ export class Superblocks extends Grid {
 export class Shades extends Grid {
   // values: of each cell, row by row; text(value): of the least and the most.
   constructor(place, {values, most = greatest(values), text, ...options}) {
-    super(place, {sizes: [2, 24], label: (...where) => this.number(...where), ...options});
+    super(place, {sizes: [2, values.length > MANY ? 8 : 24],
+                  label: (...where) => this.number(...where), ...options});
     Object.assign(this, {values, most});
     this.legend.append(element("li", {}, text(0)),
                        element("li", {}, element("span", {class: "swatch ramp plain"})),
@@ -204,7 +206,8 @@ export class Shades extends Grid {
 
   // Of the rows that have room for it.
   number(context, row, x, y) {
-    const step = this.turned ? 1 : Math.ceil(12 / (this.size * this.lines));
+    const step = this.turned ? Math.ceil(24 / this.size)
+      : Math.ceil(12 / (this.size * this.lines));
     context.fillStyle = this.quiet;
     if (row % step === 0)
       context.fillText(row, x, y);
