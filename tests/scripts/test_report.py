@@ -135,15 +135,19 @@ def test_report_of_nothing(here: Path, capsys: pytest.CaptureFixture[str],
     assert error in said and said.count("\n") == 1
 
 
-def test_report_of_a_damaged_csv(here: Path,
-                                capsys: pytest.CaptureFixture[str]) -> None:
-    """One line that names the file."""
+@pytest.mark.parametrize("left, error", [
+    (6000.5, "a.csv: no file of vssd-sim run --csv, or cut short: "),
+    (6000, "a.csv: 5999 commands, but the result beside it has 12000: cut")])
+def test_report_of_a_damaged_csv(here: Path, left: float, error: str,
+                                 capsys: pytest.CaptureFixture[str]) -> None:
+    """Cut in a line, or after one: one line that names the file."""
     Path("a.json").write_text((here / "full.json").read_text())
-    text = (here / "full.csv").read_text()
-    Path("a.csv").write_text(text[:len(text) // 2])
+    lines = (here / "full.csv").read_text().splitlines(keepends=True)
+    text = "".join(lines[:int(left)])
+    Path("a.csv").write_text(text if left == int(left) else text + lines[-1][:20])
     assert cli.main(["report", "a.json"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("vssd: a.csv: no file of") and said.count("\n") == 1
+    assert said.startswith(f"vssd: {error}") and said.count("\n") == 1
 
 
 def guests_file(path: Path, here: Path, *names: str) -> Path:

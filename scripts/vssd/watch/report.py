@@ -53,6 +53,19 @@ def _log(one: Result) -> dict[str, Any] | None:
             "erases": np.maximum.reduceat(log.erases, begins, axis=1).tolist()}
 
 
+def _commands(one: Result) -> dict[str, Any] | None:
+    """Of X.csv; UserError: it is of another run."""
+    if not one.csv:
+        return None
+    found = levels.read(one.csv).json()
+    count = sum(sum(kind["count"]) for kind in found["distribution"].values())
+    if count != one.data.get("requests"):
+        raise UserError(f"{one.csv}: {count} commands, but the result beside it"
+                        f" has {one.data.get('requests')}: cut short, or of"
+                        " another run")
+    return found
+
+
 def _why(one: Result) -> dict[str, Any] | None:
     """The answer of ./vssd explain; None: it has none."""
     try:
@@ -67,9 +80,9 @@ def runs(results: list[Result]) -> list[dict[str, Any]]:
     out = []
     for one in results:
         data = {k: v for k, v in one.data.items() if k != "drives"}
-        commands = levels.read(one.csv).json() if one.csv else None
-        out.append({"name": one.name, "data": data, "commands": commands,
-                    "log": _log(one), "why": _why(one)})
+        out.append({"name": one.name, "data": data,
+                    "commands": _commands(one), "log": _log(one),
+                    "why": _why(one)})
         if one.data.get("drives"):
             out += [{"name": name, "data": stats, "commands": None, "log": None,
                      "why": None} for name, stats in one.drives()]

@@ -61,7 +61,7 @@ export class Chart {
 export class Curves {
   // lines: [{label, colour, dash, run, points, kind}]; points(from, to): {x, y} in a range of
   // seconds; kind: line, step or points.  span: the time that is shown; null: x is no time.
-  // title: above it.  Further options as of Chart, and of axes().
+  // title: above it; draw() makes the figure.  Further options as of Chart, and of axes().
   constructor(place, lines, {span = null, title = "", ...options}) {
     Object.assign(this, {lines, span, log: false, zero: true, unit: ""}, options);
     this.host = host(lines);
@@ -69,7 +69,6 @@ export class Curves {
     this.legend = legend(lines);
     place.append(...title ? [element("h3", {}, title)] : [], this.host, this.legend);
     this.span?.listeners.push(() => this.#move());
-    this.#draw();
   }
 
   // Do not show some runs.
@@ -79,11 +78,13 @@ export class Curves {
   }
 
   restyle() {
-    paint(this.figure, this.lines);
+    if (this.figure)
+      paint(this.figure, this.lines);
     this.view?.paint(); // print does not wait for the next frame
   }
 
-  #draw() {
+  // Ends when it is shown.
+  async draw() {
     const more = this.span ? {x_range: this.#range(), tools: "xbox_zoom"} : {};
     this.figure = axes(this, more);
     this.sources = this.lines.map(one => {
@@ -92,7 +93,7 @@ export class Curves {
       return source;
     });
     this.#fill();
-    show(this.figure, this.lines, this.host, view => { this.view = view; });
+    this.view = await show(this.figure, this.lines, this.host);
   }
 
   // Of the axis of time.  A box drawn in one figure is for all: figures share no models.
@@ -103,15 +104,16 @@ export class Curves {
   }
 
   #move() {
-    this.range.setv({start: this.span.from, end: this.span.to});
+    this.range?.setv({start: this.span.from, end: this.span.to});
     this.#fill();
   }
 
   #fill() {
-    this.lines.forEach((one, i) => {
+    this.sources?.forEach((source, i) => {
+      const one = this.lines[i];
       const found = this.hidden.has(one.run) ? {x: [], y: []}
         : one.points(this.span?.from, this.span?.to);
-      this.sources[i].data = {t: found.x, y: found.y};
+      source.data = {t: found.x, y: found.y};
     });
   }
 }
@@ -173,12 +175,11 @@ function paint(figure, lines) {
   });
 }
 
-// Calls shown() with the view of the figure.
-function show(figure, lines, place, shown = () => {}) {
+// Gives the view of the figure.
+async function show(figure, lines, place) {
   paint(figure, lines);
-  window.Bokeh.Plotting.show(figure, place).then(view => {
-    // Nothing in it takes keys; the numbers beside it have its last values.
-    view.el.tabIndex = -1;
-    shown(view);
-  });
+  const view = await window.Bokeh.Plotting.show(figure, place);
+  // Nothing in it takes keys; the numbers beside it have its last values.
+  view.el.tabIndex = -1;
+  return view;
 }

@@ -7,7 +7,7 @@ import {Numbers, panel} from "./panels.js";
 import {Run} from "./run.js";
 import {Slow} from "./slow.js";
 import {Span} from "./span.js";
-import {element, ns, percent, si, whole} from "./text.js";
+import {element, forget, ns, percent, si, whole} from "./text.js";
 import {explain} from "./words.js";
 
 const SERIES = "--series SECONDS of vssd-sim run";
@@ -309,6 +309,7 @@ function hide() {
 }
 
 function restyle() {
+  forget();
   for (const one of curves)
     one.restyle();
   for (const {map: one} of maps)
@@ -325,7 +326,7 @@ function head(how) {
                                                 element("code", {}, how)));
 }
 
-function begin({how, runs: given, summary: found, words}) {
+async function begin({how, runs: given, summary: found, words}) {
   runs = given.map((run, index) => new Run(run, index));
   document.documentElement.classList.add("report");
   for (const one of document.querySelectorAll(".running"))
@@ -342,13 +343,25 @@ function begin({how, runs: given, summary: found, words}) {
     panel(name).hidden = !some.has(name);
   head(how);
   choices();
-  for (const part of [() => summary(found), why, requests, latency, amplification, buffer,
-                      collection, superblocks, dies, streams, slowest])
+  latency();
+  const timeline = curves.length;
+  for (const part of [() => summary(found), why, requests, amplification, buffer, collection,
+                      superblocks, dies, streams, slowest])
     part();
   explain(document.body, words);
   for (const query of ["(prefers-color-scheme: dark)", "print"])
     matchMedia(query).addEventListener("change", restyle);
-  document.documentElement.dataset.shown = "yes";
+  await draw(curves.slice(0, timeline), "timeline");
+  await draw(curves.slice(timeline), "all");
+}
+
+// One after the other; the page answers between them.
+async function draw(some, name) {
+  for (const one of some) {
+    await one.draw();
+    await new Promise(resolve => setTimeout(resolve, 0));
+  }
+  document.documentElement.dataset.shown = name;
 }
 
 data().then(begin);

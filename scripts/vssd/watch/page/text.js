@@ -43,7 +43,17 @@ export function element(name, attributes = {}, ...children) {
   return found;
 }
 
-// A colour of watch.css.
+// A colour of watch.css.  Asking for it makes the browser compute all styles that have
+// changed, so each is asked for once; forget() them when the scheme changes.
+const known = new Map();
+
 export function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  if (!known.has(name))
+    known.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`)
+      .trim());
+  return known.get(name);
+}
+
+export function forget() {
+  known.clear();
 }

@@ -5,7 +5,7 @@ import {Picture, View, prepared} from "./decode.js";
 import {Dies, Superblocks} from "./maps.js";
 import {Numbers, panel, put} from "./panels.js";
 import {Slow} from "./slow.js";
-import {element, si, whole} from "./text.js";
+import {element, forget, si, whole} from "./text.js";
 import {Time} from "./time.js";
 import {explain} from "./words.js";
 
@@ -247,6 +247,7 @@ function build() {
   });
   document.getElementById("again").addEventListener("click", () => location.reload());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    forget();
     for (const part of [...maps, ...Object.values(charts)])
       part.restyle ? part.restyle() : part.draw();
   });
