@@ -6,6 +6,7 @@
  */
 #include "stats.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MOST_SETS 4 /* in a path */
@@ -80,6 +81,159 @@ static unsigned set_count(const StatSet *set, const void *ctx)
     return !set ? 1 : set->n_names ? set->n_names : set->n(ctx);
 }
 
+/* ---- values of parts of a run ----------------------------------------- */
+
+typedef enum Merge {
+    MERGE_NONE,
+    MERGE_SUM,
+    MERGE_MOST,
+    MERGE_LAST,
+    MERGE_PER_BYTE,
+} Merge;
+
+/* A value of a row; a number that is no integer is in real. */
+typedef struct StatValue {
+    uint8_t merge; /* Merge */
+    uint8_t type;  /* StatType */
+    double real;   /* of PER_BYTE, times its weight */
+    double weight;
+    TimeSum n;
+} StatValue;
+
+struct StatSums {
+    GArray *value; /* StatValue, in the order of the rows */
+    GArray *hist;  /* Hist; one for each value of STAT_HIST */
+};
+
+static Merge merge_of(const StatRow *r)
+{
+    bool mean = r->type == STAT_DOUBLE || r->type == STAT_BOOL ||
+                r->type == STAT_STRING;
+
+    switch (r->reset) {
+    case STAT_RESET:
+        return mean ? MERGE_NONE : MERGE_SUM;
+    case STAT_PEAK:
+        return MERGE_MOST;
+    case STAT_PER_BYTE:
+        return MERGE_PER_BYTE;
+    case STAT_COURSE:
+        return MERGE_NONE;
+    default:
+        return MERGE_LAST;
+    }
+}
+
+StatSums *stat_sums_new(void)
+{
+    StatSums *s = g_new(StatSums, 1);
+
+    s->value = g_array_new(FALSE, TRUE, sizeof(StatValue));
+    s->hist = g_array_new(FALSE, TRUE, sizeof(Hist));
+    return s;
+}
+
+void stat_sums_free(StatSums *s)
+{
+    if (s) {
+        g_array_free(s->value, TRUE);
+        g_array_free(s->hist, TRUE);
+        g_free(s);
+    }
+}
+
+static StatValue *value_at(const StatSums *s, size_t i)
+{
+    return &g_array_index(s->value, StatValue, i);
+}
+
+static void add_value(StatValue *to, const StatValue *from, bool last)
+{
+    switch ((Merge)to->merge) {
+    case MERGE_SUM:
+        to->n += from->n;
+        break;
+    case MERGE_MOST:
+        to->n = MAX(to->n, from->n);
+        to->real = MAX(to->real, from->real);
+        break;
+    case MERGE_PER_BYTE:
+        to->real += from->real;
+        to->weight += from->weight;
+        break;
+    case MERGE_LAST:
+        *to = last ? *from : *to;
+        break;
+    case MERGE_NONE:
+        break;
+    }
+}
+
+static bool same_rows(const StatSums *a, const StatSums *b)
+{
+    bool same = a->value->len == b->value->len && a->hist->len == b->hist->len;
+
+    for (size_t i = 0; same && i < a->value->len; i++) {
+        same = value_at(a, i)->type == value_at(b, i)->type &&
+               value_at(a, i)->merge == value_at(b, i)->merge;
+    }
+    return same;
+}
+
+bool stat_sums_add(StatSums *into, const StatSums *from, bool last)
+{
+    if (into->value->len == 0) {
+        g_array_append_vals(into->value, from->value->data, from->value->len);
+        g_array_append_vals(into->hist, from->hist->data, from->hist->len);
+        return true;
+    }
+    if (!same_rows(into, from)) {
+        return false;
+    }
+    for (size_t i = 0; i < from->value->len; i++) {
+        add_value(value_at(into, i), value_at(from, i), last);
+    }
+    for (size_t i = 0; i < from->hist->len; i++) {
+        hist_merge(&g_array_index(into->hist, Hist, i),
+                   &g_array_index(from->hist, Hist, i));
+    }
+    return true;
+}
+
+static bool write_array(const GArray *a, FILE *out)
+{
+    guint n = a->len;
+
+    return fwrite(&n, sizeof(n), 1, out) == 1 &&
+           fwrite(a->data, g_array_get_element_size((GArray *)a), n, out) == n;
+}
+
+static bool read_array(GArray *a, FILE *in)
+{
+    guint n;
+
+    if (fread(&n, sizeof(n), 1, in) != 1) {
+        return false;
+    }
+    g_array_set_size(a, n);
+    return fread(a->data, g_array_get_element_size(a), n, in) == n;
+}
+
+bool stat_sums_write(const StatSums *s, FILE *out)
+{
+    return write_array(s->value, out) && write_array(s->hist, out);
+}
+
+StatSums *stat_sums_read(FILE *in)
+{
+    StatSums *s = stat_sums_new();
+
+    if (!read_array(s->value, in) || !read_array(s->hist, in)) {
+        g_clear_pointer(&s, stat_sums_free);
+    }
+    return s;
+}
+
 /* ---- writing ---------------------------------------------------------- */
 
 typedef struct Walk {
@@ -87,7 +241,109 @@ typedef struct Walk {
     const void *ctx;
     JsonWriter *w;
     unsigned at[MOST_SETS];
+    StatSums *gather;     /* values go there instead of w; or NULL */
+    uint64_t bytes;       /* of their part of the run */
+    const StatSums *sums; /* values of w come from there; or NULL */
+    size_t *value, *hist; /* with sums: the next ones of it */
 } Walk;
+
+static void gather_hist(const Walk *k, const Hist *h)
+{
+    g_array_append_vals(k->gather->hist, h, 1);
+}
+
+static void gather_value(const Walk *k, const StatRow *r)
+{
+    StatValue v = {.merge = merge_of(r), .type = r->type};
+
+    switch (r->type) {
+    case STAT_COUNTER:
+        v.n = *r->get.counter(k->ctx, k->at);
+        break;
+    case STAT_U64:
+        v.n = r->get.u64(k->ctx, k->at);
+        break;
+    case STAT_TIME_COUNTER:
+        v.n = *r->get.time_counter(k->ctx, k->at);
+        break;
+    case STAT_TIME:
+        v.n = r->get.time(k->ctx, k->at);
+        break;
+    case STAT_DOUBLE:
+        v.real = r->get.number(k->ctx, k->at);
+        break;
+    case STAT_BOOL:
+        v.n = r->get.boolean(k->ctx, k->at);
+        break;
+    case STAT_HIST:
+        gather_hist(k, r->get.hist(k->ctx, k->at));
+        break;
+    case STAT_STRING:
+    case STAT_PART:
+        break;
+    }
+    if (v.merge == MERGE_PER_BYTE) {
+        v.weight = (double)k->bytes;
+        v.real *= v.weight;
+    }
+    g_array_append_val(k->gather->value, v);
+}
+
+static double real_of(const StatValue *v)
+{
+    switch ((Merge)v->merge) {
+    case MERGE_NONE:
+        return NAN;
+    case MERGE_PER_BYTE:
+        return v->weight > 0 ? v->real / v->weight : 0;
+    default:
+        return v->real;
+    }
+}
+
+/* The next of the sums. */
+static void write_sum(const Walk *k, const StatRow *r, const char *key)
+{
+    const StatValue *v = value_at(k->sums, (*k->value)++);
+
+    g_assert(*k->value <= k->sums->value->len && v->type == r->type);
+    switch (r->type) {
+    case STAT_DOUBLE:
+        json_double(k->w, key, real_of(v));
+        break;
+    case STAT_BOOL:
+        json_bool(k->w, key, v->merge != MERGE_NONE && v->n);
+        break;
+    case STAT_STRING:
+        json_string(k->w, key,
+                    v->merge == MERGE_NONE ? "" : r->get.string(k->ctx, k->at));
+        break;
+    case STAT_HIST:
+        json_open(k->w, key, '{');
+        stats_write(&hist_stats,
+                    &g_array_index(k->sums->hist, Hist, (*k->hist)++), k->w);
+        json_close(k->w, '}');
+        break;
+    default:
+        json_u128(k->w, key, v->n);
+    }
+}
+
+static void walk_rows(Walk *k);
+
+/* A part that is no table has nothing to be merged. */
+static void write_part(const Walk *k, StatPart part)
+{
+    Walk inner = *k;
+
+    if (!k->gather && !k->sums) {
+        part.write(part.ctx, k->w);
+    } else if (part.table) {
+        inner.table = part.table;
+        inner.ctx = part.ctx;
+        walk_rows(&inner);
+    }
+}
 
 static bool exists(const Walk *k, const StatRow *r)
 {
@@ -96,6 +352,18 @@ static bool exists(const Walk *k, const StatRow *r)
 
 static void write_value(const Walk *k, const StatRow *r, const char *key)
 {
+    if (r->type == STAT_PART) {
+        write_part(k, r->get.part(k->ctx, k->at));
+        return;
+    }
+    if (k->gather) {
+        gather_value(k, r);
+        return;
+    }
+    if (k->sums) {
+        write_sum(k, r, key);
+        return;
+    }
     switch (r->type) {
     case STAT_COUNTER:
         json_u64(k->w, key, *r->get.counter(k->ctx, k->at));
@@ -123,12 +391,8 @@ static void write_value(const Walk *k, const StatRow *r, const char *key)
         stats_write(&hist_stats, r->get.hist(k->ctx, k->at), k->w);
         json_close(k->w, '}');
         break;
-    case STAT_PART: {
-        StatPart part = r->get.part(k->ctx, k->at);
-
-        part.write(part.ctx, k->w);
+    case STAT_PART:
         break;
-    }
     }
 }
 
@@ -146,9 +410,22 @@ static void write_member(Walk *k, const StatRow *const *row, size_t n,
         write_value(k, row[0], key);
         return;
     }
+    if (k->gather) {
+        write_rows(k, row, n, pos, n_sets);
+        return;
+    }
     json_open(k->w, key, *rest == '[' ? '[' : '{');
     write_rows(k, row, n, pos, n_sets);
     json_close(k->w, *rest == '[' ? ']' : '}');
+}
+
+/* How many members or elements of a set are written. */
+static unsigned step_count(const Walk *k, const StatRow *r, const StatSet *set)
+{
+    bool merges = k->gather || k->sums;
+
+    return set && merges && r->reset == STAT_COURSE ? 0
+                                                    : set_count(set, k->ctx);
 }
 
 /* The rows that begin with the same step, for each of its set. */
@@ -158,7 +435,7 @@ static void write_step(Walk *k, const StatRow *const *row, size_t n, size_t pos,
     const char *step = row[0]->path + pos;
     const StatSet *set = set_of(k->table, step);
     size_t next = (size_t)(step_after(step) - row[0]->path);
-    unsigned count = set_count(set, k->ctx);
+    unsigned count = step_count(k, row[0], set);
     char name[KEY_BYTES];
     const char *key = NULL;
 
@@ -190,18 +467,47 @@ static void write_rows(Walk *k, const StatRow *const *row, size_t n, size_t pos,
     }
 }
 
-void stats_write(const StatTable *t, const void *ctx, JsonWriter *w)
+static void walk_rows(Walk *k)
 {
+    const StatTable *t = k->table;
     g_autofree const StatRow **row = g_new(const StatRow *, t->n_rows);
-    Walk k = {.table = t, .ctx = ctx, .w = w};
     size_t n = 0;
 
     for (size_t i = 0; i < t->n_rows; i++) {
-        if (exists(&k, &t->row[i])) {
+        if (exists(k, &t->row[i])) {
             row[n++] = &t->row[i];
         }
     }
-    write_rows(&k, row, n, 0, 0);
+    write_rows(k, row, n, 0, 0);
+}
+
+void stats_write(const StatTable *t, const void *ctx, JsonWriter *w)
+{
+    Walk k = {.table = t, .ctx = ctx, .w = w};
+
+    walk_rows(&k);
+}
+
+void stats_gather(const StatTable *t, const void *ctx, uint64_t bytes,
+                  StatSums *into)
+{
+    Walk k = {.table = t, .ctx = ctx, .gather = into, .bytes = bytes};
+
+    walk_rows(&k);
+}
+
+void stats_write_sums(const StatTable *t, const void *ctx, const StatSums *s,
+                      JsonWriter *w)
+{
+    size_t value = 0, hist = 0;
+    Walk k = {.table = t,
+              .ctx = ctx,
+              .w = w,
+              .sums = s,
+              .value = &value,
+              .hist = &hist};
+
+    walk_rows(&k);
 }
 
 /* ---- histograms ------------------------------------------------------- */
@@ -286,8 +592,10 @@ void stats_reset(const StatTable *t, const void *ctx)
 void stats_document(const StatTable *t, const char *prefix, GString *out)
 {
     static const char *const resets[] = {
-        [STAT_RESET] = "reset", [STAT_LIFE] = "life", [STAT_NOW] = "now",
-        [STAT_FIXED] = "fixed", [STAT_RUN] = "",
+        [STAT_RESET] = "reset",  [STAT_LIFE] = "life",
+        [STAT_NOW] = "now",      [STAT_FIXED] = "fixed",
+        [STAT_RUN] = "",         [STAT_PEAK] = "reset",
+        [STAT_COURSE] = "reset", [STAT_PER_BYTE] = "reset",
     };
 
     for (size_t i = 0; i < t->n_rows; i++) {

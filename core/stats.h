@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <glib.h>
 
 #include "hist.h"
@@ -49,6 +50,10 @@ typedef enum StatReset {
     STAT_NOW,   /* a state, not a count: no reset */
     STAT_FIXED, /* follows from the configuration and the input */
     STAT_RUN,   /* of a run of vssd-sim, which has no resets */
+    /* As STAT_RESET, but the value of two parts of a run is no sum: */
+    STAT_PEAK,     /* the largest value */
+    STAT_COURSE,   /* values over time */
+    STAT_PER_BYTE, /* a ratio to the bytes that the host wrote */
 } StatReset;
 
 /* The condition under which a member exists. */
@@ -79,7 +84,12 @@ typedef struct StatTable {
 typedef struct StatPart {
     void (*write)(const void *ctx, JsonWriter *w);
     const void *ctx;
+    const StatTable *table; /* the same as a table of ctx, so that the members
+                               can be merged; or NULL */
 } StatPart;
+
+#define STAT_MEMBERS(writer, context)                                          \
+    ((StatPart){.write = (writer), .ctx = (context)})
 
 struct StatRow {
     const char *path; /* NULL: not shown, a counter for the values of others */
@@ -159,6 +169,47 @@ void stats_write(const StatTable *t, const void *ctx, JsonWriter *w);
 /* Set every STAT_COUNTER and STAT_TIME_COUNTER with STAT_RESET to 0; the caller
  * resets objects that ctx points to. */
 void stats_reset(const StatTable *t, const void *ctx);
+
+/* ---- values of several parts of a run --------------------------------- */
+
+/*
+ * How the values of two parts of a run become that of both; it follows from a
+ * row's type and StatReset:
+ *
+ *   SUM       counts, durations and histograms since the reset
+ *   MOST      STAT_PEAK
+ *   PER_BYTE  STAT_PER_BYTE: the mean, weighed by the bytes of each part
+ *   LAST      STAT_NOW and STAT_LIFE: of the part that is last in time
+ *   NONE      other means and shares are null, STAT_COURSE are empty lists, and
+ *             texts and switches since the reset "" and false
+ *
+ * The rest is the same in all parts.
+ */
+typedef struct StatSums StatSums;
+
+StatSums *stat_sums_new(void);
+void stat_sums_free(StatSums *s);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(StatSums, stat_sums_free)
+
+/* Append the values of a table, of a part in which the host wrote so many
+ * bytes. */
+void stats_gather(const StatTable *t, const void *ctx, uint64_t bytes,
+                  StatSums *into);
+
+/* Add those of another part; last: of all so far it is the last in time.  Into
+ * one that is empty, they are taken as they are.  false: they are of other
+ * rows. */
+bool stat_sums_add(StatSums *into, const StatSums *from, bool last);
+
+/* For a process of the same program.  read: NULL if the file ends early. */
+bool stat_sums_write(const StatSums *s, FILE *out);
+StatSums *stat_sums_read(FILE *in);
+
+/* As stats_write(), with these values.  ctx has the sets of the parts. */
+void stats_write_sums(const StatTable *t, const void *ctx, const StatSums *s,
+                      JsonWriter *w);
+
+/* ---- documents ---------------------------------------------------------- */
 
 /* The rows as rows of a Markdown table, each path with the prefix before it:
  * member, unit, reset (but of STAT_RUN), meaning; and the sets as rows of

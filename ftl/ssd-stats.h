@@ -27,10 +27,10 @@
     P(host_bytes_written, "host_bytes_written", "bytes", NULL,                 \
       &v->ssd->inspect.counters.host_bytes_written,                            \
       "data of accepted writes, in whole logical blocks")                      \
-    V(DOUBLE, waf, "waf", "ratio", RESET, NULL, v->c.waf,                      \
+    V(DOUBLE, waf, "waf", "ratio", PER_BYTE, NULL, v->c.waf,                   \
       "bytes programmed into NAND per byte written by the host; 0 before the " \
       "first write")                                                           \
-    V(DOUBLE, waf_by_cause, "waf_by_cause.<cause>", "ratio", RESET, NULL,      \
+    V(DOUBLE, waf_by_cause, "waf_by_cause.<cause>", "ratio", PER_BYTE, NULL,   \
       waf_of(v, at[0]), "its part of that cause; the parts add up to `waf`")   \
     V(U64, reads, "nand.reads", "pages", RESET, NULL, v->c.nand_reads,         \
       "reads of the array")                                                    \
@@ -129,7 +129,7 @@
       accounts_total(&v->energy_sum), "sum of these four")                     \
     V(DOUBLE, mean_w, "power.mean_w", "W", RESET, &when_power, mean_w(v),      \
       "mean power of array, controller and DRAM")                              \
-    V(DOUBLE, peak_w, "power.peak_w", "W", RESET, &when_power,                 \
+    V(DOUBLE, peak_w, "power.peak_w", "W", PEAK, &when_power,                  \
       (double)v->heat->peak_mw / 1000,                                         \
       "largest mean power of a step of the model, at most 100 ms")             \
     V(DOUBLE, controller_nj, "power.energy_nj.controller", "nJ", RESET,        \
@@ -328,13 +328,13 @@
       NOW, NULL, v->full_by_valid[at[0]],                                      \
       "full blocks (log-block map: blocks in use) by their share of valid "    \
       "units")                                                                 \
-    V(U64, free_blocks_at, "gc.free_blocks_over_time[sample][0]", "ns", RESET, \
-      NULL, v->ssd->inspect.series.point[at[0]].at_ns,                         \
+    V(U64, free_blocks_at, "gc.free_blocks_over_time[sample][0]", "ns",        \
+      COURSE, NULL, v->ssd->inspect.series.point[at[0]].at_ns,                 \
       "time since the last reset. A sample is taken when the number changes, " \
       "at most once per millisecond. When 128 are full, every other one is "   \
       "dropped and the minimum interval doubles")                              \
     V(U64, free_blocks_then, "gc.free_blocks_over_time[sample][1]", "blocks",  \
-      RESET, NULL, v->ssd->inspect.series.point[at[0]].value[0],               \
+      COURSE, NULL, v->ssd->inspect.series.point[at[0]].value[0],              \
       "free blocks at that time")                                              \
     P(merges, "merges.<merge>.merges", "blocks", NULL,                         \
       &v->ssd->map->merge_stats.merges[at[0]],                                 \
@@ -438,31 +438,31 @@
       v->ssd->buffer->n_unsafe, "dirty units")                                 \
     C(padded_units, "buffer.padded_units", "units",                            \
       "units of programmed pages without data")                                \
-    V(U64, buffer_at, "buffer.over_time.at_ns[point]", "ns", RESET, NULL,      \
+    V(U64, buffer_at, "buffer.over_time.at_ns[point]", "ns", COURSE, NULL,     \
       v->ssd->inspect.buffer_series.point[at[0]].at_ns,                        \
       "times since the last reset; at most 128, as in "                        \
       "`gc.free_blocks_over_time`: at a command or the end of a page "         \
       "program, at most once per millisecond")                                 \
-    V(U64, then_dirty, "buffer.over_time.units_dirty[point]", "units", RESET,  \
+    V(U64, then_dirty, "buffer.over_time.units_dirty[point]", "units", COURSE, \
       NULL, buffer_then(v, at[0], 0), "`buffer.units_dirty` at that time")     \
     V(DOUBLE, then_threshold, "buffer.over_time.threshold[point]", "ratio",    \
-      RESET, NULL, (double)buffer_then(v, at[0], 1) / 1e6,                     \
+      COURSE, NULL, (double)buffer_then(v, at[0], 1) / 1e6,                    \
       "`buffer.threshold` at that time")                                       \
-    V(U64, then_hits, "buffer.over_time.hits[point]", "units", RESET, NULL,    \
+    V(U64, then_hits, "buffer.over_time.hits[point]", "units", COURSE, NULL,   \
       buffer_then(v, at[0], 2), "`buffer.hits` at that time")                  \
-    V(U64, then_misses, "buffer.over_time.misses[point]", "units", RESET,      \
+    V(U64, then_misses, "buffer.over_time.misses[point]", "units", COURSE,     \
       NULL, buffer_then(v, at[0], 3), "`buffer.misses` at that time")          \
     V(U64, then_clean, "buffer.over_time.clean_evictions[point]", "units",     \
-      RESET, NULL, buffer_then(v, at[0], 4),                                   \
+      COURSE, NULL, buffer_then(v, at[0], 4),                                  \
       "`buffer.clean_evictions` at that time")                                 \
     V(U64, then_evicted, "buffer.over_time.dirty_evictions[point]", "units",   \
-      RESET, NULL, buffer_then(v, at[0], 5),                                   \
+      COURSE, NULL, buffer_then(v, at[0], 5),                                  \
       "`buffer.dirty_evictions` at that time")                                 \
     V(U64, then_early, "buffer.over_time.early_flushes[point]", "units",       \
-      RESET, NULL, buffer_then(v, at[0], 6),                                   \
+      COURSE, NULL, buffer_then(v, at[0], 6),                                  \
       "`buffer.early_flushes` at that time")                                   \
     V(U64, then_rewrites, "buffer.over_time.rewrites_after_flush[point]",      \
-      "units", RESET, NULL, buffer_then(v, at[0], 7),                          \
+      "units", COURSE, NULL, buffer_then(v, at[0], 7),                         \
       "`buffer.rewrites_after_flush` at that time")                            \
     V(TIME, cores_busy, "controller.cores_busy_ns", "ns", RESET, NULL,         \
       v->use.busy_ps[HOST_CORES] / PS_PER_NS,                                  \
@@ -488,7 +488,8 @@
       "units read ahead that were dropped before any read found them")         \
     V(STRING, map_scheme, "map.scheme", "", FIXED, NULL,                       \
       v->ssd->map->policy->name, "option `ftl.map` of the run")                \
-    V(PART, map_part, "map.+", "", NOW, NULL, ((StatPart){map_part, v->ssd}),  \
+    V(PART, map_part, "map.+", "", NOW, NULL,                                  \
+      ((StatPart){map_part, v->ssd, v->ssd->map->policy->stats}),              \
       "of the map")                                                            \
     V(U64, stream_id, "streams[stream].id", "", FIXED, NULL, at[0],            \
       "number of the stream ([streams.md](streams.md)), or cold (0) and hot "  \

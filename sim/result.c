@@ -16,6 +16,7 @@
 #include "run-stats.h"
 #include "simtime.h"
 #include "ssd-report.h"
+#include "ssd-sums.h"
 #include "stats.h"
 
 /* The write amplification is explained when it is so much above that of the

@@ -18,12 +18,12 @@
       "name of the profile, as given")                                         \
     V(U64, seed, "seed", "", NULL, v->run->seed,                               \
       "seed of the drive and of the workload")                                 \
-    V(PART, about, "+", "", NULL, ((StatPart){about_write, NULL}),             \
+    V(PART, about, "+", "", NULL, STAT_MEMBERS(about_write, NULL),             \
       "of vssd and the machine")                                               \
     V(PART, options, "options.+", "", NULL,                                    \
-      ((StatPart){options_part, array_drive(v->run->array, 0)}),               \
+      STAT_MEMBERS(options_part, array_drive(v->run->array, 0)),               \
       "of the options")                                                        \
-    V(PART, source, "+", "", NULL, ((StatPart){source_part, v->run->source}),  \
+    V(PART, source, "+", "", NULL, STAT_MEMBERS(source_part, v->run->source),  \
       "of the source")                                                         \
     V(STRING, fill, "fill", "", NULL, v->run->fill,                            \
       "initial state of the drive: `none`, `preload`, `seq` or `random` "      \
@@ -119,15 +119,15 @@
       v->five.slope[at[0]],                                                    \
       "rise or fall of the line that fits the five values best, as a share "   \
       "of their mean")                                                         \
-    V(PART, series, "+", "", NULL, ((StatPart){series_part, v->run->record}),  \
+    V(PART, series, "+", "", NULL, STAT_MEMBERS(series_part, v->run->record),  \
       "of the series")                                                         \
     V(PART, one_drive, "+", "", &when_one,                                     \
-      ((StatPart){drive_part, array_drive(v->run->array, 0)}), "of the drive") \
+      STAT_MEMBERS(drive_part, array_drive(v->run->array, 0)), "of the drive") \
     V(U64, stripe_bytes, "stripe_bytes", "bytes", &when_several,               \
       array_stripe_bytes(v->run->array), "`--stripe`")                         \
     RAID_STATS(V)                                                              \
     V(PART, each_drive, "drives[drive].+", "", &when_several,                  \
-      ((StatPart){drive_part, array_drive(v->run->array, at[0])}),             \
+      STAT_MEMBERS(drive_part, array_drive(v->run->array, at[0])),             \
       "of each drive")
 
 /* Of an array with redundancy. */
@@ -239,7 +239,7 @@
       traces_n_left(v->traces, TRACE_LEFT_UNKNOWN),                            \
       "trace records of an action or a letter that is not known; left "        \
       "out")                                                                   \
-    V(PART, taken, "+", "", &when_trace, ((StatPart){taken_part, v}),          \
+    V(PART, taken, "+", "", &when_trace, STAT_MEMBERS(taken_part, v),          \
       "how each trace was read")                                               \
     V(STRING, workload, "workload", "", &when_workload, v->name,               \
       "the keywords, as given (`vssd-sim run --workload`)")                    \

@@ -22,6 +22,7 @@
 #include "power/power.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
+#include "ssd-sums.h"
 #include "ssd-stats.h"
 #include "thermal/thermal.h"
 
@@ -524,6 +525,24 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
 
     drive_stats_init(&v, ssd);
     stats_write(&ssd_stats, &v, w);
+    drive_stats_clear(&v);
+}
+
+void ssd_stats_gather(const Ssd *ssd, StatSums *into)
+{
+    DriveStats v;
+
+    drive_stats_init(&v, ssd);
+    stats_gather(&ssd_stats, &v, v.c.host_bytes_written, into);
+    drive_stats_clear(&v);
+}
+
+void ssd_stats_json_sums(const Ssd *ssd, const StatSums *sums, JsonWriter *w)
+{
+    DriveStats v;
+
+    drive_stats_init(&v, ssd);
+    stats_write_sums(&ssd_stats, &v, sums, w);
     drive_stats_clear(&v);
 }
 

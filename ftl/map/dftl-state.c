@@ -275,7 +275,7 @@ bool dftl_check(const Ssd *ssd, bool at_rest, GError **error)
       "or a TRIM removed")                                                     \
     V(U64, stale_pages, "stale_pages", "pages", NOW, dftl(v)->n_stale,         \
       "translation pages that wait to be written for GC or TRIM")              \
-    V(U64, most_stale_pages, "most_stale_pages", "pages", RESET,               \
+    V(U64, most_stale_pages, "most_stale_pages", "pages", PEAK,                \
       dftl(v)->stats.most_stale,                                               \
       "the most at a time; a reset sets it to `map.stale_pages`")
 

@@ -61,8 +61,8 @@ static const StatSet sets[] = {
     V(TIME, most, "most_ns", "ns", RESET, &when_more, v->waits + v->held,      \
       "both")                                                                  \
     V(STRING, name, "name", "", FIXED, NULL, "x", "a name")                    \
-    V(PART, first, "+", "", NOW, NULL, ((StatPart){inner, v->inner}), "")      \
-    V(PART, again, "+", "", NOW, NULL, ((StatPart){inner, NULL}), "")          \
+    V(PART, first, "+", "", NOW, NULL, STAT_MEMBERS(inner, v->inner), "")      \
+    V(PART, again, "+", "", NOW, NULL, STAT_MEMBERS(inner, NULL), "")          \
     V(HIST, hist, "hist", "ns", RESET, &when_more, v->hist, "times")
 
 #define GET(type, id, path, unit, reset, when, value, help)                    \
@@ -156,6 +156,115 @@ static void test_reset(void)
     g_assert_cmpuint(t.n, ==, 2);
 }
 
+/* ---- parts of a run ------------------------------------------------------ */
+
+/* V(type, id, path, unit, reset, when, value, help) */
+#define PARTS(V)                                                               \
+    V(COUNTER, p_sum, "sum", "", RESET, NULL, &v->a, "a sum")                  \
+    V(DOUBLE, p_mean, "mean", "", RESET, NULL, 0.5, "no sum")                  \
+    V(U64, p_peak, "peak", "", PEAK, NULL, v->a, "largest")                    \
+    V(U64, p_now, "now", "", NOW, NULL, v->a, "of the last")                   \
+    V(BOOL, p_over, "over", "", LIFE, NULL, v->a > 9, "of the last")           \
+    V(STRING, p_name, "name", "", FIXED, NULL, "x", "the same")                \
+    V(STRING, p_bound, "bound", "", RESET, NULL, "y", "of none")               \
+    V(DOUBLE, p_ratio, "ratio", "", PER_BYTE, NULL, (double)v->a, "weighed")   \
+    V(U64, p_course, "course[element]", "", COURSE, NULL, v->a, "over time")   \
+    V(TIME, p_time, "time_ns[element]", "ns", RESET, NULL,                     \
+      (TimeSum)v->a << 62, "a sum of each")                                    \
+    V(PART, p_inner, "+", "", NOW, NULL,                                       \
+      ((StatPart){inner, v->inner, v->inner ? &inner_table : NULL}), "")       \
+    V(HIST, p_hist, "hist", "ns", RESET, NULL, v->hist, "times")
+
+#define INNER(V) V(COUNTER, in, "inner", "", RESET, NULL, &v->a, "of a part")
+
+INNER(GET)
+static const StatRow inner_rows[] = {INNER(ROW)};
+static const StatTable inner_table = {inner_rows, 1, NULL, 0};
+
+PARTS(GET)
+static const StatRow part_rows[] = {PARTS(ROW)};
+static const StatTable part_table = {part_rows, G_N_ELEMENTS(part_rows), sets,
+                                     G_N_ELEMENTS(sets)};
+
+static StatSums *gathered(const Thing *t, uint64_t bytes)
+{
+    StatSums *s = stat_sums_new();
+
+    stats_gather(&part_table, t, bytes, s);
+    return s;
+}
+
+/* As another process writes them, and this one reads them. */
+static StatSums *passed_on(StatSums *s)
+{
+    FILE *f = tmpfile();
+    StatSums *read;
+
+    g_assert_true(stat_sums_write(s, f));
+    rewind(f);
+    read = stat_sums_read(f);
+    g_assert_nonnull(read);
+    g_assert_null(stat_sums_read(f));
+    fclose(f);
+    stat_sums_free(s);
+    return read;
+}
+
+static char *sums_text(const Thing *t, const StatSums *sums)
+{
+    GString *s = g_string_new(NULL);
+    JsonWriter w = {.out = s};
+
+    json_open(&w, NULL, '{');
+    stats_write_sums(&part_table, t, sums, &w);
+    json_close(&w, '}');
+    return g_string_free(s, FALSE);
+}
+
+/* Two parts, added in either order; the second is last in time. */
+static void test_parts(void)
+{
+    g_autofree Hist *one = g_new(Hist, 1);
+    g_autofree Hist *other = g_new(Hist, 1);
+    Hist *h[2] = {one, other};
+    Thing in = {.a = 7};
+    Thing first = {.a = 11, .n = 2, .hist = h[0], .inner = &in};
+    Thing second = {.a = 4, .n = 2, .hist = h[1], .inner = &in};
+
+    for (unsigned i = 0; i < 2; i++) {
+        hist_init(h[i]);
+        hist_add(h[i], 10 + i);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        g_autoptr(StatSums) a = passed_on(gathered(&first, 100));
+        g_autoptr(StatSums) b = passed_on(gathered(&second, 300));
+        g_autoptr(StatSums) all = stat_sums_new();
+        g_autofree char *s = NULL;
+
+        g_assert_true(stat_sums_add(all, i ? b : a, true));
+        g_assert_true(stat_sums_add(all, i ? a : b, i == 0));
+        s = sums_text(&first, all);
+        g_assert_nonnull(
+            strstr(s, "{\"sum\":15,\"mean\":null,\"peak\":11,\"now\":4,"
+                      "\"over\":false,\"name\":\"x\",\"bound\":\"\","
+                      "\"ratio\":5.75,\"course\":[],"
+                      "\"time_ns\":[69175290276410818560,69175290276410818560],"
+                      "\"inner\":14,\"hist\":{\"count\":2,\"mean\":10.5,"));
+    }
+}
+
+/* Values of other rows are no parts of the same. */
+static void test_other_parts(void)
+{
+    g_autofree Hist *h = g_new0(Hist, 1);
+    Thing two = {.n = 2, .hist = h};
+    Thing three = {.n = 3, .hist = h};
+    g_autoptr(StatSums) a = gathered(&two, 1);
+    g_autoptr(StatSums) b = gathered(&three, 1);
+
+    g_assert_false(stat_sums_add(a, b, true));
+}
+
 static void test_document(void)
 {
     g_autoptr(GString) s = g_string_new(NULL);
@@ -215,6 +324,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/stats/json", test_json);
+    g_test_add_func("/stats/parts", test_parts);
+    g_test_add_func("/stats/other-parts", test_other_parts);
     g_test_add_func("/stats/condition", test_condition);
     g_test_add_func("/stats/reset", test_reset);
     g_test_add_func("/stats/document", test_document);

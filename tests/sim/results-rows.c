@@ -33,8 +33,10 @@ static const char *type_name(StatType type)
 static const char *kind_name(StatReset kind)
 {
     static const char *const names[] = {
-        [STAT_RESET] = "reset", [STAT_LIFE] = "life", [STAT_NOW] = "now",
-        [STAT_FIXED] = "fixed", [STAT_RUN] = "run",
+        [STAT_RESET] = "reset",  [STAT_LIFE] = "life",
+        [STAT_NOW] = "now",      [STAT_FIXED] = "fixed",
+        [STAT_RUN] = "run",      [STAT_PEAK] = "reset",
+        [STAT_COURSE] = "reset", [STAT_PER_BYTE] = "reset",
     };
 
     return names[kind];
