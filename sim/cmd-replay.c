@@ -21,6 +21,10 @@ static struct {
     char *iodepth;
     char *runtime;
     gboolean check;
+    char *window;
+    char *overlap;
+    char *jobs;
+    WindowsConfig windows; /* of these three, once they have been read */
 } args;
 
 static const GOptionEntry way_entries[] = {
@@ -34,6 +38,16 @@ static const GOptionEntry way_entries[] = {
      "play a trace of vssd's own exactly, and compare each completion with the "
      "recorded one; without --profile on the recorded drive",
      NULL},
+    {"window", 0, 0, G_OPTION_ARG_STRING, &args.window,
+     "play windows of N requests side by side, from a drive that a pass "
+     "without time has made (docs/traces.md)",
+     "N"},
+    {"overlap", 0, 0, G_OPTION_ARG_STRING, &args.overlap,
+     "requests that a window plays before those that count (default: 40000, "
+     "at most a quarter of --window)",
+     "N"},
+    {"jobs", 0, 0, G_OPTION_ARG_STRING, &args.jobs,
+     "windows that are played at a time (default: the processors)", "N"},
     {.long_name = NULL},
 };
 
@@ -82,6 +96,48 @@ static Source *open_source(char **paths, uint64_t seed, GError **error)
         trace_args_note(source_note(s));
     }
     return s;
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+#define MOST_WINDOW 100000000
+#define MOST_JOBS   1024
+#define OVERLAP     40000 /* if it is not given, and a quarter of a window */
+
+static bool read_windows(GError **error)
+{
+    WindowsConfig *w = &args.windows;
+    const OptionNumber window = {
+        .option = "window", .min = 32, .max = MOST_WINDOW, .unit = "requests"};
+    const OptionNumber jobs = {.option = "jobs", .min = 1, .max = MOST_JOBS};
+    OptionNumber overlap = {.option = "overlap", .min = 2, .unit = "requests"};
+    uint64_t n = MIN(g_get_num_processors(), MOST_JOBS);
+
+    if (!option_number(&window, args.window, &w->requests, error) ||
+        (args.jobs && !option_number(&jobs, args.jobs, &n, error))) {
+        return false;
+    }
+    overlap.max = w->requests;
+    w->overlap = MIN(OVERLAP, w->requests / 4);
+    w->jobs = (unsigned)n;
+    return !args.overlap ||
+           option_number(&overlap, args.overlap, &w->overlap, error);
+}
+
+static bool check_windows(GError **error)
+{
+    const char *alone = args.overlap ? "overlap" : args.jobs ? "jobs" : NULL;
+
+    if (!args.window) {
+        return !alone || command_usage(error, "--%s needs --window", alone);
+    }
+    return options_absent(&way_options, "wrap,runtime,window,overlap,jobs",
+                          "not with --window, which plays by the times of the "
+                          "trace",
+                          error) &&
+           options_absent(&array_options, NULL,
+                          "not with --window, which is of one drive", error) &&
+           play_check_windows(error) && read_windows(error);
 }
 
 /* ---- the command --------------------------------------------------------- */
@@ -143,7 +199,7 @@ static bool check_args(char **paths, GError **error)
         return command_usage(error, "--time-scale: not with --iodepth, which "
                                     "plays without regard to time");
     }
-    return check_alone(error);
+    return check_alone(error) && check_windows(error);
 }
 
 static bool run(char **words, GError **error)
@@ -170,6 +226,9 @@ static bool run(char **words, GError **error)
     }
     use.recorded = recorded;
     drive = drive_open(&use, error);
+    if (drive && args.window && !play_check_windows_drive(drive, error)) {
+        return false;
+    }
     source = drive ? open_source(words, drive->seed, error) : NULL;
     what = (Play){
         .drive = drive,
@@ -177,6 +236,7 @@ static bool run(char **words, GError **error)
         .wrap = args.wrap,
         .recorded_path = recorded ? words[0] : NULL,
         .check = args.check ? recorded : NULL,
+        .windows = args.window ? &args.windows : NULL,
     };
     return source && play(&what, error);
 }

@@ -22,6 +22,7 @@
 #include "result.h"
 #include "simtime.h"
 #include "ssd-report.h"
+#include "ssd-setup.h"
 #include "walltime.h"
 
 /* --until-steady: a round is one write of the part of the drive that the load
@@ -233,6 +234,52 @@ bool play_check(DriveUse *use, GError **error)
            read_until_steady(error) && read_timeline(error);
 }
 
+/* ---- windows ------------------------------------------------------------- */
+
+#define NO_WINDOW "not with --window, whose windows are played side by side"
+
+bool play_check_windows(GError **error)
+{
+    return options_absent(&start_options, "fill,precondition,state", NO_WINDOW,
+                          error) &&
+           options_absent(&play_options, "histograms", NO_WINDOW, error);
+}
+
+/* Options of drives that the pass without time knows nothing about, and the
+ * value with which they do nothing. */
+static const char *const timeless[][2] = {
+    {"faults", ""},
+    {"zones.enabled", "off"},
+    {"media.errors", "off"},
+    {"thermal.resistance", "0"},
+    {"ftl.refresh_hours", "0"},
+    {"ftl.refresh_reads", "0"},
+};
+
+bool play_check_windows_drive(const Drive *d, GError **error)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(timeless); i++) {
+        g_autofree char *value = ssd_config_get(d->cfg, timeless[i][0]);
+
+        if (g_strcmp0(value ? value : "", timeless[i][1]) != 0) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                        "--window: not with %s=%s, which the pass without "
+                        "time leaves out (allowed %s)",
+                        timeless[i][0], value,
+                        *timeless[i][1] ? timeless[i][1] : "none");
+            return false;
+        }
+    }
+    if (d->fill == PLAYER_FILL_SEQ || d->fill == PLAYER_FILL_RANDOM) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--window: not with --fill=%s, which leaves data in the "
+                    "buffer (--precondition, --fill=preload)",
+                    player_fill_name(d->fill));
+        return false;
+    }
+    return true;
+}
+
 /* ---- describing ---------------------------------------------------------- */
 
 bool play_describes(void)
@@ -288,6 +335,7 @@ typedef struct Run {
     PlayerConfig cfg;
     Player *player; /* or NULL, with Play.check: */
     PlayerResult *replayed;
+    Windows *windows; /* or NULL: there are none */
     Record *record;
     SimControl *control; /* or NULL */
     int64_t begun_us;
@@ -298,7 +346,9 @@ typedef struct Run {
 
 static const PlayerResult *result_of(const Run *r)
 {
-    return r->replayed ? r->replayed : player_result(r->player);
+    return r->replayed  ? r->replayed
+           : r->windows ? &r->windows->result
+                        : player_result(r->player);
 }
 
 static void stage_begin(Run *r, const char *stage)
@@ -492,6 +542,26 @@ static bool check_wait(const Play *p, GError **error)
     return true;
 }
 
+static bool run_windows(Run *r, GError **error)
+{
+    r->windows = windows_play(r->play->windows, r->play->drive->array, &r->cfg,
+                              source_requests(r->play->source), error);
+    r->stopped = stop_taken();
+    return r->windows != NULL;
+}
+
+static bool run_requests(Run *r, GError **error)
+{
+    bool ok;
+
+    if (r->play->windows) {
+        return run_windows(r, error);
+    }
+    ok = player_run(r->player, source_requests(r->play->source), error);
+    r->stopped = stop_taken();
+    return ok;
+}
+
 static bool run_player(Run *r, GError **error)
 {
     const Drive *d = r->play->drive;
@@ -507,8 +577,7 @@ static bool run_player(Run *r, GError **error)
     }
     stage_begin(r, "playing");
     stop_defer();
-    ok = player_run(r->player, source_requests(r->play->source), error);
-    r->stopped = stop_taken();
+    ok = run_requests(r, error);
     progress_end(&r->progress);
     return ok && has_results(r, error);
 }
@@ -578,6 +647,7 @@ static void print_result(const Run *r)
         .source = r->play->source,
         .record = r->record,
         .rules = r->player ? player_rules(r->player) : NULL,
+        .windows = r->windows,
         .fill = player_fill_name(d->fill),
         .seed = d->seed,
         .checked = r->play->check != NULL,
@@ -587,6 +657,12 @@ static void print_result(const Run *r)
         .cpu_ns = cpu_ns() - r->begun_cpu_ns,
         .peak_rss_bytes = peak_rss_bytes(),
     };
+
+    if (r->windows) {
+        run.cpu_ns += r->windows->play_cpu_ns;
+        run.peak_rss_bytes =
+            MAX(run.peak_rss_bytes, r->windows->peak_rss_bytes);
+    }
 
     if (args.json) {
         result_json(&run, result_of(r), out);
@@ -674,6 +750,7 @@ bool play(const Play *p, GError **error)
     ok = sim_live_end(r.cfg.live, ok ? error : NULL) && ok;
     record_free(r.record);
     player_free(r.player);
+    windows_free(r.windows);
     g_free(r.replayed);
     return ok;
 }

@@ -9,6 +9,7 @@
 #include "drive.h"
 #include "recorded.h"
 #include "source.h"
+#include "windows.h"
 
 extern const OptionTable result_options; /* of a run, or with --describe */
 extern const OptionTable play_options;   /* of a run alone */
@@ -17,9 +18,10 @@ extern const OptionTable wait_options;   /* of a run of generated requests */
 typedef struct Play {
     Drive *drive;
     const Source *source;
-    bool wrap;                 /* fold addresses beyond the drive into it */
-    const char *recorded_path; /* PLAYER_FILL_TRACE: the trace; or NULL */
-    Recorded *check;           /* play exactly this, and compare; or NULL */
+    bool wrap;                    /* fold addresses beyond the drive into it */
+    const char *recorded_path;    /* PLAYER_FILL_TRACE: the trace; or NULL */
+    Recorded *check;              /* play exactly this, and compare; or NULL */
+    const WindowsConfig *windows; /* play in windows; or NULL */
 } Play;
 
 /*
@@ -28,6 +30,11 @@ typedef struct Play {
  * drive.
  */
 bool play_check(DriveUse *use, GError **error);
+
+/* Do the options of results and of the drive's start go with windows?  drive:
+ * once it is made. */
+bool play_check_windows(GError **error);
+bool play_check_windows_drive(const Drive *drive, GError **error);
 
 /* --describe: requests are not played, but described. */
 bool play_describes(void);

@@ -76,6 +76,8 @@ struct Player {
     bool resets;  /* the pending write waits for the reset of its zone */
     bool ended;   /* no more will be submitted */
     bool measuring; /* not filling */
+    bool none_yet;  /* no request has become pending */
+    bool outside;   /* of a window; without windows, never */
 
     uint32_t n_in_flight;
     InFlight *in_flight; /* by tag; the free ones are a pool */
@@ -221,7 +223,7 @@ static bool to_blocks(Player *p, Request *r, SsdCmd *cmd, GError **error)
         first %= p->info->nblocks;
         first = MIN(first, p->info->nblocks - n);
         r->offset = (first << p->block_shift) + within;
-        p->result.n_wrapped++;
+        p->result.n_wrapped += !(r->window & WINDOW_OUTSIDE);
     }
     cmd->lba = first;
     cmd->nblocks = (uint32_t)n;
@@ -229,6 +231,16 @@ static bool to_blocks(Player *p, Request *r, SsdCmd *cmd, GError **error)
         round_inward(p, r, cmd);
     }
     return true;
+}
+
+bool player_blocks(Player *p, const RequestSource *source, const Request *r,
+                   SsdCmd *cmd, GError **error)
+{
+    Request folded = *r;
+
+    p->source = source;
+    *cmd = (SsdCmd){.op = r->op};
+    return r->nbytes == 0 || to_blocks(p, &folded, cmd, error);
 }
 
 static bool no_such_stream(Player *p, const Request *r, GError **error)
@@ -296,6 +308,23 @@ static bool look_ahead(Player *p, GError **error)
     return true;
 }
 
+/* The pending request is the first of its window, or the first behind it. */
+static void cross_edge(Player *p)
+{
+    SsdWritten w;
+
+    p->outside = !p->outside;
+    array_catch_up(p->array, p->now_ns);
+    if (!p->outside) {
+        array_reset_stats(p->array);
+        array_get_written(p->array, &w);
+        p->result.free_blocks = w.free_blocks;
+        p->measured_ns = p->start_ns + p->pending.req.at_ns;
+    } else if (p->cfg.window_ends && !p->none_yet) {
+        p->cfg.window_ends(p->cfg.done_opaque);
+    }
+}
+
 /* The next request becomes pending, if there is one. */
 static bool fetch(Player *p, GError **error)
 {
@@ -312,6 +341,10 @@ static bool fetch(Player *p, GError **error)
     }
     *c = p->ahead[p->first_ahead++ % AHEAD];
     p->n_ahead--;
+    if (G_UNLIKELY(p->outside != (c->req.window & WINDOW_OUTSIDE))) {
+        cross_edge(p);
+    }
+    p->none_yet = false;
     if (p->source->iodepth) {
         c->req.at_ns = place_take(p);
     } else if (runtime_ns && c->req.at_ns >= runtime_ns) {
@@ -469,7 +502,7 @@ static bool submit(Player *p, const Request *req, SsdCmd *cmd, bool lost,
         r = give(p, req, cmd, lost);
     }
     if (r == -EBUSY) {
-        p->result.n_waited += !p->blocked;
+        p->result.n_waited += !p->blocked && !(req->window & WINDOW_OUTSIDE);
         p->blocked = true;
         return true;
     }
@@ -581,9 +614,24 @@ static uint64_t kept_bytes(const Player *p, const Request *r)
     return r->nbytes - (end > first ? end - first : 0);
 }
 
+static void tell(Player *p, const Request *r, const SsdCompletion *c,
+                 unsigned status)
+{
+    if (p->cfg.done && p->measuring && !p->warm_left) {
+        PlayerDone d = {r, c, status, p->start_ns, r->at_ns - p->start_ns};
+
+        p->cfg.done(p->cfg.done_opaque, &d);
+    }
+}
+
 static void note(Player *p, const Request *r, const SsdCompletion *c,
                  unsigned status)
 {
+    if (G_UNLIKELY(r->window & WINDOW_OUTSIDE)) {
+        tell(p, r, c, status);
+        place_give(p, c->complete_ns);
+        return;
+    }
     hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
     p->result.bytes[r->op] += r->nbytes;
     if (r->op == SSD_OP_TRIM) {
@@ -592,11 +640,7 @@ static void note(Player *p, const Request *r, const SsdCompletion *c,
     p->result.n_errors += status != SSD_STATUS_OK;
     p->result.n_status[status]++;
     p->result.sim_ns = c->complete_ns - p->measured_ns;
-    if (p->cfg.done && p->measuring && !p->warm_left) {
-        PlayerDone d = {r, c, status, p->start_ns, r->at_ns - p->start_ns};
-
-        p->cfg.done(p->cfg.done_opaque, &d);
-    }
+    tell(p, r, c, status);
     place_give(p, c->complete_ns);
     p->result.n_requests++;
     progress_add(p->cfg.progress, 1);
@@ -856,7 +900,8 @@ static void run_begin(Player *p, const RequestSource *source)
     p->source = source;
     p->start_ns = p->now_ns;
     p->have_pending = p->blocked = p->ended = p->source_ended = false;
-    p->resets = false;
+    p->resets = p->outside = false;
+    p->none_yet = true;
     p->n_ahead = 0;
     memset(p->ahead, 0, sizeof(p->ahead));
     p->warm_left = p->measuring ? p->cfg.warm_up : 0;

@@ -67,7 +67,11 @@ typedef struct PlayerConfig {
     uint64_t warm_up;
     /* Called with each completion that is measured, in order; or NULL. */
     void (*done)(void *opaque, const PlayerDone *d);
-    void *done_opaque;
+    void *done_opaque; /* of both calls */
+    /* Of requests outside of a window: done() is told of them, too, and nothing
+     * else counts them; the drive's statistics begin with the window.  At its
+     * end, before the first request behind it; or NULL. */
+    void (*window_ends)(void *opaque);
     /* When it says so, no more requests of a player_run() are submitted; those
      * in flight are waited for.  NULL: play to the end. */
     bool (*stopped)(void);
@@ -147,6 +151,11 @@ const Rounds *player_settled(const Player *p);
  * says where.
  */
 bool player_run(Player *p, const RequestSource *source, GError **error);
+
+/* A request in blocks of the drive, as player_run() gives it, without playing
+ * it.  source: where it is from, for messages.  false: it does not fit. */
+bool player_blocks(Player *p, const RequestSource *source, const Request *r,
+                   SsdCmd *cmd, GError **error);
 
 const PlayerResult *player_result(const Player *p);
 

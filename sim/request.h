@@ -26,7 +26,13 @@ typedef struct Request {
     uint32_t space; /* which of several address spaces; 0 if there is one */
     uint16_t stream; /* WRITE: placement stream; 0: of none */
     uint8_t act;     /* ZoneAct, of a drive with zones; ZONE_PLAIN is 0 */
+    uint8_t window;  /* WINDOW_... as bits, of a run in windows; else 0 */
 } Request;
+
+enum {
+    WINDOW_OUTSIDE = 1, /* played before or behind its window, not counted */
+    WINDOW_SEAM = 2,    /* played in two windows, which are compared */
+};
 
 typedef enum RequestNext {
     REQUEST_OK,

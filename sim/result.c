@@ -172,9 +172,16 @@ static const StatSet sets[] = {
 };
 
 /* One drive's members stand beside those of the run; of several, in a list. */
+static bool has_windows(const void *ctx)
+{
+    const RunStats *v = ctx;
+
+    return v->run->windows != NULL;
+}
+
 static bool is_one(const void *ctx)
 {
-    return n_drives(ctx) == 1;
+    return n_drives(ctx) == 1 && !has_windows(ctx);
 }
 
 static bool are_several(const void *ctx)
@@ -202,6 +209,7 @@ static const RaidLayout *layout(const RunStats *v)
 static const StatWhen when_raid = {"with `--raid` of 1 or more", is_raid};
 static const StatWhen when_rules = {
     "with rules about commands in the file of `faults`", has_rules};
+static const StatWhen when_windows = {"with `--window`", has_windows};
 static const StatWhen when_one = {"with one drive", is_one};
 static const StatWhen when_several = {"with `--drives` of 2 or more",
                                       are_several};
@@ -224,6 +232,21 @@ static void options_part(const void *ctx, JsonWriter *w)
 static void drive_part(const void *ctx, JsonWriter *w)
 {
     ssd_stats_json_drive(ctx, w);
+}
+
+static void windows_part(const void *ctx, JsonWriter *w)
+{
+    const RunStats *v = ctx;
+
+    ssd_stats_json_sums(array_drive(v->run->array, 0), v->run->windows->drive,
+                        w);
+}
+
+static double most_times(const Windows *w)
+{
+    double share = windows_pass_share(w);
+
+    return share > 0 ? 1 / share : NAN;
 }
 
 #define COUNTER_GET(id, path, unit, help)                                      \
@@ -357,6 +380,15 @@ static void waf_text(const ResultRun *run, const PlayerResult *r, GString *out)
     }
 }
 
+static void drives_text(const ResultRun *run, const PlayerResult *r,
+                        GString *out)
+{
+    for (unsigned i = 0; i < array_n_drives(run->array); i++) {
+        drive_text(out, array_drive(run->array, i));
+    }
+    waf_text(run, r, out);
+}
+
 static void round_text(const ResultRun *run, const Steadiness *s, GString *out)
 {
     g_string_append_printf(out, "five rounds of %.0f requests",
@@ -400,6 +432,31 @@ static void steady_text(const ResultRun *run, const PlayerResult *r,
         round_text(run, &s, out);
     }
     g_string_append_c(out, '\n');
+}
+
+static void windows_text(const Windows *w, GString *out)
+{
+    g_string_append_printf(
+        out,
+        "write amplification %.3f, of all windows\n"
+        "%" G_GUINT64_FORMAT " windows of %" G_GUINT64_FORMAT
+        " requests, %u at a time; %" G_GUINT64_FORMAT
+        " requests were played twice\n",
+        w->host_bytes ? (double)w->nand_bytes / (double)w->host_bytes : 0, w->n,
+        w->cfg.requests, w->cfg.jobs, w->n_outside);
+    g_string_append_printf(
+        out,
+        "pass without time: %.1f %% of the processor time of a run in one "
+        "piece, so at most %.1f times as fast on many cores\n",
+        100 * windows_pass_share(w), most_times(w));
+    if (w->seam.overlap.n) {
+        g_string_append_printf(
+            out,
+            "at the seams, %" G_GUINT64_FORMAT " requests in both of their "
+            "windows: mean %+.2f %%, p99 %+.2f %% in the later one\n",
+            w->seam.overlap.n, 100 * windows_mean_error(w),
+            100 * windows_quantile_error(w, 990000));
+    }
 }
 
 static void errors_text(const PlayerResult *r, GString *out)
@@ -533,10 +590,11 @@ void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
     for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
         latency_text(out, op_names[shown[i]], &r->latency[shown[i]]);
     }
-    for (unsigned i = 0; i < array_n_drives(run->array); i++) {
-        drive_text(out, array_drive(run->array, i));
+    if (run->windows) {
+        windows_text(run->windows, out);
+    } else {
+        drives_text(run, r, out);
     }
-    waf_text(run, r, out);
     steady_text(run, r, out);
     trouble_text(run, r, out);
     record_text(run->record, out);

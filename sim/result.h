@@ -13,6 +13,7 @@
 #include "source.h"
 #include "ssd.h"
 #include "stats.h"
+#include "windows.h"
 
 #define RESULT_SCHEMA_VERSION 1
 
@@ -30,6 +31,7 @@ typedef struct ResultRun {
     const Source *source;
     const Record *record;
     const HostRules *rules; /* of the run; or NULL */
+    const Windows *windows; /* the run was in windows; or NULL */
     const char *fill;
     uint64_t seed;
     const ResultWait *wait;  /* or NULL */

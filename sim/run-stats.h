@@ -121,6 +121,38 @@
       "of their mean")                                                         \
     V(PART, series, "+", "", NULL, STAT_MEMBERS(series_part, v->run->record),  \
       "of the series")                                                         \
+    V(U64, windows_n, "windows.count", "", &when_windows, v->run->windows->n,  \
+      "windows ([traces.md](traces.md))")                                      \
+    V(U64, windows_requests, "windows.requests", "requests", &when_windows,    \
+      v->run->windows->cfg.requests, "`--window`")                             \
+    V(U64, windows_overlap, "windows.overlap", "requests", &when_windows,      \
+      v->run->windows->cfg.overlap, "`--overlap`")                             \
+    V(U64, windows_jobs, "windows.jobs", "", &when_windows,                    \
+      v->run->windows->cfg.jobs, "`--jobs`")                                   \
+    V(U64, windows_twice, "windows.played_twice", "requests", &when_windows,   \
+      v->run->windows->n_outside,                                              \
+      "requests that were also played outside of their window")                \
+    V(DOUBLE, windows_pass, "windows.pass_cpu_s", "s", &when_windows,          \
+      (double)v->run->windows->pass_cpu_ns / NS_PER_S,                         \
+      "CPU time of the pass without time, with reading the trace")             \
+    V(DOUBLE, windows_share, "windows.pass_share", "ratio", &when_windows,     \
+      windows_pass_share(v->run->windows),                                     \
+      "of it in that of a run in one piece: `cpu_s` without the pass and "     \
+      "without what was played twice")                                         \
+    V(DOUBLE, windows_most, "windows.most_times", "ratio", &when_windows,      \
+      most_times(v->run->windows),                                             \
+      "as fast as in one piece on any number of cores, at most: the inverse")  \
+    V(U64, windows_seam, "windows.seam.requests", "requests", &when_windows,   \
+      v->run->windows->seam.overlap.n,                                         \
+      "requests of the second halves of all overlaps")                         \
+    V(DOUBLE, windows_mean, "windows.seam.mean_error", "ratio", &when_windows, \
+      windows_mean_error(v->run->windows),                                     \
+      "how much larger their mean latency was in the overlap than in the "     \
+      "window that counts them")                                               \
+    V(DOUBLE, windows_p99, "windows.seam.p99_error", "ratio", &when_windows,   \
+      windows_quantile_error(v->run->windows, 990000), "the same of p99")      \
+    V(PART, windows_drive, "+", "", &when_windows,                             \
+      STAT_MEMBERS(windows_part, v), "of the drive")                           \
     V(PART, one_drive, "+", "", &when_one,                                     \
       STAT_MEMBERS(drive_part, array_drive(v->run->array, 0)), "of the drive") \
     V(U64, stripe_bytes, "stripe_bytes", "bytes", &when_several,               \

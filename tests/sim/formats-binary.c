@@ -117,12 +117,12 @@ static void test_oracle(void)
 {
     /* 7 grows, and gets another address; 9 shrinks, and does not. */
     static const Request want[] = {
-        {0, 0, 100, SSD_OP_READ, false, 0, 0, 0},
-        {0, 4096, 5000, SSD_OP_READ, false, 0, 0, 0},
-        {NS_PER_S, 0, 4096, SSD_OP_READ, false, 0, 0, 0},
-        {NS_PER_S, 4096, 300, SSD_OP_READ, false, 0, 0, 0},
-        {3 * NS_PER_S, 12288, 4097, SSD_OP_READ, false, 0, 0, 0},
-        {3 * NS_PER_S, 12288, 100, SSD_OP_READ, false, 0, 0, 0},
+        {0, 0, 100, SSD_OP_READ, false, 0, 0, 0, 0},
+        {0, 4096, 5000, SSD_OP_READ, false, 0, 0, 0, 0},
+        {NS_PER_S, 0, 4096, SSD_OP_READ, false, 0, 0, 0, 0},
+        {NS_PER_S, 4096, 300, SSD_OP_READ, false, 0, 0, 0, 0},
+        {3 * NS_PER_S, 12288, 4097, SSD_OP_READ, false, 0, 0, 0, 0},
+        {3 * NS_PER_S, 12288, 100, SSD_OP_READ, false, 0, 0, 0, 0},
     };
     g_autoptr(GByteArray) a = g_byte_array_new();
     TraceOptions o = TRACE_OPTIONS_INIT;

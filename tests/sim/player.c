@@ -179,10 +179,11 @@ static void test_open(void)
 {
     Fixture f = set_up("", false);
     static const Request req[] = {
-        {0, 0, 4096, SSD_OP_WRITE, false, 0, 0, 0},
-        {1000000, 0, 4096, SSD_OP_READ, false, 0, 0, 0},
-        {2000000, 40960, 4096, SSD_OP_READ, false, 0, 0, 0}, /* never written */
-        {9000000, 0, 4096, SSD_OP_TRIM, false, 0, 0, 0},
+        {0, 0, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0},
+        {1000000, 0, 4096, SSD_OP_READ, false, 0, 0, 0, 0},
+        {2000000, 40960, 4096, SSD_OP_READ, false, 0, 0, 0,
+         0}, /* never written */
+        {9000000, 0, 4096, SSD_OP_TRIM, false, 0, 0, 0, 0},
     };
     const PlayerResult *r = player_result(f.player);
 
@@ -234,7 +235,7 @@ static void test_years(void)
 {
     Fixture f = set_up("buffer.flush_interval=7ms", false);
     Fixture g = set_up("buffer.flush_interval=7ms", false);
-    Request late = {3650 * DAY_NS, 0, 4096, SSD_OP_READ, false, 0, 0, 0};
+    Request late = {3650 * DAY_NS, 0, 4096, SSD_OP_READ, false, 0, 0, 0, 0};
     GError *error = NULL;
 
     g_assert_cmpfloat(play_sparse(&f, DAY_NS), ==, play_sparse(&g, 1000000000));
@@ -274,7 +275,7 @@ static void test_set_back_busy(void)
 static void test_years_with_log(void)
 {
     Fixture f = set_up("", false);
-    Request late = {201 * DAY_NS, 0, 4096, SSD_OP_READ, false, 0, 0, 0};
+    Request late = {201 * DAY_NS, 0, 4096, SSD_OP_READ, false, 0, 0, 0, 0};
     GError *error = NULL;
 
     g_assert_true(ssd_oplog_open(f.ssd, "/dev/null", &error));
@@ -294,7 +295,7 @@ static void test_open_waits(void)
     player_fill(f.player, PLAYER_FILL_PRELOAD, 1, NULL);
     for (int i = 0; i < 6; i++) {
         req[i] = (Request){
-            500, (uint64_t)i * 4096 * 4, 4096, SSD_OP_READ, false, 0, 0, 0};
+            500, (uint64_t)i * 4096 * 4, 4096, SSD_OP_READ, false, 0, 0, 0, 0};
     }
     g_assert_true(play_list(&f, req, 6, NULL));
     g_assert_cmpuint(r->n_waited, ==, 2);
@@ -307,7 +308,7 @@ static void test_open_waits(void)
 static void test_again(void)
 {
     Fixture f = set_up("", false);
-    static const Request req = {700, 0, 4096, SSD_OP_READ, false, 0, 0, 0};
+    static const Request req = {700, 0, 4096, SSD_OP_READ, false, 0, 0, 0, 0};
     const PlayerResult *r = player_result(f.player);
 
     for (int i = 0; i < 3; i++) {
@@ -322,8 +323,8 @@ static void test_again(void)
 static void test_rounding(void)
 {
     Fixture f = set_up("", false);
-    static const Request req = {0,     511, 514, SSD_OP_WRITE,
-                                false, 0,   0,   0}; /* blocks 0..2 */
+    static const Request req = {0, 511, 514, SSD_OP_WRITE, false, 0,
+                                0, 0,   0}; /* blocks 0..2 */
     SsdCounters c;
 
     g_assert_true(play_list(&f, &req, 1, NULL));
@@ -338,12 +339,12 @@ static void test_beyond(void)
     Fixture f = set_up("", false);
     uint64_t end = ssd_info(f.ssd)->nblocks * 512;
     const Request bad[] = {
-        {0, end, 512, SSD_OP_READ, false, 0, 0, 0},
-        {0, end - 512, 513, SSD_OP_READ, false, 0, 0, 0},
-        {0, UINT64_MAX - 100, 4096, SSD_OP_READ, false, 0, 0, 0},
-        {0, 0, end + 1, SSD_OP_READ, false, 0, 0, 0},
+        {0, end, 512, SSD_OP_READ, false, 0, 0, 0, 0},
+        {0, end - 512, 513, SSD_OP_READ, false, 0, 0, 0, 0},
+        {0, UINT64_MAX - 100, 4096, SSD_OP_READ, false, 0, 0, 0, 0},
+        {0, 0, end + 1, SSD_OP_READ, false, 0, 0, 0, 0},
     };
-    const Request good = {0, end - 512, 512, SSD_OP_READ, false, 0, 0, 0};
+    const Request good = {0, end - 512, 512, SSD_OP_READ, false, 0, 0, 0, 0};
 
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
@@ -374,8 +375,8 @@ static void test_trim_parts(void)
     for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
         Fixture f = set_up_blocks("", false, 4096);
         const Request req[] = {
-            {0, t[i].offset, t[i].nbytes, SSD_OP_TRIM, false, 0, 0, 0},
-            {50000, 0, 4096, SSD_OP_READ, false, 0, 0, 0},
+            {0, t[i].offset, t[i].nbytes, SSD_OP_TRIM, false, 0, 0, 0, 0},
+            {50000, 0, 4096, SSD_OP_READ, false, 0, 0, 0, 0},
         };
         const PlayerResult *r = player_result(f.player);
 
@@ -428,12 +429,12 @@ static void test_wrap(void)
     Fixture f = set_up("", true);
     uint64_t end = ssd_info(f.ssd)->nblocks * 512;
     const Request req[] = {
-        {0, end, 4096, SSD_OP_WRITE, false, 0, 0, 0},           /* to 0 */
-        {0, end - 512, 4096, SSD_OP_WRITE, false, 0, 0, 0},     /* to the end */
-        {0, 5 * end + 8192, 512, SSD_OP_WRITE, false, 0, 0, 0}, /* to 8192 */
-        {0, 16384, 4096, SSD_OP_WRITE, false, 0, 0, 0},         /* as it is */
+        {0, end, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0},       /* to 0 */
+        {0, end - 512, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0}, /* to the end */
+        {0, 5 * end + 8192, 512, SSD_OP_WRITE, false, 0, 0, 0, 0}, /* to 8192 */
+        {0, 16384, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0}, /* as it is */
     };
-    const Request huge = {0, 0, end + 1, SSD_OP_WRITE, false, 0, 0, 0};
+    const Request huge = {0, 0, end + 1, SSD_OP_WRITE, false, 0, 0, 0, 0};
 
     g_assert_true(play_list(&f, req, G_N_ELEMENTS(req), NULL));
     g_assert_cmpuint(player_result(f.player)->n_wrapped, ==, 3);

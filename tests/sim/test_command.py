@@ -870,7 +870,8 @@ class Listed(unittest.TestCase):
                        "rw=randwrite number_ios=20", option, path)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.values = {**self.VALUES, "state": self.state, "job": self.job,
-                       "live": self.tmp / "live"}
+                       "live": self.tmp / "live", "window": "100",
+                       "overlap": "20", "jobs": "2"}
 
     def listed(self, *command: str) -> set[str]:
         """The options in --help."""
@@ -893,6 +894,8 @@ class Listed(unittest.TestCase):
         elif option.startswith("timeline-") and command in (
                 ("run",), ("replay",), ("fit",)):
             given += ["--timeline", self.tmp / "out"]
+        elif option in ("overlap", "jobs") and command == ("replay",):
+            given += ["--window", "100"]
         elif option == "stripe" and needs:
             given += ["--drives", "2"]
         elif option in self.RAID and needs:

@@ -20,6 +20,7 @@ WORKLOAD = ("run", "--workload", "rw=randrw number_ios=2000")
 RUNS = (
     WORKLOAD,
     ("replay", ROOT / "tests/sim/small-msr.csv"),
+    ("replay", ROOT / "tests/sim/small-msr.csv", "--window", "32"),
     (*WORKLOAD, "--series", "0.01"),
     (*WORKLOAD, "--set", f"faults={ROOT}/tests/sim/small-rules.txt"),
     (*WORKLOAD, "--drives", "2"),

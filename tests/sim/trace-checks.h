@@ -13,9 +13,9 @@
 /* Three requests that every format can say: a write, a read 1 ms later, and a
  * write 2 ms after that. */
 static const Request wanted[] = {
-    {0, 8192, 4096, SSD_OP_WRITE, false, 0, 0, 0},
-    {1000000, 1048576, 16384, SSD_OP_READ, false, 0, 0, 0},
-    {3000000, 4096, 512, SSD_OP_WRITE, false, 0, 0, 0},
+    {0, 8192, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0},
+    {1000000, 1048576, 16384, SSD_OP_READ, false, 0, 0, 0, 0},
+    {3000000, 4096, 512, SSD_OP_WRITE, false, 0, 0, 0, 0},
 };
 
 #define MSR                                                                    \

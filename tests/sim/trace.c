@@ -55,11 +55,11 @@ static void test_file(void)
     g_autofree char *where = NULL;
     g_autofree char *want = g_strconcat(path, ":4", NULL);
     static const Request wanted[] = {
-        {0, 0, 4096, SSD_OP_WRITE, false, 0, 0, 0},
-        {50000, 8192, 16384, SSD_OP_READ, false, 0, 0, 0},
-        {50000, 4096, 512, SSD_OP_WRITE, false, 0, 0,
+        {0, 0, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0},
+        {50000, 8192, 16384, SSD_OP_READ, false, 0, 0, 0, 0},
+        {50000, 4096, 512, SSD_OP_WRITE, false, 0, 0, 0,
          0}, /* older than the one before */
-        {1000000, 1048576, 1024, SSD_OP_READ, false, 0, 0, 0},
+        {1000000, 1048576, 1024, SSD_OP_READ, false, 0, 0, 0, 0},
     };
     GError *error = NULL;
     Trace *t = trace_open(path, &msr, &error);

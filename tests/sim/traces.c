@@ -69,12 +69,12 @@ static void test_merge(void)
                                               "67 0 0 8 0\n");
     const char *paths[] = {one, two, NULL};
     static const Request want[] = {
-        {0, 4096, 4096, SSD_OP_WRITE, false, 0, 0, 0},
-        {0, 4 * MIB, 4096, SSD_OP_WRITE, false, 1, 0, 0},
-        {10, 4 * MIB + 4096, 4096, SSD_OP_READ, false, 1, 0, 0},
-        {20, 3 * MIB, 4096, SSD_OP_READ, false, 0, 0, 0},
-        {40, 4096, 4096, SSD_OP_WRITE, false, 0, 0, 0},
-        {60, 4 * MIB, 4096, SSD_OP_WRITE, false, 1, 0, 0},
+        {0, 4096, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0},
+        {0, 4 * MIB, 4096, SSD_OP_WRITE, false, 1, 0, 0, 0},
+        {10, 4 * MIB + 4096, 4096, SSD_OP_READ, false, 1, 0, 0, 0},
+        {20, 3 * MIB, 4096, SSD_OP_READ, false, 0, 0, 0, 0},
+        {40, 4096, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0},
+        {60, 4 * MIB, 4096, SSD_OP_WRITE, false, 1, 0, 0, 0},
     };
     TracesConfig cfg = config(paths);
     GArray *all;
@@ -359,10 +359,10 @@ static void test_window(void)
     const char *paths[] = {path, NULL};
     /* From 15 on, twice; the second pass begins when the first ended. */
     static const Request want[] = {
-        {5, 8192, 4096, SSD_OP_READ, false, 0, 0, 0},
-        {25, 12288, 4096, SSD_OP_WRITE, false, 0, 0, 0},
-        {30, 8192, 4096, SSD_OP_READ, false, 0, 0, 0},
-        {50, 12288, 4096, SSD_OP_WRITE, false, 0, 0, 0},
+        {5, 8192, 4096, SSD_OP_READ, false, 0, 0, 0, 0},
+        {25, 12288, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0},
+        {30, 8192, 4096, SSD_OP_READ, false, 0, 0, 0, 0},
+        {50, 12288, 4096, SSD_OP_WRITE, false, 0, 0, 0, 0},
     };
     TracesConfig cfg = config(paths);
     GError *error = NULL;
