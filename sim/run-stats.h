@@ -137,8 +137,8 @@
       "CPU time of the pass without time, with reading the trace")             \
     V(DOUBLE, windows_share, "windows.pass_share", "ratio", &when_windows,     \
       windows_pass_share(v->run->windows),                                     \
-      "of it in that of a run in one piece: `cpu_s` without the pass and "     \
-      "without what was played twice")                                         \
+      "of it in that of a run in one piece: of the windows less the requests " \
+      "that were played twice")                                                \
     V(DOUBLE, windows_most, "windows.most_times", "ratio", &when_windows,      \
       most_times(v->run->windows),                                             \
       "as fast as in one piece on any number of cores, at most: the inverse")  \

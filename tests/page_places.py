@@ -85,6 +85,7 @@ ELSEWHERE = {
     "./vssd sim run ...": INPUT,
     "./vssd sim run --profile pm9a3 --job": INPUT,
     "./vssd sim run --profile mine.ini --workload": INPUT,
+    "./vssd sim replay long.bin": INPUT,
     "./vssd sim replay sda.blktrace": INPUT,
     "./vssd sim convert sda.blktrace": INPUT,
     "fio --output-format=json": INPUT,
