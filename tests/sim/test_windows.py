@@ -240,7 +240,11 @@ class Windows(unittest.TestCase):
             while proc.poll() is None and not (found := children(proc.pid)):
                 time.sleep(0.001)
             act(proc.pid, found[0])
-            _, err = proc.communicate(timeout=120)
+            try:
+                _, err = proc.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                proc.kill()
+                raise
         for pid in found:
             self.assertFalse(pathlib.Path(f"/proc/{pid}").exists())
         return proc.returncode, err
@@ -253,7 +257,11 @@ class Windows(unittest.TestCase):
                               "signal 9\n")
 
     def test_stopped(self) -> None:
-        code, err = self.with_child(lambda pid, _: os.kill(pid, signal.SIGTERM))
+        def stop(pid: int, child: int) -> None:
+            os.kill(child, signal.SIGSTOP)  # it never ends by itself
+            os.kill(pid, signal.SIGTERM)
+
+        code, err = self.with_child(stop)
         self.assertEqual(code, 128 + signal.SIGTERM)
         self.assertEqual(err, "vssd-sim: stopped before all windows were "
                               "played: there are no results\n")
