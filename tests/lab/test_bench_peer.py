@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
+from vssd.build.inputs import INPUTS
 from vssd.errors import UserError
-from vssd_lab.bench import peer
+from vssd_lab.bench import mqsim, peer
 from vssd_lab.bench.rows import row
 from vssd_lab.cli import bench
 
@@ -40,8 +41,8 @@ def script(folder: Path, text: str) -> Path:
 
 
 def test_no_such_program(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"--peer .*none: cannot start: No such"):
-        bench.main(arguments("fio", "--peer", str(tmp_path / "none")))
+    with pytest.raises(UserError, match=r"--peer femu=.*none: cannot start: No such"):
+        bench.main(arguments("fio", "--peer", f"femu={tmp_path / 'none'}"))
 
 
 @pytest.mark.parametrize("text, words", [
@@ -50,7 +51,7 @@ def test_no_such_program(tmp_path: Path) -> None:
 ])
 def test_program_that_refuses(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(UserError) as e:
-        bench.main(arguments("fio", "--peer", str(script(tmp_path, text))))
+        bench.main(arguments("fio", "--peer", f"femu={script(tmp_path, text)}"))
     assert words in str(e.value) and "\n" not in str(e.value)
 
 
@@ -59,13 +60,13 @@ def test_program_that_starts(tmp_path: Path) -> None:
 
 
 def test_peer_goes_with_fio_only(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--peer: only with fio and peer"):
-        bench.main(arguments("nand", "--peer", str(tmp_path)))
+    with pytest.raises(UserError, match="--peer femu=PATH: only with fio and peer"):
+        bench.main(arguments("nand", "--peer", f"femu={tmp_path}"))
 
 
 def test_rows_of_the_peer_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(bench.BENCHES, "peer", lambda _args: [])
-    with pytest.raises(UserError, match="bench peer: needs --peer PATH"):
+    with pytest.raises(UserError, match="bench peer: needs --peer femu=PATH"):
         bench.main(arguments("peer"))
 
 
@@ -79,7 +80,7 @@ def test_what_a_peer_adds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
         monkeypatch.setitem(bench.BENCHES, name,
                             lambda _args, name=name: found.append(name)
                             or [row(name, 1, 1, "IOPS")])
-    bench.main(arguments(*names, "--peer", str(script(tmp_path, ":"))))
+    bench.main(arguments(*names, "--peer", f"femu={script(tmp_path, ':')}"))
     assert found == measured
 
 
@@ -93,7 +94,7 @@ def ends(**_more: Any) -> Iterator[None]:
 def test_guest_of_the_peer_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """After it has passed the check: the line names the option."""
     monkeypatch.setattr(peer, "booted", ends)
-    with pytest.raises(UserError, match="^--peer /femu: no memory to lock$"), \
+    with pytest.raises(UserError, match="^--peer femu=/femu: no memory to lock$"), \
             peer.their_guest(Path("/femu"), peer.AT_ONCE):
         pass
 
@@ -141,8 +142,9 @@ def test_server_goes_with_its_rows_only(names: list[str]) -> None:
 
 
 def test_server_has_no_peer(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--peer: only with fio and peer, and not"):
-        bench.main(arguments("fio", "--server", "--peer", str(tmp_path)))
+    with pytest.raises(UserError, match="--peer femu=PATH: only with fio and peer,"
+                       " and not with --server"):
+        bench.main(arguments("fio", "--server", "--peer", f"femu={tmp_path}"))
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -161,3 +163,40 @@ def test_finished_rows_are_kept(monkeypatch: pytest.MonkeyPatch,
         assert [r["name"] for r in json.loads(out)["rows"]] == ["first_row"]
     else:
         assert "first_row" in out and "1.5" in out
+
+
+@pytest.mark.parametrize("text", ["x=y", "femu", "femu=", "/a/program"])
+def test_names_of_peers(text: str) -> None:
+    with pytest.raises(UserError,
+                       match=f"^--peer {text}: allowed femu=PATH, mqsim=PATH$"):
+        bench.main(arguments("fio", "--peer", text))
+
+
+# A peer that plays its text, as often as it says.
+PLAYS = """
+load=$4
+n=$(grep -c . "$(sed 's/.*<File_Path>//; s/<.*//' "$load")")
+echo "<a><Host.IO_Flow><Request_Count>$((n - {lost}))</Request_Count>\
+</Host.IO_Flow></a>" > "${{load%.xml}}_scenario_1.xml"
+exit {status}"""
+
+
+@pytest.mark.parametrize("lost, status, says", [
+    (0, 0, None), (1, 0, "played 99 of 100 requests of read"),
+    (0, 3, "could not play read: status 3")])
+def test_mqsim(tmp_path: Path, lost: int, status: int, says: str | None) -> None:
+    """It plays the text of the input, all of it."""
+    one, path = INPUTS[0], tmp_path / "requests.txt"
+    one.write(path, 100)
+    program = script(tmp_path, PLAYS.format(lost=lost, status=status))
+    if says is None:
+        assert mqsim.rate(program, one, path, 100) > 0
+        return
+    with pytest.raises(UserError) as e:
+        mqsim.rate(program, one, path, 100)
+    assert str(e.value) == f"--peer mqsim={program}: {says}"
+
+
+def test_no_mqsim(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--peer mqsim=.*none: no such program"):
+        bench.main(arguments("sim", "--peer", f"mqsim={tmp_path / 'none'}"))

@@ -81,3 +81,24 @@ def test_version_of_a_kernel(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     assert report.kernel_version(tmp_path / "empty") == report.UNKNOWN
     assert report.kernel_version(tmp_path / "none") == report.UNKNOWN
+
+
+def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--write: the page of the documents, of all rows, with the peers' programs
+    by their names alone."""
+    monkeypatch.setattr(bench, "PAGE_FILE", tmp_path / "page.md")
+    program = tmp_path / "MQSim"
+    program.write_text("")
+    program.chmod(0o755)
+    assert run(monkeypatch, "--write", "--peer", f"mqsim={program}") == 0
+    text = (tmp_path / "page.md").read_text()
+    assert text.startswith(report.PAGE_HEAD)
+    assert "    ./vssd bench --write --repeat 3 --runtime 3 --peer mqsim=MQSim\n" in text
+    for name in bench.WRITTEN:
+        assert f"| {name}\\|row | 1,234 | 2 | 617 | 1/s | a note |\n" in text
+    for what in ("fio", "fio --server"):
+        assert f"| {what} | no guest here |\n" in text
+    assert str(tmp_path) not in text
+    for words in (["sim"], ["--server"], ["--report", "x"]):
+        with pytest.raises(UserError, match="--write: not with NAME, --report or"):
+            run(monkeypatch, "--write", *words)

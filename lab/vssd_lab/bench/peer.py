@@ -57,11 +57,11 @@ def check(path: Path) -> None:
                               text=True, timeout=START_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as e:
         reason = e.strerror if isinstance(e, OSError) else "it does not answer"
-        raise UserError(f"--peer {path}: cannot start: {reason}") from e
+        raise UserError(f"--peer femu={path}: cannot start: {reason}") from e
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip().splitlines() or [
             f"exit status {done.returncode}"]
-        raise UserError(f"--peer {path}: cannot start: {one_line(said[-1])}")
+        raise UserError(f"--peer femu={path}: cannot start: {one_line(said[-1])}")
 
 
 @contextmanager
@@ -174,7 +174,7 @@ def their_guest(path: Path, device: str, smp: int = 2) -> Iterator[Guest]:
             guest = stack.enter_context(
                 booted(emulator=path, extra=["-device", device], smp=smp))
         except UserError as e:
-            raise UserError(f"--peer {path}: {e}") from e
+            raise UserError(f"--peer femu={path}: {e}") from e
         yield guest
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""./vssd bench --report: what was measured, where and of which versions, as one
-Markdown file that can be attached to an issue.
+"""./vssd bench --report and --write: what was measured, where and of which
+versions, as one Markdown file that can be attached to an issue, or as a page.
 
 Knows rows, this machine and what is built on it; measures nothing.
 """
@@ -12,7 +12,6 @@ import platform
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from vssd import origin, paths
 from vssd.build import emulator
@@ -22,6 +21,16 @@ from vssd.guest import image, kvm
 GIB = 1 << 30
 KERNEL_TEXT_AT = 0x20e  # in a bzImage: the place of its version, less 200h
 UNKNOWN = "not known"
+PAGE_HEAD = """\
+# Measured speed of the simulator and of the device
+
+**Readers:** developers who change the model or the device. **Afterwards you can** compare a
+measurement of yours with these, and know their machine.
+
+`./vssd bench --write` makes this page: all rows are of one run. A ratio is ours divided by the
+peer's; for a row whose note says so, the peer is an aim or a bound.
+[lab/performance.md](../lab/performance.md) says how each is measured.
+"""
 
 
 def kernel_version(path: Path) -> str:
@@ -90,24 +99,36 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
                    for line in lines)
 
 
-def text(command: str, where: dict[str, str], rows: list[list[str]],
-         lost: dict[str, str]) -> str:
-    """The file.  rows: cells of what, ours, peer, ratio, unit, note; lost: why
-    a benchmark has none."""
-    parts = [f"# {origin.version_text()}: benchmarks\n", f"    {command}\n",
+def _tables(command: str, where: dict[str, str], rows: list[list[str]],
+            lost: dict[str, str]) -> list[str]:
+    parts = [f"    {command}\n",
              _table(["host", ""], [list(x) for x in where.items()]),
              _table(["version", ""], [list(x) for x in versions().items()]),
              _table(["what", "ours", "peer", "ratio", "unit", "note"], rows)]
     if lost:
         parts.append(_table(["not measured", "why"],
                             [list(x) for x in lost.items()]))
-    return "\n".join(parts)
+    return parts
 
 
-def write(path: Path, *args: Any) -> None:
-    """Replace the file with text()."""
+def text(command: str, where: dict[str, str], rows: list[list[str]],
+         lost: dict[str, str]) -> str:
+    """The file.  rows: cells of what, ours, peer, ratio, unit, note; lost: why
+    a benchmark has none."""
+    return "\n".join([f"# {origin.version_text()}: benchmarks\n",
+                      *_tables(command, where, rows, lost)])
+
+
+def page(command: str, where: dict[str, str], rows: list[list[str]],
+         lost: dict[str, str]) -> str:
+    """The same as a page of the documents."""
+    return "\n".join([PAGE_HEAD, *_tables(command, where, rows, lost)])
+
+
+def write(path: Path, content: str) -> None:
+    """Replace the file."""
     try:
         with paths.replacing(path) as f:
-            f.write(text(*args).encode())
+            f.write(content.encode())
     except OSError as e:
-        raise UserError(f"--report {path}: {e.strerror}") from e
+        raise UserError(f"{path}: {e.strerror}") from e

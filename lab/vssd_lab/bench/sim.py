@@ -26,6 +26,7 @@ from vssd.build.inputs import INPUTS, TEXTS, Input, write_text
 from vssd.errors import UserError, one_line
 from vssd.ui import Stage
 
+from . import mqsim
 from .rows import row
 
 STEADY = "rw=randwrite bs=4k iodepth=32 number_ios={n}"
@@ -81,7 +82,7 @@ def _rate(runs: list[Run]) -> float:
                              for r in runs)
 
 
-def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
+def _speed(one: Input, repeat: int, peer: Path | None) -> list[dict[str, Any]]:
     with Stage(f"{one.name}: {REQUESTS / 1e6:g} million requests"):
         made = [run(one.profile, one.fill, one.workload(REQUESTS))
                 for _ in range(repeat)]
@@ -90,8 +91,11 @@ def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
         with Stage(f"{one.name}: writing them as text"):
             one.write(path, REQUESTS)
         with Stage(f"{one.name}: the same from text"):
-            read = [replay(one.profile, one.fill, path, "ssdsim")
-                    for _ in range(repeat)]
+            read, theirs = [], []
+            for _ in range(repeat):
+                read.append(replay(one.profile, one.fill, path, "ssdsim"))
+                if peer:
+                    theirs.append(mqsim.rate(peer, one, path, REQUESTS))
         with Stage(f"{one.name}: the same in binary"):
             _convert(path, "ssdsim", Path(name) / "requests.bin")
             binary = [replay(one.profile, one.fill, Path(name) / "requests.bin",
@@ -99,10 +103,11 @@ def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
     waf = made[0].result["waf"]
     best = max(float(r.result["requests_per_s_cpu"]) for r in read)
     return [
-        row(f"sim_{one.name}", _rate(made), one.peer, "requests/cpu-s",
+        row(f"sim_{one.name}", _rate(made), None, "requests/cpu-s",
             f"without parsing; WAF {waf:.3g}"),
-        row(f"sim_{one.name}_trace", _rate(read), one.peer, "requests/cpu-s",
-            f"parsing included, as of the peers: {one.note}"),
+        row(f"sim_{one.name}_trace", _rate(read),
+            statistics.median(theirs) if theirs else None, "requests/cpu-s",
+            "parsing included" + ("; peer: MQSim" if peer else "")),
         row(f"sim_{one.name}_binary", _rate(binary), _rate(made),
             "requests/cpu-s", "from a binary trace; peer: generated"),
         row(f"sim_{one.name}_aim", best, one.aim, "requests/cpu-s",
@@ -198,7 +203,7 @@ def _memory() -> list[dict[str, Any]]:
         row("sim_bytes_per_unit", per_unit, 10, "bytes",
             "peer: the aim, at most; growth of peak memory with capacity"),
         row("sim_bytes_per_page", per_page, 24, "bytes",
-            "all memory of c64, full; MQSim 33, SSDSim 24, SimpleSSD 128"),
+            "peer: the aim, at most; all memory of c64, full"),
     ]
 
 
@@ -324,11 +329,11 @@ def _arrays(repeat: int) -> list[dict[str, Any]]:
         math.log(60) / math.log(5), "5 and 60 drives")]
 
 
-def measure(repeat: int) -> list[dict[str, Any]]:
-    """All rows."""
+def measure(repeat: int, peer: Path | None) -> list[dict[str, Any]]:
+    """All rows; peer: MQSim's program, in turns with vssd-sim."""
     found = _steady(repeat)
     for one in INPUTS:
-        found += _speed(one, repeat)
+        found += _speed(one, repeat, peer)
     return (found + _parsing(repeat) + _linear(repeat) + _growth() + _memory()
             + _start(repeat) + _capacity(repeat) + _cliffs(repeat)
             + _arrays(repeat))

@@ -98,17 +98,21 @@ def device(facts: Facts, aged: bool) -> ET.Element:
     return root
 
 
+def _places(facts: Facts) -> dict[str, str]:
+    """All planes."""
+    return {f"{name}_IDs": ",".join(map(str, range(int(facts.get(key, 1)))))
+            for name, key in (("Channel", "nand.channels"),
+                              ("Chip", "nand.chips"), ("Die", "nand.dies"),
+                              ("Plane", "nand.planes"))}
+
+
 def _flow(facts: Facts, job: dict[str, str], bs: int, aged: bool,
           seed: int) -> dict[str, object]:
     """A job of one kind of requests."""
-    places = {f"{name}_IDs": ",".join(map(str, range(int(facts.get(key, 1)))))
-              for name, key in (("Channel", "nand.channels"),
-                                ("Chip", "nand.chips"), ("Die", "nand.dies"),
-                                ("Plane", "nand.planes"))}
     rate = float(job.get("rate_iops", 0))
     return {
         "Priority_Class": "HIGH",
-        "Device_Level_Data_Caching_Mode": "WRITE_CACHE", **places,
+        "Device_Level_Data_Caching_Mode": "WRITE_CACHE", **_places(facts),
         "Initial_Occupancy_Percentage": AGED if aged else 0,
         "Working_Set_Percentage": AGED if aged else 100,
         "Synthetic_Generator_Type": "BANDWIDTH" if rate else "QUEUE_DEPTH",
@@ -122,6 +126,34 @@ def _flow(facts: Facts, job: dict[str, str], bs: int, aged: bool,
         "Average_No_of_Reqs_in_Queue": int(float(job.get("iodepth", 1))),
         "Bandwidth": int(rate * bs), "Stop_Time": 0,
         "Total_Requests_To_Generate": REQUESTS}
+
+
+def _scenario(kind: str, flows: list[dict[str, object]]) -> ET.Element:
+    """Flows of a kind, side by side."""
+    root = ET.Element("MQSim_IO_Scenarios")
+    node = ET.SubElement(root, "IO_Scenario")
+    for flow in flows:
+        _node(node, f"IO_Flow_Parameter_Set_{kind}", flow)
+    return root
+
+
+def trace(facts: Facts, path: Path) -> ET.Element:
+    """A load that is a text of the form of vssd.build.inputs, of which no page
+    stays in DRAM."""
+    return _scenario("Trace_Based", [{
+        "Priority_Class": "HIGH", "Device_Level_Data_Caching_Mode": "TURNED_OFF",
+        **_places(facts), "Initial_Occupancy_Percentage": 0, "File_Path": path,
+        "Percentage_To_Be_Executed": 100, "Relay_Count": 1,
+        "Time_Unit": "NANOSECOND"}])
+
+
+def files(folder: Path, drive: ET.Element, load: ET.Element) \
+        -> tuple[list[str], Path]:
+    """Write both files: the program's arguments, and where its report will be."""
+    ET.ElementTree(drive).write(folder / "ssd.xml")
+    ET.ElementTree(load).write(folder / "load.xml")
+    return (["-i", str(folder / "ssd.xml"), "-w", str(folder / "load.xml")],
+            folder / "load_scenario_1.xml")
 
 
 def _jobs(load: Load) -> list[str]:
@@ -153,6 +185,12 @@ def report(text: str, jobs: list[str]) -> Played:
     return out
 
 
+def requests(text: str) -> int:
+    """How many of a report's requests ended."""
+    return sum(int(flow.findtext("Request_Count") or 0)
+               for flow in ET.fromstring(text).iter("Host.IO_Flow"))
+
+
 class MqSim(Peer):
     """MQSim's binary."""
 
@@ -163,20 +201,12 @@ class MqSim(Peer):
         facts, jobs = peer.facts_of(drive), _jobs(load)
         aged = load.state.startswith("random") and \
             any("write" in job for job in jobs)
-        scenario = ET.Element("MQSim_IO_Scenarios")
-        flows = ET.SubElement(scenario, "IO_Scenario")
-        for seed, job in enumerate(jobs, 798):
-            _node(flows, "IO_Flow_Parameter_Set_Synthetic", _flow(
-                facts, dict(w.split("=") for w in job.split()), bs_of(job),
-                aged, seed))
+        flows = [_flow(facts, dict(w.split("=") for w in job.split()), bs_of(job),
+                       aged, seed) for seed, job in enumerate(jobs, 798)]
         with tempfile.TemporaryDirectory(prefix="vssd-board-") as folder:
-            base = Path(folder)
-            ET.ElementTree(device(facts, aged)).write(base / "ssd.xml")
-            ET.ElementTree(scenario).write(base / "load.xml")
-            self.states.runner.output(
-                [str(self.program), "-i", str(base / "ssd.xml"),
-                 "-w", str(base / "load.xml")])
-            done = base / "load_scenario_1.xml"
+            args, done = files(Path(folder), device(facts, aged),
+                               _scenario("Synthetic", flows))
+            self.states.runner.output([str(self.program), *args])
             if not done.is_file():
                 raise UserError(f"{NAME} could not play it")
             return report(done.read_text(encoding="utf-8"), jobs)

@@ -25,13 +25,18 @@ REQUESTS = 30_000  # of each kind: a peer's percentiles are of p99 at most
 Facts = dict[str, str]
 
 
+def facts_of_file(profile: Path) -> Facts:
+    """The options of a profile."""
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read_string(profile.read_text(encoding="utf-8"))
+    return {f"{section}.{key}": value for section in ini.sections()
+            for key, value in ini.items(section)}
+
+
 def facts_of(drive: Drive) -> Facts:
     """The options of the profile, with those of the drive."""
-    ini = configparser.ConfigParser(interpolation=None)
-    ini.read_string(drive.path.read_text(encoding="utf-8"))
-    found = {f"{section}.{key}": value for section in ini.sections()
-             for key, value in ini.items(section)}
-    return {**found, **dict(one.split("=", 1) for one in drive.sets)}
+    return {**facts_of_file(drive.path),
+            **dict(one.split("=", 1) for one in drive.sets)}
 
 
 def number(facts: Facts, key: str, default: int = 1) -> int:

@@ -44,9 +44,13 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " (default: 3)")
     p.add_argument("--runtime", type=int, default=3, metavar="SECONDS",
                    help="of each fio run (default: 3)")
-    p.add_argument("--peer", type=Path, metavar="PATH",
-                   help="FEMU's emulator (a qemu-system-x86_64 with the device"
-                   " femu); with fio: the rows of peer, too")
+    p.add_argument("--write", action="store_true",
+                   help="write this machine's figures to " + PAGE + ": of "
+                   + ", ".join(WRITTEN) + ", of the server and of the peers")
+    p.add_argument("--peer", action="append", default=[], metavar="NAME=PATH",
+                   help="femu (a qemu-system-x86_64 with the device femu): with"
+                   " fio, the rows of peer, too; mqsim (MQSim's program): of sim;"
+                   " may be repeated")
     p.add_argument("--server", action="store_true",
                    help="of fio, idle, warm, cold: measure vssd-server, in fio"
                    " against the device in QEMU (docs/vfio-user.md)")
@@ -72,10 +76,10 @@ def _fio(args: argparse.Namespace) -> Iterable[Row]:
 
 
 def _peer(args: argparse.Namespace) -> Iterable[Row]:
-    """IOPS, lateness and CPU against FEMU; with --peer only"""
+    """IOPS, lateness and CPU against FEMU; with --peer femu=PATH only"""
     from ..bench import peer
 
-    yield from peer.measure(args.peer, args.repeat, args.runtime)
+    yield from peer.measure(_peers(args)[FEMU], args.repeat, args.runtime)
 
 
 def _lateness(args: argparse.Namespace) -> Iterable[Row]:
@@ -112,7 +116,7 @@ def _sim(args: argparse.Namespace) -> Rows:
     """requests a second, memory and start-up of vssd-sim"""
     from ..bench import sim
 
-    return sim.measure(args.repeat)
+    return sim.measure(args.repeat, _peers(args).get(MQSIM))
 
 
 def _buffer(args: argparse.Namespace) -> Rows:
@@ -187,10 +191,16 @@ BENCHES: dict[str, Callable[[argparse.Namespace], Iterable[Row]]] = {
 }
 SERVED = ("fio", "idle", "warm", "cold")
 SLOW = ("cold", "conformance")
-PEER = "peer"  # with --peer
+PEER = "peer"  # with --peer femu=PATH
+FEMU, MQSIM = "femu", "mqsim"
+PEERS = {FEMU: ("fio", PEER), MQSIM: ("sim",)}  # what each goes with
 # Of --report without NAME: those in which a guest's accelerator counts, and the
 # simulator as a measure of the processor.
 REPORTED = ("sim", "warm", "fio", "lateness", "idle")
+PAGE = "docs/results/performance.md"
+PAGE_FILE = paths.PROJECT / PAGE
+WRITTEN = ("sim", "buffer", "maps", "nand", "scaling", "warm", "fio", "lateness",
+           "watch", "icount", "idle")
 PROFILE = "profile"
 PROFILES = ("read", "write", "gc", "read_trace", "write_trace", "gc_trace",
             "device", "device_128k")
@@ -204,6 +214,18 @@ def _cell(value: float | str | None) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def _peers(args: argparse.Namespace) -> dict[str, Path]:
+    """The programs of --peer, by name."""
+    found = {}
+    for text in args.peer:
+        name, _, path = text.partition("=")
+        if name not in PEERS or not path:
+            raise UserError(f"--peer {text}: allowed "
+                            + ", ".join(f"{n}=PATH" for n in PEERS))
+        found[name] = Path(path)
+    return found
 
 
 def _profile(args: argparse.Namespace) -> Rows:
@@ -262,16 +284,35 @@ def check(args: argparse.Namespace) -> None:
     ranges.check("--runtime", args.runtime, 1)
     if args.suite and "conformance" not in args.names:
         raise UserError("--suite: only with conformance")
+    if args.write and (args.names or args.report or args.server):
+        raise UserError("--write: not with NAME, --report or --server")
     names = _chosen(args)
-    if args.peer and (not {"fio", PEER} & set(names) or args.server):
-        raise UserError("--peer: only with fio and peer, and not with --server")
-    if PEER in names and not args.peer:
-        raise UserError("bench peer: needs --peer PATH, FEMU's emulator")
+    _check_peers(args, names)
     if args.server and not set(names) <= set(SERVED):
         raise UserError("--server: only with " + ", ".join(SERVED))
 
 
+def _check_peers(args: argparse.Namespace, names: list[str]) -> None:
+    peers = _peers(args)
+    for name in peers:
+        if not set(PEERS[name]) & set(names) or args.server:
+            raise UserError(f"--peer {name}=PATH: only with "
+                            + " and ".join(PEERS[name]) + ", and not with --server")
+    if PEER in names and FEMU not in peers:
+        raise UserError("bench peer: needs --peer femu=PATH, FEMU's emulator")
+
+
+def _start_peers(args: argparse.Namespace) -> None:
+    """Refuse programs that do not start."""
+    from ..bench import mqsim, peer
+
+    for name, path in _peers(args).items():
+        (peer if name == FEMU else mqsim).check(path)
+
+
 def _chosen(args: argparse.Namespace) -> list[str]:
+    if args.write:
+        return list(WRITTEN)
     if args.report and not args.names:
         return list(REPORTED)
     return args.names or [n for n in BENCHES if n not in (*SLOW, PEER)]
@@ -285,13 +326,10 @@ def main(args: argparse.Namespace) -> int:
         _show(rows, args.json)
         return _judge(rows, args.names)
     names = _chosen(args)
-    if args.peer:
-        from ..bench import peer
-
-        peer.check(args.peer)
-        if PEER not in names:
-            names = [*names, PEER]
-    if args.report:
+    _start_peers(args)
+    if FEMU in _peers(args) and PEER not in names:
+        names = [*names, PEER]
+    if args.report or args.write:
         return _report(args, names)
     rows = []
     try:
@@ -304,6 +342,15 @@ def main(args: argparse.Namespace) -> int:
     return _judge(rows, names)
 
 
+def _command(args: argparse.Namespace, names: list[str]) -> str:
+    """The command line, without folders."""
+    peers = [word for name, path in _peers(args).items()
+             for word in ("--peer", f"{name}={path.name}")]
+    return shlex.join(["./vssd", "bench", *(["--write"] if args.write else names),
+                       *_served(args), "--repeat", str(args.repeat),
+                       "--runtime", str(args.runtime), *peers])
+
+
 def _report(args: argparse.Namespace, names: list[str]) -> int:
     """The rows in a file, which is written again after each benchmark; one that
     fails does not end the others."""
@@ -311,18 +358,21 @@ def _report(args: argparse.Namespace, names: list[str]) -> int:
 
     rows: Rows = []
     lost: dict[str, str] = {}
+    path, kind = (PAGE_FILE, report.page) if args.write \
+        else (args.report, report.text)
     where = report.host()
-    command = shlex.join(["./vssd", "bench", *names, *_served(args),
-                          "--repeat", str(args.repeat),
-                          "--runtime", str(args.runtime),
-                          *(["--peer", str(args.peer)] if args.peer else [])])
-    for name in names:
+    served = argparse.Namespace(**{**vars(args), "server": True})
+    runs = [(name, args, name) for name in names]
+    if args.write:
+        runs += [(n, served, n + " --server") for n in names if n in SERVED]
+    for name, how, title in runs:
         try:
-            for one in BENCHES[name](args):
+            for one in BENCHES[name](how):
                 rows.append(one)
         except UserError as e:
-            lost[name] = str(e)
-        report.write(args.report, command, where, _cells(rows), lost)
+            lost[title] = str(e)
+        report.write(path, kind(_command(args, names), where, _cells(rows), lost))
     _show(rows, args.json)
-    say(f"{args.report} can be attached to an issue")
+    if args.report:
+        say(f"{args.report} can be attached to an issue")
     return _judge(rows, names)
