@@ -71,7 +71,7 @@ QEMU_FOREIGN_READS = 43
 
 # Accesses to a component's struct (Ssd.media and the like) in files that are not
 # its own.
-FOREIGN_READS = 277
+FOREIGN_READS = 295
 
 
 def symbols(folder: str) -> dict[str, tuple[set[str], set[str]]]:
