@@ -47,7 +47,7 @@ AS_SOURCES = ("hw-ssd/qemu", "hw-ssd/vfio-user")
 QEMU_FLOORS = {
     "device": ("vssd", "vssd-ctrl", "migration"),
     "function": ("function", "sriov"),
-    "machine": ("machine", "memory", "stats", "swap"),
+    "machine": ("machine", "memory", "running", "stats", "swap"),
     "files": ("state", "file-lock", "oplog", "durable", "live", "timeline",
               "recording"),
     "power": ("power", "faults", "slot"),

@@ -479,6 +479,7 @@ static void vssd_class_init(ObjectClass *klass, VssdClassData data)
     vssd_power_class_init(klass);
     vssd_faults_class_init(klass);
     vssd_swap_class_init(klass);
+    vssd_running_class_init(klass);
     filelock_warn_by(warn_of_lock);
 }
 

@@ -9,7 +9,7 @@
  *             (further controllers of it), migration.c
  *   function  function.c (PCI functions, one for each controller), sriov.c
  *   machine   machine.c (what the controller calls), memory.c (BARs of its
- *             own), stats.c and swap.c (QOM properties)
+ *             own), stats.c, swap.c and running.c (QOM properties)
  *   files     state.c, file-lock.c, and logs
  *   power     power.c, faults.c, slot.c
  *   serve     serve.c (registers and threads), kick.c, wake.c, rest.c
@@ -322,5 +322,9 @@ void vssd_stats_class_init(ObjectClass *klass);
 /* ---- swap.c ------------------------------------------------------------- */
 
 void vssd_swap_class_init(ObjectClass *klass);
+
+/* ---- running.c ---------------------------------------------------------- */
+
+void vssd_running_class_init(ObjectClass *klass);
 
 #endif
