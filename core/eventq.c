@@ -24,8 +24,7 @@ static inline bool before(const Event *a, const Event *b)
 
 void eventq_init(EventQueue *q)
 {
-    *q = (EventQueue){
-        .capacity = 64, .line_size = 64, .next_ps = SIM_NEVER};
+    *q = (EventQueue){.capacity = 64, .line_size = 64, .next_ps = SIM_NEVER};
     q->heap = g_new(Event, q->capacity);
     q->line = g_new(Event, q->line_size);
 }
@@ -160,7 +159,7 @@ static void line_push(EventQueue *q, Event e)
     *eventq_in_line(q, q->line_n++) = e;
 }
 
-/* Does the event, the latest that was put in, come after the one in the line? */
+/* Does the event, put in last, come after the one in the line? */
 static inline bool follows(const EventQueue *q, uint32_t i, const Event *e)
 {
     return e->at_ps >= eventq_in_line(q, i)->at_ps;

@@ -36,9 +36,10 @@ typedef struct EventQueue {
     Event *heap;
     size_t n; /* in the heap */
     size_t capacity;
-    Event *line;   /* ring of line_size places, a power of two */
+    Event *line; /* ring of line_size places, a power of two */
     uint32_t line_head, line_n, line_size; /* in order, from the head on */
-    uint32_t passed; /* events that went past the line, less those that did not */
+    uint32_t
+        passed; /* events that went past the line, less those that did not */
     uint32_t next_seq;
     bool has_first;
     Event first; /* with has_first: the earliest, which is not in the heap */

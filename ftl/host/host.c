@@ -156,9 +156,10 @@ static void start_read(Ssd *ssd, uint32_t cmd)
 
 static uint64_t stall_clock(const Ssd *ssd)
 {
-    return ssd->buffer->stall_ps + (ssd->buffer->stalled_since_ps == SIM_NEVER
-                                ? 0
-                                : ssd->now_ps - ssd->buffer->stalled_since_ps);
+    return ssd->buffer->stall_ps +
+           (ssd->buffer->stalled_since_ps == SIM_NEVER
+                ? 0
+                : ssd->now_ps - ssd->buffer->stalled_since_ps);
 }
 
 /* The command changes what was read ahead. */
