@@ -21,7 +21,6 @@
  */
 #include <errno.h>
 
-#include "gc/copies.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "map/map-policy.h"
@@ -37,7 +36,6 @@
 #include "ssd-internal.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
-#include "thermal/thermal.h"
 
 #define PURPOSE_LAYOUT 0x6c61796f75740000ULL
 
