@@ -196,6 +196,10 @@ def test_watch(run: Detached) -> None:
             assert picture.value(path) == stats[path], path
         assert picture.value("host_bytes_written") >= 1 << 20
         assert sum(picture.array("queue.depth")) == 0
+    one = ("watch", "--drive", "ssd1", NAME)
+    assert vssd(*one, "set", "host.firmware=50us").stdout == "host.firmware=50us\n"
+    assert [vssd(*one, word).stdout for word in ("pause", "state", "go")] == [
+        "paused\n", "paused\n", "running\n"]
     server = subprocess.Popen(
         [str(paths.PROJECT / "vssd"), "watch", NAME, "--drive", "ssd1",
          "--no-browser"], text=True, stdout=subprocess.PIPE)

@@ -23,6 +23,7 @@ import pytest
 from live_writer import EDGES, FakeDrive
 from started import vssd
 from vssd.build import venv
+from vssd.cli import watch
 from vssd.errors import UserError
 from vssd.watch import control, glossary
 from vssd.watch.live import HEAD_BYTES, LiveFile
@@ -509,3 +510,45 @@ def test_no_requests(drive: FakeDrive) -> None:
     with socket.socket(socket.AF_UNIX) as place:
         place.bind(str(control.path_of(drive.path)))
     assert vssd("watch", str(drive.path), "pause").stderr == says
+
+
+class FakeMonitor:
+    """A guest's monitor with one option that may change."""
+
+    def __init__(self) -> None:
+        self.value, self.status = "0.5%", "running"
+
+    def cmd(self, name: str, **how: Any) -> Any:
+        """Answer as QEMU does."""
+        if name in ("stop", "cont"):
+            self.status = {"stop": "paused", "cont": "running"}[name]
+        elif name == "query-status":
+            return {"status": self.status}
+        elif name == "qom-set":
+            assert how["property"] == "set-option" and how["path"].endswith("/ssd1")
+            self.value = how["value"].partition("=")[2]
+        else:
+            assert how["property"] == "running-options"
+            return {"ftl.gc_low": {"value": self.value, "range": "0..1", "help": "h"}}
+        return None
+
+
+def test_requests_of_a_guest() -> None:
+    """Those that its monitor can serve; others are refused in one line."""
+    guest = FakeMonitor()
+
+    def ask(line: str) -> str:
+        words = line.split()
+        watch.check_of_guest("one", words)
+        return control.text(watch.ask_guest(guest, "ssd1", words))
+
+    assert ask("get ftl.gc_low") == "ftl.gc_low=0.5%"
+    assert ask("set ftl.gc_low=3%") == ask("get ftl.gc_low") == "ftl.gc_low=3%"
+    assert ask("options") == "ftl.gc_low=3%  (0..1) h"
+    assert [ask(line) for line in ("state", "pause", "state", "go")] == [
+        "running", "paused", "paused", "running"]
+    with pytest.raises(UserError, match="^nand.dies: not among the options that may"):
+        ask("get nand.dies")
+    for line in ("step gc", "back 1", "set", "pause now"):
+        with pytest.raises(UserError, match=f"^{line}: the guest one takes state,"):
+            ask(line)

@@ -7,12 +7,18 @@ import argparse
 import asyncio
 import os
 from pathlib import Path
+from typing import Any
 
 from .. import ranges, rundir
 from ..build import venv
 from ..errors import UserError
+from ..guest import monitor
 from ..ui import say
 from ..watch import control
+from .fault import put
+
+# Requests to a guest, and how many words follow.
+OF_GUEST = {"state": 0, "pause": 0, "go": 0, "options": 0, "get": 1, "set": 1}
 
 EPILOG = """\
   ./vssd watch                            the drive of the only guest
@@ -23,6 +29,8 @@ EPILOG = """\
   ./vssd watch live.vssd step gc          a request to vssd-sim --control:
                                           state, pause, go, step KIND, speed X,
                                           mark, back N, get KEY, set KEY=VALUE,
+                                          options
+  ./vssd watch NAME set ftl.gc_low=3%     of a guest: state, pause, go, get, set,
                                           options
 
 docs/watch.md describes the page and the requests.
@@ -39,7 +47,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="a guest, as ./vssd ps names it, or a live file"
                    " (default: the only guest)")
     p.add_argument("request", nargs="*", metavar="REQUEST",
-                   help="no page: make this request to the run of the file")
+                   help="no page: make this request to the run or guest")
     p.add_argument("--drive", metavar="ID",
                    help="this drive of the guest, as ssd0 (default: the only"
                    " one)")
@@ -57,8 +65,7 @@ def check(args: argparse.Namespace) -> None:
     if args.request:
         control.line_of(args.request)
         if not Path(args.what).is_file():
-            raise UserError(f"{args.what}: a guest takes no requests; a run of"
-                            " vssd-sim --control does")
+            check_of_guest(args.what, args.request)
         if args.port or args.no_browser:
             raise UserError(f"{path}: a request goes without --port and"
                             " --no-browser")
@@ -103,6 +110,31 @@ def _browse(address: str) -> None:
         webbrowser.open(address)
 
 
+def check_of_guest(name: str, words: list[str]) -> None:
+    """Refuse what only a run of vssd-sim takes."""
+    if OF_GUEST.get(words[0]) != len(words) - 1:
+        raise UserError(f"{' '.join(words)}: the guest {name} takes state, pause, go,"
+                        " options, get KEY, set KEY=VALUE")
+
+
+def ask_guest(qmp: Any, drive: str, words: list[str]) -> control.Answer:
+    """The answer of a guest; a pause stops the whole machine."""
+    if words[0] in ("pause", "go"):
+        qmp.cmd({"pause": "stop", "go": "cont"}[words[0]])
+    elif words[0] == "set":
+        put(qmp, drive, "set-option", words[1])
+        words = ["get", words[1].split("=")[0]]
+    if words[0] not in ("options", "get"):
+        return {"state": qmp.cmd("query-status")["status"]}
+    options = qmp.cmd("qom-get", path=f"/machine/peripheral/{drive}",
+                      property="running-options")
+    if words[0] == "options":
+        return {"options": options}
+    if words[1] not in options:
+        raise UserError(f"{words[1]}: not among the options that may change")
+    return {"key": words[1], "value": options[words[1]]["value"]}
+
+
 def request(path: Path, words: list[str]) -> None:
     """Print the answer; after going back, the state there."""
     found = control.ask(path, control.line_of(words))
@@ -116,6 +148,10 @@ def main(args: argparse.Namespace) -> int:
     from ..watch.live import LiveFile
 
     run, drive, path = find(args.what, args.drive)
+    if args.request and run:
+        with monitor.opened(rundir.find_to_change(run)) as qmp:
+            print(control.text(ask_guest(qmp, drive, args.request)))
+        return 0
     if args.request:
         request(path, args.request)
         return 0
