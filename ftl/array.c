@@ -13,6 +13,7 @@
 #include "gc/gc.h"
 #include "gc/purge.h"
 #include "host/ahead.h"
+#include "host/host.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "media/jobs.h"
@@ -177,6 +178,12 @@ static void channel_released(void *opaque, uint32_t channel)
     }
 }
 
+/* ftl.gc_urgent: reads may suspend as long as no write is urgent. */
+static bool may_suspend(void *opaque, uint64_t now_ps)
+{
+    return !host_writes_urgent(opaque, now_ps);
+}
+
 static bool create(Ssd *ssd, GError **error)
 {
     SsdConfig *cfg = ssd->cfg;
@@ -188,6 +195,9 @@ static bool create(Ssd *ssd, GError **error)
     if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN ||
         cfg->free_at == SSD_FREE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);
+    }
+    if (cfg->t_urgent_ps > 0) {
+        nand_on_suspend(ssd->nand, may_suspend);
     }
     if (cfg->nand.gc_hold) {
         nand_on_released(ssd->nand, channel_released);

@@ -99,6 +99,10 @@
       "blocks are free than GC needs; even: also, they start at even "         \
       "distances, at the rate at which GC frees room, so that ftl.gc_low "     \
       "stays free")                                                            \
+    X(TIME, uint64_t, t_urgent_ps, "ftl.gc_urgent", 0, 1000000000000, "0ns",   \
+      NULL,                                                                    \
+      "with ftl.gc_pace=even: while a host write waits longer for its turn, "  \
+      "reads suspend nothing; 0: they may always")                             \
     X(TIME, uint64_t, t_gc_period_ps, "ftl.gc_period", 0, 3600000000000000,    \
       "0ns", NULL,                                                             \
       "at each multiple of this time GC starts in each plane with fewer free " \

@@ -133,6 +133,12 @@ void nand_on_data_in(Nand *n, NandDone *data_in)
     n->data_in = data_in;
 }
 
+void nand_on_suspend(Nand *n, NandMaySuspend *may)
+{
+    invariant(may && n->load == 0);
+    n->may_suspend = may;
+}
+
 void nand_on_released(Nand *n, NandReleased *released)
 {
     invariant(released && n->load == 0);

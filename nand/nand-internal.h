@@ -164,7 +164,8 @@ struct Nand {
     EventQueue *q;
     NandDone *done;
     NandDone *data_in; /* or NULL */
-    NandReleased *released; /* or NULL */
+    NandReleased *released;      /* or NULL */
+    NandMaySuspend *may_suspend; /* or NULL */
     void *opaque;
 
     NandOp *op; /* pool; index is the operation's name */

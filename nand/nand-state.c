@@ -32,6 +32,7 @@ static const StateRow nand_rows[] = {
     STATE_UNSAVED_ROW(Nand, done),
     STATE_UNSAVED_ROW(Nand, data_in),
     STATE_UNSAVED_ROW(Nand, released),
+    STATE_UNSAVED_ROW(Nand, may_suspend),
     STATE_UNSAVED_ROW(Nand, opaque),
     STATE_POOL_ROW(Nand, op, N_OP),
     STATE_NUMBER_ROW(Nand, n_op),

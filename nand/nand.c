@@ -409,6 +409,11 @@ static void unit_step(Nand *n, Unit *u, uint64_t now_ps)
 
 /* ---- suspend ------------------------------------------------------------- */
 
+static bool owner_allows(const Nand *n, uint64_t now_ps)
+{
+    return !n->may_suspend || n->may_suspend(n->opaque, now_ps);
+}
+
 static bool may_suspend_kind(const Nand *n, const NandOp *op)
 {
     switch (n->cfg.suspend) {
@@ -447,6 +452,9 @@ static void try_suspend(Nand *n, uint32_t unit, uint64_t now_ps)
     }
     if (now_ps < allowed_ps) {
         eventq_push(n->q, allowed_ps, NAND_EVENT_RETRY, unit);
+        return;
+    }
+    if (!owner_allows(n, now_ps)) {
         return;
     }
     invariant(op->cell_end_ps > now_ps);

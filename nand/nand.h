@@ -349,6 +349,12 @@ void nand_set_protected(Nand *nand, bool is_protected);
  * rest is as for done. */
 void nand_on_data_in(Nand *nand, NandDone *data_in);
 
+/* may, if not NULL, is asked each time before a read suspends an operation.  A
+ * read that may not waits for the end of the operation; it does not ask again.
+ */
+typedef bool NandMaySuspend(void *opaque, uint64_t now_ps);
+void nand_on_suspend(Nand *nand, NandMaySuspend *may);
+
 /*
  * With nand.gc_hold: call this when GC of a plane has the channel no longer.
  * GC has it from the first of its operations on, as long as one of the same

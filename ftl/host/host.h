@@ -17,6 +17,10 @@
 /* How the host's path was used up to now. */
 HostUse host_use(const Ssd *ssd);
 
+/* Would a write that comes now wait longer than ftl.gc_urgent for the pace of
+ * GC? */
+bool host_writes_urgent(const Ssd *ssd, uint64_t now_ps);
+
 /* The power has gone: no data waits to pass. */
 void host_power_lost(Ssd *ssd);
 

@@ -149,6 +149,11 @@ static void pace_wait(Ssd *ssd, HostPace pace, uint64_t from_ps, uint64_t ps,
     *start_ps = MAX(*start_ps, turn_ps);
 }
 
+bool host_writes_urgent(const Ssd *ssd, uint64_t now_ps)
+{
+    return ssd->host->pace_ps[PACE_GC] > now_ps + ssd->cfg->t_urgent_ps;
+}
+
 /* The limit of writes acts behind the buffer: as many writes as it holds do not
  * wait for their turn. */
 static void write_wait(Ssd *ssd, const Cmd *c, uint64_t from_ps,

@@ -703,6 +703,7 @@ static const Change changes[] = {
     {"ftl.gc_low=8%", ""},
     {"ftl.gc_high=5%", ""},
     {"ftl.gc_pace=even", ""},
+    {"ftl.gc_urgent=1us", "ftl.gc_pace=even;nand.suspend=both;"},
     {"buffer.size=256KiB", ""},
     {"buffer.access=1us", ""},
     {"buffer.policy=none", ""},

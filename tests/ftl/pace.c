@@ -163,6 +163,40 @@ static void test_units(void)
     ref_free(r);
 }
 
+/* Suspensions by reads beside a host that writes as fast as it can. */
+static uint64_t suspends(const char *urgent)
+{
+    g_autofree char *all = g_strconcat(
+        DRIVE "ftl.gc_pace=even;nand.suspend=both;nand.suspend_min_run=0;",
+        urgent, NULL);
+    Ref *r = ref_new(ref_config(all), true);
+    uint64_t before;
+    Prng rng;
+
+    prng_seed(&rng, 5, 1);
+    write_at_random(r, &rng, 60000);
+    ref_drain(r);
+    before = nand_stats(r->ssd->nand)->suspends;
+    for (int i = 0; i < 20000; i++) {
+        ref_do(r, i % 8 ? SSD_OP_WRITE : SSD_OP_READ,
+               prng_below(&rng, r->n_units) * UNIT, UNIT, false);
+    }
+    before = nand_stats(r->ssd->nand)->suspends - before;
+    ref_finish(r);
+    ref_free(r);
+    return before;
+}
+
+/* While writes wait longer for the pace of GC, reads suspend nothing. */
+static void test_urgent(void)
+{
+    uint64_t always = suspends("");
+
+    g_assert_cmpuint(always, >, 1000);
+    g_assert_cmpuint(suspends("ftl.gc_urgent=1us"), <, always / 10);
+    g_assert_cmpuint(suspends("ftl.gc_urgent=1s"), ==, always);
+}
+
 /* A drive whose clock is set back, or that is saved and loaded, in the middle
  * goes on as one that is not. */
 static void test_goes_on(void)
@@ -221,6 +255,7 @@ int main(int argc, char **argv)
     g_test_add_func("/pace/small-gains", test_small_gains);
     g_test_add_func("/pace/slow-host", test_slow_host);
     g_test_add_func("/pace/units", test_units);
+    g_test_add_func("/pace/urgent", test_urgent);
     g_test_add_func("/pace/goes-on", test_goes_on);
     g_test_add_func("/pace/forged", test_forged);
     return g_test_run();

@@ -509,6 +509,38 @@ static void test_suspend_loaded(void)
     finish(r);
 }
 
+static bool may_after_first(void *opaque, uint64_t now_ps)
+{
+    (void)opaque;
+    return now_ps > (C + TBERS) * PS_PER_NS;
+}
+
+/* A read that the owner does not allow to suspend waits for the end; another
+ * operation may be suspended later. */
+static void test_suspend_not_allowed(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.suspend_limit=4");
+    uint64_t end = C + TBERS;
+    uint64_t second = end + C + TR + X;
+    uint64_t t = second + C + 100000;
+
+    rig_preload(r, 1, 0, 2);
+    nand_on_suspend(r->nand, may_after_first);
+    rig_submit(r, 0, NAND_ERASE, rig_page(r, 0, 2, 0), 0);
+    rig_run(r, 1000000);
+    rig_submit(r, 1000000, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_run(r, second);
+    expect_done(r, NAND_ERASE, rig_page(r, 0, 2, 0), end);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 0), second);
+    rig_submit(r, second, NAND_ERASE, rig_page(r, 0, 3, 0), 0);
+    rig_run(r, t);
+    rig_submit(r, t, NAND_READ, rig_page(r, 1, 0, 1), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 1), t + 20000 + C + TR + X);
+    g_assert_cmpuint(nand_stats(r->nand)->suspends, ==, 1);
+    finish(r);
+}
+
 /* Cache program: the one in the array stops for the read, the one that has been
  * loaded behind it stays in the die and follows. */
 static void test_suspend_cache_program(void)
@@ -682,6 +714,7 @@ int main(int argc, char **argv)
     g_test_add_func("/features/suspend/same-word-line",
                     test_suspend_same_word_line);
     g_test_add_func("/features/suspend/loaded", test_suspend_loaded);
+    g_test_add_func("/features/suspend/not-allowed", test_suspend_not_allowed);
     g_test_add_func("/features/suspend/cache-program",
                     test_suspend_cache_program);
     g_test_add_func("/features/suspend/while-loading",
