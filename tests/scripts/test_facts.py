@@ -93,7 +93,9 @@ def test_rules(tmp_path: Path) -> None:
     assert nand["program"] == "2621us"  # 96 KiB at 300 / 8 MB/s
     assert found["ftl"]["op_percent"] == "14.5%"
     assert "gc_pace" not in found["ftl"]  # no PLP
+    assert "gc_urgent" not in found["ftl"]
     assert facts.options(DRIVES[PM9A3])["ftl"]["gc_pace"] == "even"
+    assert facts.options(DRIVES[PM9A3])["ftl"]["gc_urgent"] == "1ms"
     assert facts.options(DRIVES[PM9A3])["host"]["queue_depth"] == "384"
     assert found["superblock"]["row_wait"] == "10ms"
     host = found["host"]

@@ -384,6 +384,7 @@ def options(d: Drive) -> Options:
         ftl |= {"alloc": "in-order", "op_percent": "0%"}
     elif d.plp:
         ftl["gc_pace"] = "even"
+        ftl["gc_urgent"] = "1ms"
     found = {
         "nand": _array(d),
         "superblock": {"width": "die", "row": "die",
