@@ -104,7 +104,7 @@ def _tables(command: str, where: dict[str, str], rows: list[list[str]],
     parts = [f"    {command}\n",
              _table(["host", ""], [list(x) for x in where.items()]),
              _table(["version", ""], [list(x) for x in versions().items()]),
-             _table(["what", "ours", "peer", "ratio", "unit", "note"], rows)]
+             _table(["row", "ours", "peer", "ratio", "unit", "note"], rows)]
     if lost:
         parts.append(_table(["not measured", "why"],
                             [list(x) for x in lost.items()]))
