@@ -496,6 +496,21 @@ static void forged(const char *options, uint64_t n, uint64_t seed)
     ref_free(r);
 }
 
+/* The free list of a pool has all of its entries. */
+static void test_forged_list(void)
+{
+    Ref *r = used("");
+    Commands *c = &r->ssd->commands;
+    GByteArray *bytes;
+
+    g_assert_true(c->free_cmd != NONE);
+    c->free_cmd = c->cmd[c->free_cmd].next;
+    bytes = saved(r->ssd);
+    must_refuse(r->ssd->cfg, bytes, "a list of free entries");
+    g_byte_array_unref(bytes);
+    ref_free(r);
+}
+
 static void test_forged(void)
 {
     const char *n = g_getenv("VSSD_FUZZ_INPUTS");
@@ -778,6 +793,7 @@ int main(int argc, char **argv)
     g_test_add_func("/state/sparse", test_sparse);
     g_test_add_func("/state/busy", test_busy);
     g_test_add_func("/state/damage", test_damage);
+    g_test_add_func("/state/forged-list", test_forged_list);
     g_test_add_func("/state/forged", test_forged);
     g_test_add_func("/state/other-build", test_other_build);
     g_test_add_func("/state/members", test_members);

@@ -17,6 +17,7 @@ from nvme_host import OP_FLUSH, NvmeHost
 
 UNIT = 4096
 LBAS = UNIT // 512
+ASYNC_EVENT = 0x0C
 PATH = "/machine/peripheral/ssd"
 LIMIT_S = 30
 
@@ -54,6 +55,9 @@ def test_numbers(image: Path, tmp_path: Path) -> None:
             host.write(unit * LBAS, bytes([1]) * UNIT)
         host.flush()
         host.read(7 * LBAS, UNIT)
+        host.admin.push(ASYNC_EVENT, nsid=0)  # no command of now
+        host.admin.ring()
+        machine.qtest.clock_step(1_000_000)
         p = picture(file, any_of)
         assert live_file.check_numbers(p, stats(machine)) >= 65
         assert p.named("counter")["host_bytes_written"] == 41 * UNIT
