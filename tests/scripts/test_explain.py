@@ -284,3 +284,13 @@ def test_firmware_of_a_write() -> None:
     """It comes on top of that of each command, which writes have, too."""
     drive = Drive(result(run_of("one write, firmware")))
     assert drive.change("host.firmware", "10us").ratio < 0.75
+
+
+def test_bus_of_planes_that_work_together() -> None:
+    """Their array times overlap in a die, so a faster bus costs no time."""
+    drive = Drive(result(
+        Run("", "tiny", "rw=randrw iodepth=64 number_ios=20000", "", "--fill preload"),
+        "nand.planes=4", "superblock.width=die", "superblock.row=die",
+        "nand.multi_plane=on"))
+    assert drive.cell_ns() > drive.stages["dies"].demand
+    assert drive.change("nand.bus_mt_s", "2000").ratio >= 1

@@ -368,9 +368,10 @@ def _bus(drive: Drive, stages: dict[str, Stage], scale: float) -> Effect:
     channels.demand -= channels.demand * less
     saved = channels.service * less
     channels.service -= saved
-    if "dies" in stages:  # a transfer holds its die
+    if "dies" in stages:  # a transfer holds its die, whose planes work together
         dies = stages["dies"]
-        dies.demand = max(dies.demand - bus * less, drive.cell_ns())
+        dies.demand = max(dies.demand - bus * less,
+                          min(dies.demand, drive.cell_ns()))
     return Effect(_busy(drive, "channels"), saved)
 
 
