@@ -22,7 +22,7 @@ LAB = PROJECT / "lab"
 TOPS = ("vssd.__main__", "vssd_lab.__main__")
 # The higher imports the lower; those of one rank do not know each other.
 RANKS = {"vssd_lab.cli": 9, "vssd_lab.figures": 8, "vssd_lab.bench": 8,
-         "vssd_lab.board": 8, "vssd_lab.suites": 7,
+         "vssd_lab.board": 7, "vssd_lab.suites": 7,
          "vssd_lab": 6,
          "vssd.cli": 5, "vssd.watch": 4, "vssd.campaign": 4,
          "vssd.measured": 4, "vssd.streams": 4, "vssd.guest": 3,

@@ -391,7 +391,7 @@ def test_a_drive_that_ends(tmp_path: Path, show: Open) -> None:
         hidden = one.locator("section[hidden]:not(.finished)").evaluate_all(
             "all => all.map(e => e.id)")
         assert {*hidden} == {"p-superblocks", "p-queues", "p-streams", "p-heat",
-                             "p-lateness", "p-slow"}
+                             "p-lateness", "p-slow", "p-time"}
         assert one.inner_text("#n-free") == "–"
         one.focus("#p-dies canvas")  # here the dies of a channel are a column
         for key, die in (("Home", 0), ("ArrowDown", 1), ("ArrowRight", 3), ("ArrowUp", 2)):
