@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from report_data import data_of
 
 from machine import LIMIT_S, PROJECT, Machine, drive_args
 from nvme_host import NvmeHost
@@ -249,10 +250,10 @@ def test_report_of_a_guest(drive: NvmeHost, tmp_path: Path,
     kept.write_text(vssd(capsys, "stat", "--json"))
     page = tmp_path / "page.html"
     vssd(capsys, "report", run, str(kept), "-o", str(page))
-    text = page.read_text()
-    assert f"<th>{run} ssd<th>kept" in text
-    assert f"<td>{16 * 32 * KIB:,}<td>{16 * 32 * KIB:,}" in text
-    assert f"Without data: {run} ssd, kept." in text
+    runs = data_of(page)["runs"]
+    assert [one["name"] for one in runs] == [f"{run} ssd", "kept"]
+    assert [one["data"]["host_bytes_written"] for one in runs] == [16 * 32 * KIB] * 2
+    assert [one["commands"] for one in runs] == [None, None]
     compared = json.loads(vssd(capsys, "compare", "--json", str(kept),
                                str(kept)))
     assert compared["differs"] == []

@@ -4,8 +4,6 @@ page in a browser."""
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 import subprocess
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from report_data import data_of
 from schema import faults
 
 from vssd.build import venv
@@ -64,14 +63,6 @@ def pictures(page: str) -> list[Any]:
     """The pictures of a file, each read as XML."""
     return [ElementTree.fromstring(x)
             for x in re.findall(r"<svg.*?</svg>", page, re.S)]
-
-
-def data_of(path: str) -> dict[str, Any]:
-    """What a page shows."""
-    text = re.findall(r'<script type="text/plain" id="data">(.*?)</script>',
-                      Path(path).read_text())
-    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text[0])))
-    return found
 
 
 def test_report(here: Path) -> None:
