@@ -171,7 +171,6 @@ static const StatSet sets[] = {
      NULL},
 };
 
-/* One drive's members stand beside those of the run; of several, in a list. */
 static bool has_windows(const void *ctx)
 {
     const RunStats *v = ctx;
@@ -179,6 +178,7 @@ static bool has_windows(const void *ctx)
     return v->run->windows != NULL;
 }
 
+/* One drive's members stand beside those of the run; of several, in a list. */
 static bool is_one(const void *ctx)
 {
     return n_drives(ctx) == 1 && !has_windows(ctx);

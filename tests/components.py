@@ -55,7 +55,7 @@ QEMU_FLOORS = {
     "store": ("store", "store-end", "preload", "nodes", "metadata"),
     "run": ("run", "store-done", "lead"),
     "irq": ("irq", "irqfd", "hold"),
-    "base": ("drive-lock", "clock", "events", "exit"),
+    "base": ("drive-lock", "clock", "events", "exit", "qom"),
 }
 
 # Parts of the QEMU device (hw-ssd/qemu/vssd.h): the files that write their

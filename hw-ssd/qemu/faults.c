@@ -19,8 +19,6 @@
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qapi/visitor.h"
-#include "qobject/qjson.h"
-#include "qobject/qobject.h"
 #include "trace.h"
 
 #include "json.h"
@@ -95,18 +93,9 @@ static void fault_bh(void *opaque)
 
 /* ---- properties ---------------------------------------------------------- */
 
-/* Is there a drive, and is it ours? */
 static bool faults_begin(VssdDev *s, Error **errp)
 {
-    if (!DEVICE(s)->realized) {
-        error_setg(errp, "vssd: no faults before the device is realized");
-        return false;
-    }
-    if (!vssd_lock(s)) {
-        error_setg(errp, "vssd: the drive is busy");
-        return false;
-    }
-    return true;
+    return vssd_lock_for(s, "faults", errp);
 }
 
 /* A rule may act at once. */
@@ -150,18 +139,13 @@ static void faults_get(Object *obj, Visitor *v, const char *name, void *opaque,
     VssdDev *s = VSSD(obj);
     g_autoptr(GString) text = g_string_new(NULL);
     JsonWriter w = {.out = text};
-    QObject *list;
 
     if (!faults_begin(s, errp)) {
         return;
     }
     nvme_faults_json(s->ctrl, &w, NULL);
     vssd_unlock(s);
-    list = qobject_from_json(text->str, errp);
-    if (list) {
-        visit_type_any(v, name, &list, errp);
-        qobject_unref(list);
-    }
+    vssd_visit_json(text->str, v, name, errp);
 }
 
 /* ---- life ---------------------------------------------------------------- */

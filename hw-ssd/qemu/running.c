@@ -9,27 +9,10 @@
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
-#include "qapi/visitor.h"
-#include "qobject/qjson.h"
-#include "qobject/qobject.h"
 
 #include "json.h"
 #include "ssd-running.h"
 #include "vssd.h"
-
-/* Is there a drive, and is it ours? */
-static bool take(VssdDev *s, Error **errp)
-{
-    if (!DEVICE(s)->realized) {
-        error_setg(errp, "vssd: no options before the device is realized");
-        return false;
-    }
-    if (!vssd_lock(s)) {
-        error_setg(errp, "vssd: the drive is busy");
-        return false;
-    }
-    return true;
-}
 
 static void set_option(Object *obj, const char *text, Error **errp)
 {
@@ -41,7 +24,7 @@ static void set_option(Object *obj, const char *text, Error **errp)
         error_setg(errp, "vssd: set-option=%s: not KEY=VALUE", text);
         return;
     }
-    if (!take(s, errp)) {
+    if (!vssd_lock_for(s, "options", errp)) {
         return;
     }
     if (!ssd_set_option(s->ssd, part[0], part[1], &error)) {
@@ -57,18 +40,13 @@ static void get_options(Object *obj, Visitor *v, const char *name, void *opaque,
     VssdDev *s = VSSD(obj);
     g_autoptr(GString) text = g_string_new(NULL);
     JsonWriter w = {.out = text};
-    QObject *found;
 
-    if (!take(s, errp)) {
+    if (!vssd_lock_for(s, "options", errp)) {
         return;
     }
     ssd_running_options_json(s->ssd, &w, NULL);
     vssd_unlock(s);
-    found = qobject_from_json(text->str, errp);
-    if (found) {
-        visit_type_any(v, name, &found, errp);
-        qobject_unref(found);
-    }
+    vssd_visit_json(text->str, v, name, errp);
 }
 
 void vssd_running_class_init(ObjectClass *klass)

@@ -61,12 +61,7 @@ static char *get_stats_text(Object *obj, Error **errp)
     g_autoptr(GString) text = g_string_sized_new(16384);
     JsonWriter w = {.out = text};
 
-    if (!DEVICE(s)->realized) {
-        error_setg(errp, "vssd: no statistics before the device is realized");
-        return NULL;
-    }
-    if (!vssd_lock(s)) {
-        error_setg(errp, "vssd: the drive is busy");
+    if (!vssd_lock_for(s, "statistics", errp)) {
         return NULL;
     }
     nvme_drive_stats_json(s->ctrl, &w);
@@ -78,11 +73,9 @@ static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
                       Error **errp)
 {
     g_autofree char *text = get_stats_text(obj, errp);
-    QObject *stats = text ? qobject_from_json(text, errp) : NULL;
 
-    if (stats) {
-        visit_type_any(v, name, &stats, errp);
-        qobject_unref(stats);
+    if (text) {
+        vssd_visit_json(text, v, name, errp);
     }
 }
 
@@ -91,8 +84,7 @@ static char *get_histograms(Object *obj, Error **errp)
     VssdDev *s = VSSD(obj);
     g_autoptr(GString) out = g_string_new(NULL);
 
-    if (!DEVICE(s)->realized || !vssd_lock(s)) {
-        error_setg(errp, "vssd: no histograms before the device is realized");
+    if (!vssd_lock_for(s, "histograms", errp)) {
         return NULL;
     }
     ssd_latency_log(s->ssd, out);

@@ -16,7 +16,8 @@
  *   store     store.c, store-end.c, preload.c, nodes.c, metadata.c
  *   run       run.c (running the controller), store-done.c, lead.c
  *   irq       irq.c, irqfd.c, hold.c
- *   base      drive-lock.c, clock.c, events.c (messages to the monitor), exit.c
+ *   base      drive-lock.c, clock.c, events.c (messages to the monitor),
+ * exit.c, qom.c (what properties begin and end with)
  *
  * Its parts are structs, each with a header and files that alone write it:
  * VssdServe, VssdClock, VssdIrq, VssdPower, VssdStore, VssdFiles, VssdMemory.
@@ -322,6 +323,16 @@ void vssd_stats_class_init(ObjectClass *klass);
 /* ---- swap.c ------------------------------------------------------------- */
 
 void vssd_swap_class_init(ObjectClass *klass);
+
+/* ---- qom.c --------------------------------------------------------------- */
+
+/* For a property of `what`: the drive's lock.  false with *errp: the device is
+ * not realized, or the drive is busy. */
+bool vssd_lock_for(VssdDev *s, const char *what, Error **errp);
+
+/* The text, which is JSON, is the property's value. */
+void vssd_visit_json(const char *text, Visitor *v, const char *name,
+                     Error **errp);
 
 /* ---- running.c ---------------------------------------------------------- */
 

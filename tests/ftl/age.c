@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "aged.h"
 #include "gc/gc-policy.h"
 #include "placement/alloc-policy.h"
 #include "ref.h"
@@ -25,27 +26,6 @@ static double waf_of(const Ssd *ssd)
 
     ssd_get_counters(ssd, &c);
     return c.waf;
-}
-
-static void fill(Ssd *ssd)
-{
-    uint64_t n = ssd->l.user_units;
-    g_autofree uint64_t *lpn = g_new(uint64_t, n);
-
-    for (uint64_t i = 0; i < n; i++) {
-        lpn[i] = i;
-    }
-    g_assert_cmpint(ssd_age(ssd, lpn, n), ==, 0);
-}
-
-static void overwrite(Ssd *ssd, uint64_t n, Prng *rng)
-{
-    g_autofree uint64_t *lpn = g_new(uint64_t, n);
-
-    for (uint64_t i = 0; i < n; i++) {
-        lpn[i] = prng_below(rng, ssd->l.user_units);
-    }
-    g_assert_cmpint(ssd_age(ssd, lpn, n), ==, 0);
 }
 
 static void check(const Ssd *ssd)
@@ -74,8 +54,8 @@ static Ssd *aged(const char *options, Prng *rng)
     g_assert_no_error(error);
     ssd_config_free(cfg);
     prng_seed(rng, 5, 5);
-    fill(ssd);
-    overwrite(ssd, 4 * ssd->l.user_units, rng);
+    aged_fill(ssd);
+    aged_overwrite(ssd, 4 * ssd->l.user_units, rng);
     check(ssd);
     g_assert_cmpuint(ssd->l2p.mapped_units, ==, ssd->l.user_units);
     return ssd;
@@ -116,7 +96,7 @@ static void same_waf(const char *options)
     double timed;
 
     ssd_reset_stats(ssd);
-    overwrite(ssd, 6 * ssd->l.user_units, &rng);
+    aged_overwrite(ssd, 6 * ssd->l.user_units, &rng);
     untimed = waf_of(ssd);
     write_timed(ssd, 2 * ssd->l.user_units, &rng);
     ssd_reset_stats(ssd);

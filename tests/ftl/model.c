@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "aged.h"
 #include "media/blocks.h"
 #include "media/superblock.h"
 #include "ref.h"
@@ -45,31 +46,10 @@ static Ssd *drive(const char *options)
     return ssd;
 }
 
-static void fill(Ssd *ssd)
-{
-    uint64_t n = ssd->l.user_units;
-    g_autofree uint64_t *lpn = g_new(uint64_t, n);
-
-    for (uint64_t i = 0; i < n; i++) {
-        lpn[i] = i;
-    }
-    g_assert_cmpint(ssd_age(ssd, lpn, n), ==, 0);
-}
-
-static void overwrite(Ssd *ssd, uint64_t n, Prng *rng)
-{
-    g_autofree uint64_t *lpn = g_new(uint64_t, n);
-
-    for (uint64_t i = 0; i < n; i++) {
-        lpn[i] = prng_below(rng, ssd->l.user_units);
-    }
-    g_assert_cmpint(ssd_age(ssd, lpn, n), ==, 0);
-}
-
 static void play(Ssd *ssd, Prng *rng)
 {
-    fill(ssd);
-    overwrite(ssd, 6 * ssd->l.user_units, rng);
+    aged_fill(ssd);
+    aged_overwrite(ssd, 6 * ssd->l.user_units, rng);
 }
 
 static void check(const Ssd *ssd)
@@ -140,7 +120,7 @@ static Steady write_once(Ssd *ssd, Prng *rng)
     look_at_blocks(ssd, &s);
     for (int i = 0; i < 2; i++) {
         ssd_reset_stats(ssd);
-        overwrite(ssd, ssd->l.user_units / 2, rng);
+        aged_overwrite(ssd, ssd->l.user_units / 2, rng);
         ssd_get_counters(ssd, &c);
         s.waf[i] = c.waf;
     }
@@ -180,7 +160,7 @@ static void same(const char *options)
     a = write_once(played, &rng);
     ssd_destroy(played);
     laid = laid_out(options, &rng);
-    overwrite(laid, laid->l.user_units * 2 / 100, &rng);
+    aged_overwrite(laid, laid->l.user_units * 2 / 100, &rng);
     b = write_once(laid, &rng);
     check(laid);
     ssd_destroy(laid);
@@ -285,7 +265,7 @@ static void test_whole(void)
         ssd = laid_out(all, &rng);
         copy = ssd_clone(ssd, NULL, NULL, NULL);
         check(copy);
-        overwrite(copy, copy->l.user_units / 2, &rng);
+        aged_overwrite(copy, copy->l.user_units / 2, &rng);
         check(copy);
         ssd_destroy(copy);
         ssd_destroy(ssd);

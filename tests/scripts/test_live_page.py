@@ -29,9 +29,10 @@ packages.ensure(packages.BROWSER)
 for group in ("watch", "browser"):
     venv.extra(group)
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, Page, expect  # noqa: E402
 
-CHROMIUM = "/usr/bin/chromium"
+import in_browser  # noqa: E402
+
 expect.set_options(timeout=20_000)
 pytestmark = of_part("scripts/vssd/watch/", "scripts/vssd/cli/watch.py",
                      "scripts/requirements-browser.txt", "scripts/requirements-watch.txt",
@@ -73,11 +74,9 @@ class Watched(Server):
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Without Chromium's sandbox, which root has not."""
-    with sync_playwright() as kit:
-        one = kit.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    """One for all tests."""
+    with in_browser.chromium() as one:
         yield one
-        one.close()
 
 
 @pytest.fixture(scope="module")
@@ -303,24 +302,13 @@ def test_slow_commands(page: Page) -> None:
 def test_keys_alone(page: Page) -> None:
     """Tab reaches all that acts, in the order of the page, and shows where it is;
     the glossary comes with the focus and goes with Escape."""
-    seen: list[str] = []
     page.check("input[value=valid]")
     page.mouse.move(0, 0)  # away from all words
     page.focus(".skip")
     page.keyboard.press("Tab")
     page.keyboard.press("Shift+Tab")
-    for _ in range(80):
-        at = page.evaluate("""() => {
-            const e = document.activeElement, style = getComputedStyle(e);
-            if (e === document.body) return null;
-            return [e.id || e.dataset.word || e.className || e.value || e.tagName,
-                    style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0]
-        }""")
-        if at is None:
-            break
-        assert at[1], f"{at[0]} does not show its focus"
-        seen.append(at[0])
-        page.keyboard.press("Tab")
+    seen = in_browser.stops(
+        page, "e.id || e.dataset.word || e.className || e.value || e.tagName")
     assert seen[:3] == ["skip", "hold", "channel"]
     order = [seen.index(x) for x in ("hold", "die", "CANVAS", "valid", "list")]
     assert order == sorted(order) and seen.count("CANVAS") == 2
@@ -345,20 +333,10 @@ def test_hold(watched: Watched, page: Page) -> None:
     expect(page.locator("#n-free")).to_have_text("61")
 
 
-@pytest.mark.parametrize("width, scheme", [(360, "light"), (768, "dark"),
-                                           (2560, "light")])
+@pytest.mark.parametrize("width, scheme", in_browser.SHAPES)
 def test_widths(page: Page, width: int, scheme: Literal["light", "dark"]) -> None:
     """Nothing is wider than the window; each map and curve has its place."""
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
-    # Bokeh follows a frame later.
-    page.wait_for_function("w => document.documentElement.scrollWidth <= w", arg=width)
-    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    light = sum(map(int, re.findall(r"\d+", back)[:3])) > 382
-    assert light is (scheme == "light")
-    for box in page.locator("section:visible").evaluate_all(
-            "all => all.map(e => [e.scrollWidth - e.clientWidth, e.clientHeight])"):
-        assert box[0] <= 0 and box[1] > 40
+    in_browser.shaped(page, width, scheme)
 
 
 def test_reduced_motion(watched: Watched, page: Page) -> None:

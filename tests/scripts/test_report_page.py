@@ -15,7 +15,6 @@ from typing import Literal
 import pytest
 from long_form import of_part
 
-from test_live_page import CHROMIUM
 from vssd.build import packages, venv
 from vssd.paths import PROJECT
 from vssd.watch import levels, oplog, report, result
@@ -24,7 +23,9 @@ packages.ensure(packages.BROWSER)
 for group in ("watch", "browser"):
     venv.extra(group)
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright  # noqa: E402
+from playwright.sync_api import Browser, BrowserContext, Page  # noqa: E402
+
+import in_browser  # noqa: E402
 
 pytestmark = of_part("scripts/vssd/watch/", "scripts/vssd/cli/report.py",
                      "scripts/requirements-browser.txt", "scripts/requirements-watch.txt",
@@ -55,11 +56,9 @@ def _runs(tmp_path_factory: pytest.TempPathFactory) -> list[result.Result]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Without Chromium's sandbox, which root has not."""
-    with sync_playwright() as kit:
-        one = kit.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    """One for all tests."""
+    with in_browser.chromium() as one:
         yield one
-        one.close()
 
 
 def show(context: BrowserContext, path: Path, wrong: list[str],
@@ -286,18 +285,8 @@ def test_a_run_is_hidden(page: Page) -> None:
 def test_keys_alone(page: Page) -> None:
     """Tab reaches all that acts, and shows where it is."""
     page.focus(".skip")
-    seen: list[str] = []
-    for _ in range(120):
-        page.keyboard.press("Tab")
-        at = page.evaluate("""() => {
-            const e = document.activeElement, style = getComputedStyle(e);
-            return e === document.body ? null
-                : [e.tagName, style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0]
-        }""")
-        if at is None:
-            break
-        assert at[1], f"{at[0]} does not show its focus"
-        seen.append(at[0])
+    page.keyboard.press("Tab")
+    seen = in_browser.stops(page, "e.tagName")
     assert (seen.count("INPUT"), seen.count("BUTTON"), seen.count("CANVAS")) == (2, 5, 4)
     page.focus("#p-waf [data-word=waf]")
     assert page.locator("#tip").is_visible()
@@ -305,22 +294,13 @@ def test_keys_alone(page: Page) -> None:
     assert page.locator("#tip").is_hidden()
 
 
-@pytest.mark.parametrize("width, scheme", [(360, "light"), (768, "dark"),
-                                           (2560, "light")])
+@pytest.mark.parametrize("width, scheme", in_browser.SHAPES)
 def test_widths(page: Page, width: int, scheme: Literal["light", "dark"]) -> None:
-    """Nothing is wider than the window, in light and dark."""
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
-    # Bokeh follows a frame later.
-    page.wait_for_function("w => document.documentElement.scrollWidth <= w", arg=width)
-    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (sum(map(int, re.findall(r"\d+", back)[:3])) > 382) is (scheme == "light")
+    """Nothing is wider than the window; curves have the scheme, too."""
+    in_browser.shaped(page, width, scheme)
     fills = page.evaluate("""() => [...new Set(Bokeh.documents.map(d =>
         d.roots()[0].border_fill_color))]""")
     assert fills == [{"light": "#ffffff", "dark": "#191f26"}[scheme]]
-    for over, high in page.locator("section:visible").evaluate_all(
-            "all => all.map(e => [e.scrollWidth - e.clientWidth, e.clientHeight])"):
-        assert over <= 0 and high > 40
 
 
 def test_print(page: Page) -> None:

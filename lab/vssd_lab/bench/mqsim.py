@@ -8,7 +8,6 @@ of its map in memory.  Its start-up counts, as it is one program.
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from vssd.errors import UserError
 
 from ..board import mqsim
 from ..board.peer import facts_of_file
+from . import child
 
 NAME = mqsim.NAME
 
@@ -35,18 +35,14 @@ def rate(program: Path, one: Input, text: Path, n: int) -> float:
         args, done = mqsim.files(Path(folder), mqsim.device(facts, False),
                                  mqsim.trace(facts, text))
         try:
-            proc = subprocess.Popen([program, *args], stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL)
+            status, usage = child.run([program, *args])
         except OSError as e:
             raise UserError(f"--peer {NAME}={program}: {e.strerror}") from e
-        _, status, usage = os.wait4(proc.pid, 0)
-        proc.returncode = os.waitstatus_to_exitcode(status)
-        if proc.returncode != 0 or not done.is_file():
+        if status != 0 or not done.is_file():
             raise UserError(f"--peer {NAME}={program}: could not play {one.name}:"
-                            f" status {proc.returncode}")
+                            f" status {status}")
         played = mqsim.requests(done.read_text(encoding="utf-8"))
         if played != n:
             raise UserError(f"--peer {NAME}={program}: played {played} of {n}"
                             f" requests of {one.name}")
-    return n / (usage.ru_utime + usage.ru_stime)
+    return n / child.cpu_s(usage)

@@ -13,7 +13,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from vssd.build.inputs import INPUTS, TEXTS, Input, write_text
 from vssd.errors import UserError, one_line
 from vssd.ui import Stage
 
-from . import mqsim
+from . import child, mqsim
 from .rows import row
 
 STEADY = "rw=randwrite bs=4k iodepth=32 number_ios={n}"
@@ -65,14 +64,11 @@ def _measured(command: str, profile: str, fill: str, *more: str) -> Run:
             str(paths.find_profile(profile)), "--fill", fill, "--json", *more]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.monotonic()
-        proc = subprocess.Popen(args, stdout=out, stderr=err,
-                                stdin=subprocess.DEVNULL)
-        _, status, usage = os.wait4(proc.pid, 0)
+        status, usage = child.run(args, out, err)
         wall_s = time.monotonic() - begin
-        proc.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
-        if proc.returncode != 0:
+        if status != 0:
             raise UserError("vssd-sim: " + one_line(err.read().decode()))
         return Run(json.loads(out.read()), usage.ru_maxrss * 1024, wall_s)
 
@@ -122,15 +118,11 @@ PARSE_AIM = 500  # MB/s
 def _convert(trace: Path, form: str, to: Path | None) -> float:
     """CPU time of making a binary trace, in s; to None: it is dropped."""
     with open(to or os.devnull, "wb") as out:
-        proc = subprocess.Popen(
-            [str(tuned.sim()), "convert", str(trace), "--to", "binary",
-             "--format", form],
-            stdout=out, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-        _, status, usage = os.wait4(proc.pid, 0)
-        proc.returncode = os.waitstatus_to_exitcode(status)
-    if proc.returncode != 0:
-        raise UserError(f"vssd-sim convert {trace}: status {proc.returncode}")
-    return usage.ru_utime + usage.ru_stime
+        status, usage = child.run([tuned.sim(), "convert", trace, "--to", "binary",
+                                   "--format", form], out)
+    if status != 0:
+        raise UserError(f"vssd-sim convert {trace}: status {status}")
+    return child.cpu_s(usage)
 
 
 def _parsing(repeat: int) -> list[dict[str, Any]]:
